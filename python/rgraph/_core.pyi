@@ -1926,7 +1926,9 @@ class Module:
     @property
     def _layers(self) -> dict[str, Any]: ...
     def _layer_place(self, name: str, order: int) -> Module: ...
-    def _place(self, numbers: Sequence[int], names: Module) -> Module: ...
+    def _place(self, numbers: Sequence[int], names: Module, flag: str | None = None) -> Module: ...
+    @property
+    def _graph(self) -> Graph: ...
     def layer(
         self,
         name: str,
@@ -3698,9 +3700,9 @@ class Device:
         seed
             The first seed: equal seeds try the same.
         seeds
-            How many; they end with the first that finds something.
+            How many, from 1; they end with the first that finds something.
         frames
-            Frames of each run; default: one, or enough to see what frames hand on to each other.
+            Frames of each run, from 1; default: one, or enough to see what frames hand on to each other.
 
         Returns
         -------
@@ -3710,7 +3712,7 @@ class Device:
         Raises
         ------
         GraphError
-            If the declaration is wrong, or an array does not fit.
+            If the declaration is wrong, or an array does not fit; RG-E213 for 0 seeds or frames.
         DeviceError
             If the device fails.
         """

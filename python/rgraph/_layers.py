@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rgraph._core import Graph, Image, Module, Pass
+from rgraph._core import Graph, Image, Module, Pass, View
 from rgraph._errors import GraphError, Mistake
 
 __all__ = ["Layer", "find", "open_layer"]
@@ -24,7 +24,8 @@ class _Opened:
         self.order = order
         self.color, self.depth = targets
         self.place = place
-        self.behind: dict[Any, Image] = {}
+        self.behind: dict[Any, Any] = {}
+        self.demands = 0
 
 
 class Layer:
@@ -54,11 +55,11 @@ class Layer:
         """Its depth attachment, or None."""
         return self._opened.depth
 
-    def _at(self, key: int, part: int) -> Module:
+    def _at(self, key: int, part: int, flag: str | None = None) -> Module:
         if not isinstance(key, int) or isinstance(key, bool) or not 0 <= key <= _MOST_KEY:
             message = f'layer "{self.name}" has no key {key!r}'
             raise _mistake("RG-E213", message, f"give a whole number from 0 to {_MOST_KEY}")
-        return self._opened.place._place([_KEYS, key >> 32, key & 0xFFFFFFFF, part], self._names)
+        return self._opened.place._place([_KEYS, key >> 32, key & 0xFFFFFFFF, part], self._names, flag)
 
     def draw(self, name: str, shader: Any, *, key: int = 0, **options: Any) -> Pass:
         """Add a pass that draws to the attachments of the layer.
@@ -103,6 +104,7 @@ class Layer:
         target: int | str = 0,
         scale: float = 1,
         name: str | None = None,
+        conditional: str | None = None,
         **arguments: Any,
     ) -> Any:
         """Demand what is behind a key: the contents of the layer before its draws.
@@ -120,11 +122,15 @@ class Layer:
         key
             Draws of the layer with lower keys are behind.
         target
-            Location of the colour target, or `"depth"`.
+            Location of the colour target, or `"depth"`. A target that is part of an image, such as `image.mip(1)`, is
+            copied as large as the part.
         scale
             Size of the copy, as a multiple of the target's.
         name
             Prefix of the names of copy and module; default: `behind-KEY` and a number.
+        conditional
+            The flag of the draws that look behind: the copy and the passes of the module run with it only, unless these
+            name flags of their own. Only passes with that flag may read the result.
         **arguments
             For the module.
 
@@ -136,9 +142,10 @@ class Layer:
         Raises
         ------
         GraphError
-            RG-E202 if there is no such target.
+            RG-E202 if there is no such target; RG-E219 if the flag is empty.
         """
-        demand = (key, target, scale, module, name, tuple(sorted(arguments.items(), key=lambda pair: pair[0])))
+        given = tuple(sorted(arguments.items(), key=lambda pair: pair[0]))
+        demand = (key, target, scale, module, name, conditional, given)
         known = self._opened.behind
         try:
             if demand in known:
@@ -148,8 +155,10 @@ class Layer:
             keep = False
         source = self._target(target)
         if name is None:
-            name = f"{self.name.replace('/', '-')}-behind-{key}" + (f"-{len(known)}" if known else "")
-        m = self._at(key, _BEHIND)
+            again = self._opened.demands
+            name = f"{self.name.replace('/', '-')}-behind-{key}" + (f"-{again}" if again else "")
+        m = self._at(key, _BEHIND, conditional)
+        self._opened.demands += 1
         made = _copied(m, name, source, scale)
         if module is not None:
             made = module(m, name, made, **arguments)
@@ -157,11 +166,11 @@ class Layer:
             known[demand] = made
         return made
 
-    def _target(self, target: int | str) -> Image:
+    def _target(self, target: int | str) -> Image | View:
         found = self.depth if target == "depth" else None
-        if isinstance(target, int) and 0 <= target < len(self.color):
+        if type(target) is int and 0 <= target < len(self.color):
             found = self.color[target]
-        if not isinstance(found, Image):
+        if not isinstance(found, Image | View) or not isinstance(_whole(found), Image):
             message = f'layer "{self.name}" has no image as target {target!r}'
             raise _mistake("RG-E202", message, 'name a location whose target is an image, or "depth"')
         return found
@@ -170,21 +179,47 @@ class Layer:
         return f'<Layer "{self.name}" (order {self.order})>'
 
 
-def _copied(m: Module, name: str, source: Image, scale: float) -> Image:
-    """A copy of an image, of one sample."""
-    if source.samples > 1:
+def _whole(target: Any) -> Any:
+    return target.resource if isinstance(target, View) else target
+
+
+def _part(target: Any) -> dict[str, Any]:
+    """What an access says of the part of an image that a view is."""
+    if not isinstance(target, View):
+        return {}
+    ranges = {"mips": target.mip_range, "layers": target.layer_range}
+    return {key: value for key, value in ranges.items() if value is not None}
+
+
+def _copied(m: Module, name: str, source: Image | View, scale: float) -> Image:
+    """A copy of what a target shows of an image, of one sample."""
+    image = _whole(source)
+    level, end = (isinstance(source, View) and source.mip_range) or (0, image.mip_count)
+    first, last = (isinstance(source, View) and source.layer_range) or (0, image.layer_count)
+    if end > level + 1:
+        # Draws go to the first of several mips.
+        source = source.mip(level)
+    part: dict[str, Any] = {"like": image}
+    if image.mip_count > 1:
+        part |= {"mips": 1, "scale": 0.5**level, "round": "down"}
+    if last - first < image.layer_count:
+        part |= {"layers": last - first, "cube": False}
+    if image.samples > 1:
         from rgraph.passes import resolve
 
-        flat = m.image(f"{name}.resolved", like=source)
+        flat = m.image(f"{name}.resolved", **part, samples=1)
         resolve(m, f"{name}.resolve", source, flat)
         if scale == 1:
             return flat
-        source = flat
-    copy = m.image(f"{name}.copy", like=source, scale=scale)
+        source, part = flat, {"like": flat}
     if scale == 1:
+        copy = m.image(f"{name}.copy", **part)
         m.copy(f"{name}.copy", source, copy)
     else:
-        m.blit(f"{name}.copy", source, copy)
+        copy = m.image(f"{name}.copy", **part | {"scale": scale * part.get("scale", 1)})
+        # Only what has numbers in between can be mixed.
+        whole = any(word in image.format for word in ("uint", "sint", "depth", "stencil"))
+        m.blit(f"{name}.copy", source, copy, filter="nearest" if whole else "linear")
     return copy
 
 
@@ -206,20 +241,30 @@ def open_layer(m: Module, name: str, color: Any, depth: Any, order: int, clear: 
         As there.
     """
     opened: dict[str, _Opened] = m._layers
+    if not name:
+        raise _mistake("RG-E219", "a layer has an empty name", "give it a name")
     full = f"{_prefix(m)}/{name}" if _prefix(m) else name
     if full in opened:
         raise _mistake("RG-E201", f'layer "{full}" is open already', f'find it: layer("{name}"), or rename one of them')
     targets = tuple(color) if isinstance(color, list | tuple) else () if color is None else (color,)
+    several = isinstance(clear, list | tuple) and any(one is None or isinstance(one, list | tuple) for one in clear)
+    values = list(clear) if several else [clear] * len(targets)
+    if len(values) != len(targets):
+        raise TypeError(f"clear has {len(values)} entries for {len(targets)} colour targets")
     place = m._layer_place(name, order)
     layer = Layer(_Opened(full, order, (targets, depth), place), m)
     if clear is not None or clear_depth is not None:
         first = place._place([_OPENING], m).add_pass(name)
-        values = clear if isinstance(clear, list) else [clear] * len(targets)
-        for target, value in zip(targets, values, strict=True):
-            if target is not None:
-                first.color(target, **({} if value is None else {"clear": value}))
-        if depth is not None:
-            first.depth(depth, **({} if clear_depth is None else {"clear": clear_depth}))
+        try:
+            for target, value in zip(targets, values, strict=True):
+                if target is not None:
+                    first.color(_whole(target), **_part(target), **({} if value is None else {"clear": value}))
+            if depth is not None:
+                first.depth(_whole(depth), **_part(depth), **({} if clear_depth is None else {"clear": clear_depth}))
+        except BaseException:
+            # What is refused leaves nothing behind.
+            m._graph.remove(first)
+            raise
     opened[full] = layer._opened
     return layer
 

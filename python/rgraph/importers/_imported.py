@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rgraph.importers._mistake import refuse
+
 if TYPE_CHECKING:
     from rgraph import Device, Frame, Graph
     from rgraph.importers._slang import Parameter
@@ -70,13 +72,20 @@ class Imported:
         picture
             The contents of `input`: of shape (height, width, 4) for presets, `uint8`.
         frames
-            How many; they count from 0.
+            How many, at least 1; they count from 0.
 
         Returns
         -------
         Frame
             The last one.
+
+        Raises
+        ------
+        GraphError
+            RG-E213 if `frames` is not at least 1; else as `Device.compile` and `Compiled.run`.
         """
+        if frames < 1:
+            refuse(f"{frames} frames have no last one", "give frames=1 or more", None, "RG-E213")
         inputs = {} if picture is None or self.input is None else {self.input: picture}
         done = device.compile(self.graph)
         for number in range(frames):

@@ -264,7 +264,10 @@ impl Graph {
     pub fn flag(&mut self, name: &str) -> FlagId {
         match self.flags.iter().position(|known| known == name) {
             Some(at) => FlagId::new(at),
-            None => self.flags.push(name.to_owned()),
+            None => {
+                self.note_name("flag", name);
+                self.flags.push(name.to_owned())
+            }
         }
     }
 
@@ -272,7 +275,10 @@ impl Graph {
     pub fn unit(&mut self, name: &str) -> UnitId {
         match self.units.iter().position(|known| known == name) {
             Some(at) => UnitId::new(at),
-            None => self.units.push(name.to_owned()),
+            None => {
+                self.note_name("unit", name);
+                self.units.push(name.to_owned())
+            }
         }
     }
 

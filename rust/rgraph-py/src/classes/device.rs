@@ -484,9 +484,9 @@ impl PyDevice {
     /// seed
     ///     The first seed: equal seeds try the same.
     /// seeds
-    ///     How many; they end with the first that finds something.
+    ///     How many, from 1; they end with the first that finds something.
     /// frames
-    ///     Frames of each run; default: one, or enough to see what frames hand on to each other.
+    ///     Frames of each run, from 1; default: one, or enough to see what frames hand on to each other.
     ///
     /// Returns
     /// -------
@@ -496,7 +496,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the declaration is wrong, or an array does not fit.
+    ///     If the declaration is wrong, or an array does not fit; RG-E213 for 0 seeds or frames.
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, seed = Bytes(1), seeds = Count(1), frames = None, inputs = None, flags = None,

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::convert::{Count, Text};
+use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::one;
 use crate::run::state::State;
@@ -23,11 +24,14 @@ impl PyGraphModule {
         Self::at(slf, this.prefix().clone(), slot)
     }
 
-    /// The place at numbers within this one, which has places by numbers alone; names are those of `names`.
+    /// The place at numbers within this one, which has places by numbers alone; names are those of `names`, and so is the
+    /// flag of passes that name none, where `flag` gives no other.
+    #[pyo3(signature = (numbers, names, flag = None))]
     fn _place<'py>(
         slf: &Bound<'py, Self>,
         numbers: Vec<u32>,
         names: &Bound<'py, PyGraphModule>,
+        flag: Option<Text<'_>>,
     ) -> PyResult<Bound<'py, Self>> {
         let this = slf.get();
         let slot = Self::graph(slf)?.get().change(|state| {
@@ -37,7 +41,15 @@ impl PyGraphModule {
             Ok(Some(numbers.into_iter().fold(slot, |slot, at| places.at(graph, slot, at))))
         });
         let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
-        Self::at(slf, names.get().prefix().clone(), slot)
+        let names = names.get();
+        let flag = flag.map(|Text(flag)| flag.into()).or_else(|| names.flag().cloned());
+        Self::under(slf, names.prefix().clone(), slot, flag)
+    }
+
+    /// The graph that it is part of.
+    #[getter]
+    fn _graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
+        Self::graph(slf)
     }
 
     /// The layers of its graph by full name.

@@ -35,12 +35,14 @@ pub struct PyGraphModule {
     graph: Option<Py<PyGraph>>,
     prefix: Arc<str>,
     slot: Option<SlotId>,
+    /// The flag of its passes that name none.
+    flag: Option<Arc<str>>,
 }
 
 impl PyGraphModule {
     /// The module that a graph itself is.
     pub fn outermost() -> Self {
-        Self { graph: None, prefix: "".into(), slot: None }
+        Self { graph: None, prefix: "".into(), slot: None, flag: None }
     }
 
     /// The graph that it is part of.
@@ -73,8 +75,23 @@ impl PyGraphModule {
 
     /// The same, at a slot or at the graph's own place.
     pub fn at<'py>(slf: &Bound<'py, Self>, prefix: Arc<str>, slot: Option<SlotId>) -> PyResult<Bound<'py, Self>> {
+        Self::under(slf, prefix, slot, slf.get().flag.clone())
+    }
+
+    /// The same, with the flag of its passes that name none.
+    pub fn under<'py>(
+        slf: &Bound<'py, Self>,
+        prefix: Arc<str>,
+        slot: Option<SlotId>,
+        flag: Option<Arc<str>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let graph = Some(Self::graph(slf)?.unbind());
-        Bound::new(slf.py(), Self { graph, prefix, slot })
+        Bound::new(slf.py(), Self { graph, prefix, slot, flag })
+    }
+
+    /// The flag of its passes that name none.
+    pub fn flag(&self) -> Option<&Arc<str>> {
+        self.flag.as_ref()
     }
 }
 

@@ -177,12 +177,19 @@ impl PassArguments {
             let help = "declare it before bake(), with a setup function of its own; without accesses it is culled";
             return Err(refusal(Code::BadAccess, message, help));
         }
+        for (keyword, word) in [("unit", &self.unit), ("conditional", &self.conditional)] {
+            if word.as_deref() == Some("") {
+                let message = format!("{keyword}= of pass \"{full}\" is empty");
+                return Err(refusal(Code::BadName, message, &format!("give a name, or leave {keyword}= out")));
+            }
+        }
         let prefix = module.prefix();
         let links = pass_links::pass_links(state, identity, prefix, &self.after, &self.fallbacks)?;
         let declaration = state.open()?;
         self.pass.slot = module.slot();
         self.pass.unit = self.unit.map(|unit| declaration.unit(&unit));
-        self.pass.conditional = self.conditional.map(|flag| declaration.flag(&flag));
+        let flag = self.conditional.as_deref().or(module.flag().map(|flag| &**flag));
+        self.pass.conditional = flag.map(|flag| declaration.flag(flag));
         let id = state.add_pass(full, self.pass, place.clone())?;
         if !links.is_empty() {
             let late = |link: Link| Late { prefix: prefix.clone(), place: place.clone(), want: link.of(id) };

@@ -11,6 +11,7 @@ mod trial;
 use std::sync::Arc;
 
 use rgraph_plan::bake::{Options, Without};
+use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::{BatchId, Plan};
 use rgraph_plan::prelude::Policy;
@@ -29,9 +30,9 @@ use trial::{Queues, Subject, Trial, Tried};
 pub struct ChaosOptions {
     /// The first seed: equal seeds try the same.
     pub seed: u64,
-    /// How many seeds.
+    /// How many seeds, from 1.
     pub seeds: u64,
-    /// Frames of each trial; `None`: one, or enough to see what frames hand on to each other.
+    /// Frames of each trial, from 1; `None`: one, or enough to see what frames hand on to each other.
     pub frames: Option<usize>,
     /// How the graph is baked otherwise.
     pub options: Options,
@@ -103,7 +104,8 @@ impl Device {
     /// inputs are copied. Functions of passes are called in each trial.
     ///
     /// # Errors
-    /// As [`Device::compile`] and [`Compiled::run`](crate::Compiled::run). What the trials find is no error here.
+    /// As [`Device::compile`] and [`Compiled::run`](crate::Compiled::run), and for 0 seeds or frames. What the trials find
+    /// is no error here.
     pub fn chaos(
         &self,
         workload: &Workload,
@@ -111,6 +113,13 @@ impl Device {
         options: &ChaosOptions,
     ) -> Result<ChaosReport, Error> {
         self.check()?;
+        for (what, empty) in [("seeds", options.seeds == 0), ("frames", options.frames == Some(0))] {
+            if empty {
+                let message = format!("a chaos run of 0 {what} would find nothing in any graph");
+                let help = format!("give 1 or more {what}");
+                return Err(GraphError::one(Mistake::new(Code::BadNumber, message, help)).into());
+            }
+        }
         let subject = Subject::new(self, workload, inputs, options)?;
         let mut report = ChaosReport::default();
         let (reference, wanted) = subject.reference(&mut report)?;
