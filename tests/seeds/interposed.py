@@ -40,6 +40,12 @@ class Interposer:
         self.library.interposer_clear()
         return lines
 
+    def images_may_have(self, index: int) -> bool:
+        """Whether the driver let the images of the calls since the last time have a pretended memory type."""
+        asked = [int(line.split()[1]) for line in self.log() if line.startswith("image ")]
+        assert asked, "no image was made"
+        return all(bits >> index & 1 for bits in asked)
+
     @contextmanager
     def device(self, types: Sequence[int] = (), families: Sequence[int] = ()) -> Iterator[rg.Device]:
         """A device of a driver with such memory types and queue families."""

@@ -1,6 +1,7 @@
 /* A Vulkan loader in front of the system's, which pretends other memory types and queue families than the driver has, and
-   logs calls. All its memory is the driver's type 0, all its queues are the driver's first one. Structures are written
-   out, since the tests need no Vulkan headers elsewhere: Vulkan 1.3 specification, on a 64-bit machine. */
+   logs calls. Each pretended memory type is the driver's type that can do what it promises and is most like it, all
+   queues are the driver's first one. Structures are written out, since the tests need no Vulkan headers elsewhere:
+   Vulkan 1.3 specification, on a 64-bit machine. */
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -45,8 +46,8 @@ typedef struct {
     uint32_t image_count; const image_barrier *images;
 } dependency_info;
 
-enum { MOST_BARRIERS = 64, IGNORED = 0xffffffff };
-static uint32_t types[32], type_count, families[8], family_count;
+enum { MOST_BARRIERS = 64, IGNORED = 0xffffffff, LOCAL = 1, VISIBLE = 2, COHERENT = 4, NONE = 32 };
+static uint32_t types[32], type_count, behind_types[32], families[8], family_count;
 static char written[1 << 18];
 static size_t length;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -74,8 +75,21 @@ typedef struct { const char *name; function own, behind; } entry;
 static function behind(const char *name);
 #define REAL(result, ...) ((result(*)(__VA_ARGS__))behind(__func__ + 3))
 
+/* The driver's type that can do what a pretended one promises, and differs least from it; where memory lies counts more
+   than how the CPU reads it. NONE: no resource may have the pretended type. */
+static uint32_t behind_type(uint32_t wanted, const memory_properties *real) {
+    uint32_t found = NONE, least = NONE;
+    uint32_t needs = wanted == LOCAL ? LOCAL : wanted & (VISIBLE | COHERENT);
+    for (uint32_t at = 0; at < real->count; at++) {
+        uint32_t has = real->types[at].flags, differ = has ^ wanted;
+        uint32_t apart = (uint32_t)__builtin_popcount(differ) + 2 * (differ & LOCAL);
+        if ((has & needs) == needs && apart < least) found = at, least = apart;
+    }
+    return found;
+}
 static void pretend_types(memory_properties *out) {
     if (!type_count) return;
+    for (uint32_t at = 0; at < type_count; at++) behind_types[at] = behind_type(types[at], out);
     for (uint32_t at = 0; at < type_count; at++) out->types[at] = (memory_type){types[at], 0};
     out->count = type_count;
 }
@@ -129,8 +143,13 @@ static int32_t my_vkCreateImage(handle owner, const image_info *info, const void
     return REAL(int32_t, handle, const image_info *, const void *, uint64_t *)(owner, &own, allocator, out);
 }
 static void pretend_bits(requirements *out) {
-    if (type_count) out->bits = (1u << type_count) - 1;
+    uint32_t bits = 0;
+    for (uint32_t at = 0; at < type_count; at++) {
+        if (behind_types[at] != NONE && out->bits >> behind_types[at] & 1) bits |= 1u << at;
+    }
+    if (type_count) out->bits = bits;
 }
+static void pretend_image_bits(requirements *out) { pretend_bits(out), note("image %u\n", out->bits, 0); }
 static void my_vkGetDeviceBufferMemoryRequirements(handle owner, const needs_info *info, requirements2 *out) {
     buffer_info made = alone(info->info);
     needs_info own = *info;
@@ -141,7 +160,7 @@ static void my_vkGetDeviceImageMemoryRequirements(handle owner, const needs_info
     image_info made = image_alone(info->info);
     needs_info own = *info;
     own.info = &made;
-    REAL(void, handle, const needs_info *, requirements2 *)(owner, &own, out), pretend_bits(&out->memory);
+    REAL(void, handle, const needs_info *, requirements2 *)(owner, &own, out), pretend_image_bits(&out->memory);
 }
 static void my_vkGetBufferMemoryRequirements(handle owner, uint64_t buffer, requirements *out) {
     REAL(void, handle, uint64_t, requirements *)(owner, buffer, out), pretend_bits(out);
@@ -150,12 +169,12 @@ static void my_vkGetBufferMemoryRequirements2(handle owner, const void *info, re
     REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_bits(&out->memory);
 }
 static void my_vkGetImageMemoryRequirements2(handle owner, const void *info, requirements2 *out) {
-    REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_bits(&out->memory);
+    REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_image_bits(&out->memory);
 }
 static int32_t my_vkAllocateMemory(handle owner, const allocate_info *info, const void *allocator, uint64_t *out) {
     allocate_info own = *info;
     note("allocate %u\n", info->index, 0);
-    if (type_count) own.index = 0;
+    if (type_count) own.index = behind_types[info->index];
     return REAL(int32_t, handle, const allocate_info *, const void *, uint64_t *)(owner, &own, allocator, out);
 }
 static int32_t my_vkFlushMappedMemoryRanges(handle owner, uint32_t count, const void *ranges) {

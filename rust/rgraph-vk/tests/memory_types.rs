@@ -171,7 +171,8 @@ fn g05_a_depth_of_one_render_pass_is_lazily_allocated() {
 #[test]
 fn g02_images_of_a_graph_are_allocated_as_the_driver_wants() {
     for (prefers, requires) in [(false, false), (true, false), (false, true)] {
-        let wanted = Pretended { prefers_dedicated: prefers, requires_dedicated: requires, ..Pretended::default() };
+        let wanted =
+            Pretended { prefers_dedicated: Some(prefers), requires_dedicated: requires, ..Pretended::default() };
         let Some((faults, device)) = device(wanted) else { return };
         faults.take_asked();
         let example = example();

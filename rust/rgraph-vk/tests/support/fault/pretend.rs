@@ -1,4 +1,5 @@
-//! A driver with other memory types than it has, and with wishes of its own: all its memory is the real driver's type 0.
+//! A driver with other memory types than it has, and with wishes of its own: each of its types is the real driver's that
+//! can do what it promises and is most like it.
 
 #![allow(non_snake_case, reason = "functions have their Vulkan names")]
 
@@ -15,10 +16,12 @@ use super::state;
 #[derive(Clone, Default, Debug)]
 pub struct Pretended {
     /// Memory types, on one heap; none: those that the driver has. Images that are transient attachments may have any of
-    /// them, everything else those that are not lazily allocated.
+    /// them, everything else those that are not lazily allocated, if it may have the real type behind them.
     pub types: Vec<vk::MemoryPropertyFlags>,
-    /// Images are faster in memory of their own.
-    pub prefers_dedicated: bool,
+    /// The real types behind them, found when the driver is asked for its own; none: no real type can do as much.
+    pub behind: Vec<Option<u32>>,
+    /// Whether images are faster in memory of their own; none: as the driver says.
+    pub prefers_dedicated: Option<bool>,
     /// Images can have no other memory.
     pub requires_dedicated: bool,
 }
@@ -43,27 +46,44 @@ pub struct Asked {
     pub ranges: Vec<[u64; 2]>,
 }
 
+/// The real type that can do what a pretended one promises, and differs least from it.
+fn behind(pretended: vk::MemoryPropertyFlags, real: &[vk::MemoryType]) -> Option<u32> {
+    let access = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let able = |has: vk::MemoryPropertyFlags| {
+        let alone = pretended == vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        has.contains(pretended & access) && (!alone || has.contains(pretended))
+    };
+    let apart = |has: vk::MemoryPropertyFlags| {
+        let differ = has.as_raw() ^ pretended.as_raw();
+        // Where memory lies counts more than how the CPU reads it.
+        differ.count_ones() + 2 * (differ & vk::MemoryPropertyFlags::DEVICE_LOCAL.as_raw())
+    };
+    let suits = (0..).zip(real).filter(|(_, one)| able(one.property_flags));
+    suits.min_by_key(|(_, one)| apart(one.property_flags)).map(|(at, _)| at)
+}
+
 impl Pretended {
-    /// The properties that are pretended.
-    pub fn memory(&self, answer: &mut vk::PhysicalDeviceMemoryProperties) {
+    /// The properties that are pretended, in place of the real ones.
+    pub fn memory(&mut self, answer: &mut vk::PhysicalDeviceMemoryProperties) {
         if self.types.is_empty() {
             return;
         }
+        let real = &answer.memory_types[..answer.memory_type_count as usize];
+        self.behind = self.types.iter().map(|flags| behind(*flags, real)).collect();
         answer.memory_type_count = self.types.len() as u32;
         for (at, flags) in self.types.iter().enumerate() {
             answer.memory_types[at] = vk::MemoryType { property_flags: *flags, heap_index: 0 };
         }
     }
 
-    /// Types of what is made with those usages of an image; none for buffers.
-    fn bits(&self, transient: bool) -> u32 {
+    /// Types of what may have those real types; lazily allocated ones are for transient attachments.
+    fn bits(&self, transient: bool, real: u32) -> u32 {
         let lazy = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
-        self.types.iter().enumerate().fold(
-            0,
-            |bits, (at, flags)| {
-                if flags.contains(lazy) && !transient { bits } else { bits | 1 << at }
-            },
-        )
+        let types = self.types.iter().zip(&self.behind).enumerate();
+        types.fold(0, |bits, (at, (flags, behind))| {
+            let fits = behind.is_some_and(|behind| real >> behind & 1 == 1);
+            if fits && (transient || !flags.contains(lazy)) { bits | 1 << at } else { bits }
+        })
     }
 }
 
@@ -72,7 +92,8 @@ fn answer(out: &mut vk::MemoryRequirements2<'_>, usage: Option<vk::ImageUsageFla
     let pretended = &state.pretended;
     if !pretended.types.is_empty() {
         let transient = usage.is_some_and(|usage| usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT));
-        out.memory_requirements.memory_type_bits = pretended.bits(transient);
+        let bits = &mut out.memory_requirements.memory_type_bits;
+        *bits = pretended.bits(transient, *bits);
     }
     if usage.is_some() {
         let mut next = out.p_next.cast::<vk::BaseOutStructure<'_>>();
@@ -82,7 +103,9 @@ fn answer(out: &mut vk::MemoryRequirements2<'_>, usage: Option<vk::ImageUsageFla
             if one.s_type == vk::StructureType::MEMORY_DEDICATED_REQUIREMENTS {
                 // SAFETY: the type says what it is.
                 let dedicated = unsafe { &mut *next.cast::<vk::MemoryDedicatedRequirements<'_>>() };
-                dedicated.prefers_dedicated_allocation |= u32::from(pretended.prefers_dedicated);
+                if let Some(prefers) = pretended.prefers_dedicated {
+                    dedicated.prefers_dedicated_allocation = u32::from(prefers);
+                }
                 dedicated.requires_dedicated_allocation |= u32::from(pretended.requires_dedicated);
             }
             next = one.p_next;
@@ -162,7 +185,8 @@ unsafe extern "system" fn vkGetBufferMemoryRequirements(
     let state = state();
     if !state.pretended.types.is_empty() {
         // SAFETY: the real call filled it.
-        unsafe { (*out).memory_type_bits = state.pretended.bits(false) };
+        let bits = unsafe { &mut (*out).memory_type_bits };
+        *bits = state.pretended.bits(false, *bits);
     }
 }
 
@@ -197,7 +221,8 @@ unsafe extern "system" fn vkAllocateMemory(
         let index = asked.memory_type_index;
         state.asked.allocated.push(Allocated { index, dedicated });
         if !state.pretended.types.is_empty() {
-            asked.memory_type_index = 0;
+            let behind = state.pretended.behind.get(index as usize).copied().flatten();
+            asked.memory_type_index = behind.expect("nothing may have a type without a real one");
         }
     }
     // SAFETY: the caller's arguments, with a memory type that the driver has.

@@ -68,9 +68,9 @@ macro_rules! narrowed {
                 unsafe { real($device, $out) };
                 // SAFETY: the real call filled it.
                 let answer = unsafe { &mut *$out };
-                let state = state();
+                let mut state = state();
                 state.small.narrow(answer);
-                answer.pretend(&state.pretended);
+                answer.pretend(&mut state.pretended);
             }
         )*
     };

@@ -38,7 +38,7 @@ pub trait Narrow {
     fn narrow(&mut self, to: &SmallWorld);
 
     /// Puts what is pretended in its place.
-    fn pretend(&mut self, _to: &Pretended) {}
+    fn pretend(&mut self, _to: &mut Pretended) {}
 }
 
 impl Narrow for vk::PhysicalDeviceProperties {
@@ -65,7 +65,7 @@ impl Narrow for vk::PhysicalDeviceMemoryProperties {
         }
     }
 
-    fn pretend(&mut self, to: &Pretended) {
+    fn pretend(&mut self, to: &mut Pretended) {
         to.memory(self);
     }
 }
@@ -75,7 +75,7 @@ impl Narrow for vk::PhysicalDeviceMemoryProperties2<'_> {
         self.memory_properties.narrow(to);
     }
 
-    fn pretend(&mut self, to: &Pretended) {
+    fn pretend(&mut self, to: &mut Pretended) {
         self.memory_properties.pretend(to);
     }
 }
