@@ -241,3 +241,25 @@ def test_a_saved_graph_traces_what_the_graph_traced(device: rg.Device, tmp_path:
     g.save(tmp_path / "rays.rgraph.json")
     again = rg.Graph.load(tmp_path / "rays.rgraph.json")
     assert (np.asarray(device.run(again)["out"]) == np.asarray(device.run(g)["out"])).all()
+
+
+def test_builds_read_what_stands_in_for_the_output_of_a_pass_that_is_off(device: rg.Device) -> None:
+    g = rg.Graph()
+    here, there = (
+        g.import_array(name, moved(x, 0)[None], as_buffer=True) for name, x in (("here", 0.0), ("there", 0.5))
+    )
+    plain, better = g.buffer("plain", 48), g.buffer("better", 48)
+    g.copy("keep", here, plain)
+    g.copy("move", there, better, conditional="on", fallback={better: plain})
+    low, high = (g.import_array(name, TRIANGLE * s, as_buffer=True) for name, s in (("low", 0.5), ("high", 1.0)))
+    small, large = g.buffer("small", TRIANGLE.nbytes), g.buffer("large", TRIANGLE.nbytes)
+    g.copy("shrink", low, small)
+    g.copy("grow", high, large, conditional="on", fallback={large: small})
+    mesh = g.build_triangles("mesh", large)
+    picture(g, g.build_instances("scene", [mesh], transforms=better))
+    judged(g, device)
+    compiled = device.compile(g)
+    for on in (True, False, False, True):
+        found = np.asarray(compiled.run(flags={"on": on})["out"])
+        transform = moved(0.5, 0) if on else np.diag([0.5, 0.5, 0.5, 1.0])[:3]
+        assert (found[..., 3] > 0).tolist() == hits_triangle(transform).tolist(), on

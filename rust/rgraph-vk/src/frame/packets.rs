@@ -59,8 +59,8 @@ impl Recorder<'_> {
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
                 self.dispatch(commands, &packet.what, &reads);
             }
-            Action::Build(at) => self.build(commands, &packets.builds[*at as usize]),
-            Action::Instances(at) => self.instances(commands, &packets.instances[*at as usize]),
+            Action::Build(at) => self.build(commands, &packets.builds[*at as usize], &reads),
+            Action::Instances(at) => self.instances(commands, &packets.instances[*at as usize], &reads),
             Action::Trace(at) => {
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::RAY_TRACING_KHR, bound);
                 self.trace(commands, &packets.traces[*at as usize]);

@@ -4,8 +4,9 @@ use ash::vk;
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::ray::{ReadyTrace, build_info, described, record_of};
-use crate::compile::transfer::Handles;
+use crate::compile::transfer::{Handles, Transfers};
 use crate::frame::record::Recorder;
+use crate::frame::sets::Reads;
 use crate::work::{Build, INSTANCE_BYTES, Instances, TRANSFORM_BYTES};
 
 /// Most bytes of one `vkCmdUpdateBuffer`: whole records.
@@ -17,12 +18,12 @@ impl Recorder<'_> {
     }
 
     /// Records a build or a refit. The device has structures, else there were no packet.
-    pub(super) fn build(&self, commands: vk::CommandBuffer, build: &Build) {
+    pub(super) fn build(&self, commands: vk::CommandBuffer, build: &Build, reads: &Reads<'_>) {
         let (Some(rays), Some(structure)) = (&self.prepared.shared.rays, self.variant.structure(build.structure))
         else {
             return;
         };
-        let geometries = [described(&build.geometry, |buffer| self.address(buffer))];
+        let geometries = [described(&build.geometry, |buffer| self.address(reads.source(buffer)))];
         let scratch = rays.scratch(self.address(build.scratch));
         let mut info = build_info(build, &geometries)
             .dst_acceleration_structure(structure.raw)
@@ -37,11 +38,11 @@ impl Recorder<'_> {
     }
 
     /// Records the writes of records of instances; transforms of a buffer are copied into their first bytes.
-    pub(super) fn instances(&self, commands: vk::CommandBuffer, instances: &Instances) {
+    pub(super) fn instances(&self, commands: vk::CommandBuffer, instances: &Instances, reads: &Reads<'_>) {
         let device = &self.prepared.shared.raw;
         let Instances { to, offset, all, transforms } = instances;
         let to = self.variant.buffer(*to);
-        let address = |resource| self.variant.structure(resource).map_or(0, |structure| structure.address);
+        let address = |read| self.variant.structure(reads.source(read)).map_or(0, |structure| structure.address);
         let records: Vec<u8> = all.iter().flat_map(|one| record_of(one, address(one.structure))).collect();
         let Some((from, first)) = transforms else {
             for (bytes, at) in records.chunks(MOST_UPDATED).zip(0..) {
@@ -65,7 +66,7 @@ impl Recorder<'_> {
         let regions: Vec<_> = (0..all.len() as u64).map(region).collect();
         if !regions.is_empty() {
             // SAFETY: as above.
-            unsafe { device.cmd_copy_buffer(commands, self.variant.buffer(*from), to, &regions) };
+            unsafe { device.cmd_copy_buffer(commands, reads.of_buffer(*from), to, &regions) };
         }
     }
 

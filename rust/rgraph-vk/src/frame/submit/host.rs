@@ -119,7 +119,7 @@ impl Run<'_, '_> {
             // What the output of a pass that is off is read of goes by the output's name.
             let found = match access.usage {
                 Usage::HostWrite => access.resource,
-                _ => variant.stand_in(&self.prepared, pass, access.resource),
+                _ => variant.stand_in(self.prepared, pass, access.resource),
             };
             let physical = self.prepared.physical(found, state.run, &state.imports);
             let declared = self.prepared.scene.declared[access.resource];
