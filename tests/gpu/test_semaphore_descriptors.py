@@ -89,8 +89,9 @@ def test_two_devices_take_turns_by_timelines_and_no_host_waits(sharing: rg.Devic
         with pytest.raises(rg.GraphError, match="an imported semaphore cannot be signalled"):
             there.run(inputs={"numbers": other.buffer("own", 256)}, signal=[(from_here, ROUNDS + 1)], read=[])
         assert other.messages == []
-        del block, theirs, there
-    del memory, mine, here
+        # Semaphores keep their device, too.
+        del block, theirs, there, to_here, from_here
+    del memory, mine, here, to_there, from_there
     sharing.wait_idle()
     assert descriptors() == before
 

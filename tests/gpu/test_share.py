@@ -189,7 +189,12 @@ def test_bad_descriptors_are_refused_and_none_leaks(sharing: rg.Device):
         ({"fd": -1}, rg.GraphError, "descriptor -1 is none"),
         ({"fd": reader}, rg.GraphError, "is a pipe"),
         ({"fd": small}, rg.GraphError, "holds 0 bytes, and 1048576 are expected"),
-        ({"size": 1 << 40}, rg.GraphError, "1099511627776 are expected"),
+        # The size of a file in memory is seen; of a GPU's own object only the driver knows it.
+        (
+            {"size": 1 << 40},
+            (rg.GraphError, rg.DeviceError),
+            ("1099511627776 are expected", 'refuses the descriptor for memory "m"'),
+        ),
         ({"size": 0}, rg.GraphError, "has 0 bytes of memory type"),
         ({"memory_type": 77}, rg.GraphError, "of memory type 77"),
         ({"device_uuid": other}, rg.DeviceError, 'RG-E131 memory "m" was exported by another device'),
@@ -199,7 +204,7 @@ def test_bad_descriptors_are_refused_and_none_leaks(sharing: rg.Device):
     ):
         with pytest.raises(error) as raised:
             sharing.import_memory("m", exported._replace(**change))
-        assert message in str(raised.value)
+        assert any(one in str(raised.value) for one in ((message,) if isinstance(message, str) else message))
     with pytest.raises(rg.GraphError, match="imported from int"):
         sharing.import_memory("m", exported.fd)
     imported = sharing.import_memory("m", exported)

@@ -94,7 +94,7 @@ def test_m06_frames_reuse_command_buffers_and_memory(device: rg.Device) -> None:
         gc.collect()
         held.append(device.memory().live)
     assert not any(recorded[8:]), "a steady graph records once per frame context and binding"
-    assert len(set(held[8:])) == 1, "and its memory stays what it is"
+    assert max(held[20:]) <= max(held[:20]), "and its memory does not grow"
 
 
 def test_m07_a_pass_is_made_each_frame_or_kept(device: rg.Device) -> None:

@@ -370,7 +370,8 @@ def test_w14_targets_have_the_format_of_shader_and_preset(player, tmp_path):
     light = pixels[..., :3] / 255
     encoded = stored(np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)) / 255
     linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
-    close(got[..., :3], stored(linear), 2)
+    # Devices round the encoded byte either way, and one byte of it is up to 2.3 bytes of linear light.
+    close(got[..., :3], stored(linear), 3)
 
 
 def test_w14_frames_are_counted_modulo_what_the_pass_says(player, tmp_path):
