@@ -83,11 +83,8 @@ impl Repeats {
         self.left.clear();
         if first.placement != NONE {
             for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
-                let memory = scene.transients.placements[before as usize].memory;
-                if from_previous_frame && before == first.placement {
-                    // Subresources of one image or buffer have no bytes in common.
-                    hazards.gather_texels(scene, memory, first.subresource as usize, &mut self.left);
-                } else if from_previous_frame {
+                if from_previous_frame {
+                    let memory = scene.transients.placements[before as usize].memory;
                     hazards.gather_into(scene, memory, 0, &mut self.left);
                 }
             }

@@ -98,8 +98,6 @@ pub struct First {
     pub placement: u32,
     /// The memory.
     pub memory: ResourceId,
-    /// The subresource.
-    pub subresource: u32,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
     /// Physical pass before which the barrier's call is recorded.
