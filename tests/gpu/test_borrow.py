@@ -49,11 +49,11 @@ class Engine:
         newer = vk.VkPhysicalDeviceVulkan13Features(
             synchronization2=True, dynamicRendering=True, maintenance4=True, shaderZeroInitializeWorkgroupMemory=True
         )
-        device = vk.VkDeviceCreateInfo(
-            pNext=vk.VkPhysicalDeviceVulkan12Features(pNext=newer, timelineSemaphore=True),
-            pQueueCreateInfos=[vk.VkDeviceQueueCreateInfo(queueFamilyIndex=0, queueCount=1, pQueuePriorities=[1.0])],
-            pEnabledFeatures=vk.VkPhysicalDeviceFeatures(samplerAnisotropy=True),
-        )
+        older = vk.VkPhysicalDeviceVulkan12Features(pNext=newer, timelineSemaphore=True)
+        # The package copies structs into arrays, and what they point to goes with the originals: they must live.
+        queue = vk.VkDeviceQueueCreateInfo(queueFamilyIndex=0, queueCount=1, pQueuePriorities=[1.0])
+        enabled = vk.VkPhysicalDeviceFeatures(samplerAnisotropy=True)
+        device = vk.VkDeviceCreateInfo(pNext=older, pQueueCreateInfos=[queue], pEnabledFeatures=enabled)
         self.device = vk.vkCreateDevice(self.physical, device, None)
         self.queue = vk.vkGetDeviceQueue(self.device, 0, 0)
         kind = vk.VkSemaphoreTypeCreateInfo(semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE, initialValue=0)
