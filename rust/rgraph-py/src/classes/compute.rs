@@ -6,8 +6,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::front::{self, Who};
+use rgraph_vk::front::{self, Part, Who};
 use rgraph_vk::work::{Dispatch, Groups, Step};
 
 use crate::arguments::bind::{bind, misfit, push, values};
@@ -51,6 +52,36 @@ pub fn fixed_groups(value: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
     counted(value, WANTED)?.ok_or_else(|| PyTypeError::new_err(WANTED))
 }
 
+/// An extent of work as the user gives it.
+pub enum Extent {
+    Known(Groups),
+    /// A resource, by its position in the table of what the pass is given, and the part of it.
+    Of(ResourceId, Part),
+}
+
+/// Reads `groups=` or `size=`: counts, a resource, or all of what is written. `wanted` is the error's sentence.
+pub fn extent(
+    py: Python<'_>,
+    who: Who<'_>,
+    program: &Program,
+    value: Option<&Bound<'_, PyAny>>,
+    wanted: &'static str,
+    work: &mut Work,
+) -> PyResult<Extent> {
+    let Some(value) = value else {
+        let covered = front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who))?;
+        return Ok(Extent::Known(covered));
+    };
+    if let Some(counts) = counted(value, wanted)? {
+        return Ok(Extent::Known(Groups::Fixed(counts)));
+    }
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Part::default()),
+    };
+    Ok(Extent::Of(work.table.add(given(&resource)?.owned()), part))
+}
+
 /// Reads `groups=`: so many, a buffer that says how many, or all of what is written.
 fn groups(
     py: Python<'_>,
@@ -59,19 +90,14 @@ fn groups(
     value: Option<&Bound<'_, PyAny>>,
     work: &mut Work,
 ) -> PyResult<Groups> {
-    let Some(value) = value else {
-        return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
-    };
-    if let Some(groups) = counted(value, "groups is (x, y, z) workgroups, or a buffer with their counts")? {
-        return Ok(Groups::Fixed(groups));
-    }
-    let (resource, part) = match PyView::of(value) {
-        Some((resource, part)) => (resource.into_any(), part),
-        None => (value.clone(), Default::default()),
-    };
-    let buffer = work.table.add(given(&resource)?.owned());
-    work.uses(buffer, Usage::Indirect, part, |_| {});
-    Ok(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
+    const WANTED: &str = "groups is (x, y, z) workgroups, or a buffer with their counts";
+    Ok(match extent(py, who, program, value, WANTED, work)? {
+        Extent::Known(groups) => groups,
+        Extent::Of(buffer, part) => {
+            work.uses(buffer, Usage::Indirect, part, |_| {});
+            Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) }
+        }
+    })
 }
 
 /// One dispatch, of arguments that are all its own.

@@ -10,16 +10,14 @@ use rgraph_shader::{Kind, Program, Stage};
 use rgraph_vk::front::{self, RaySources, Who};
 use rgraph_vk::work::{Groups, HitGroup, RayGroups, Step, Trace};
 
-use crate::arguments::bind::{bind, misfit, push, values};
+use crate::arguments::bind::{bind, push, values};
 use crate::arguments::convert::{Count, Text};
-use crate::arguments::declare::given;
 use crate::arguments::{keywords, shader};
-use crate::classes::compute::counted;
+use crate::classes::compute::{Extent, extent};
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::rays::several;
-use crate::classes::view::PyView;
 use crate::run::draft::Todo;
 use crate::run::error::graph_error;
 
@@ -115,18 +113,11 @@ fn size(
     value: Option<&Bound<'_, PyAny>>,
     work: &mut Work,
 ) -> PyResult<Groups> {
-    let Some(value) = value else {
-        return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
-    };
-    if let Some(size) = counted(value, "size is (x, y, z) rays, or an image with as many texels")? {
-        return Ok(Groups::Fixed(size));
-    }
-    let (resource, part) = match PyView::of(value) {
-        Some((resource, part)) => (resource.into_any(), part),
-        None => (value.clone(), Default::default()),
-    };
-    let at = work.table.add(given(&resource)?.owned());
-    Ok(Groups::Cover(at, part.ranges.mips.map_or(0, |[first, _]| first)))
+    const WANTED: &str = "size is (x, y, z) rays, or an image with as many texels";
+    Ok(match extent(py, who, program, value, WANTED, work)? {
+        Extent::Known(size) => size,
+        Extent::Of(image, part) => Groups::Cover(image, part.ranges.mips.map_or(0, |[first, _]| first)),
+    })
 }
 
 #[pymethods]
