@@ -220,6 +220,50 @@ fn while_a_timeline_stands_still_every_wait_ends_in_time_or_by_the_caller_and_fr
 }
 
 #[test]
+fn a_run_that_fails_half_way_gives_back_what_it_did_not_submit() {
+    let Some(faults) = table() else { return };
+    let example = example();
+    let device = Device::new(&options(&faults)).expect("a device");
+    let compiled = device.compile(example.workload.clone(), &Options::default()).expect("compiles");
+    let texels = photo([1, 2, 3, 255]);
+    let (mut half_way, mut signalled) = (0, 0);
+    for k in 1.. {
+        let (fence, timeline) = (device.fence().expect("a fence"), device.semaphore(0).expect("a semaphore"));
+        let (before, after) = (device.binary_semaphore(None).unwrap(), device.binary_semaphore(None).unwrap());
+        let run = |waits, signals| {
+            let uploads = vec![(example.photo, Upload::Bytes(&texels))];
+            let fence = Some(fence.promised()?);
+            let frame = compiled.run(&Inputs { uploads, waits, signals, fence, ..Inputs::default() })?;
+            finish(&frame)
+        };
+        run(vec![], vec![before.promised().unwrap()]).expect("the signal that the next run waits for");
+        faults.fail_call("vkQueueSubmit2", k, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+        let failed = run(
+            vec![before.reached().expect("signalled")],
+            vec![timeline.promised(1).expect("unused"), after.promised().expect("unused")],
+        );
+        faults.disarm();
+        if failed.is_ok() {
+            break;
+        }
+        device.wait_idle().expect("what was submitted ends");
+        // The fence is signalled behind everything, so the run that failed never did.
+        assert!(!fence.is_given(), "submit {k}");
+        let waited = before.reached().is_err();
+        let done = timeline.value().expect("a value") == 1;
+        assert_eq!(after.reached().is_ok(), done, "submit {k}: both are signalled by one submit");
+        half_way += u32::from(waited);
+        signalled += u32::from(done);
+        let signals = if done { vec![] } else { vec![timeline.promised(1).expect("given back")] };
+        run(vec![], signals).expect("the device is as it was");
+        assert_eq!(timeline.value().expect("a value"), 1);
+    }
+    assert!(half_way >= 2 && signalled >= 1, "the run submits in several calls: {half_way}, {signalled}");
+    drop((compiled, device));
+    assert_eq!(faults.imbalance(), None);
+}
+
+#[test]
 fn an_unchanged_frame_is_submitted_again_without_recording() {
     let Some(faults) = table() else { return };
     let example = example();

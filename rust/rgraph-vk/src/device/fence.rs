@@ -112,8 +112,7 @@ impl Fence {
         }
     }
 
-    /// Has a run signal it; what an earlier run signalled is forgotten. A run that is refused before any of it is submitted
-    /// gives it back; after one that fails later, make another one.
+    /// Has a run signal it; what an earlier run signalled is forgotten. A run that fails gives it back.
     ///
     /// # Errors
     /// `RG-E225` if a run has it that is not done; if the device is closed or lost.

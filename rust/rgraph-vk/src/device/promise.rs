@@ -1,4 +1,4 @@
-//! Waits, signals and fences that a run was given, until it is submitted: a run that is refused before gives them back.
+//! Waits, signals and fences that a run was given, until each is submitted: a run that fails gives back the others.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, Weak};
@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError, Weak};
 use ash::vk;
 
 use crate::compile::compiled::Inputs;
+use crate::device::queue::Submit;
 use crate::device::{Device, Shared};
 
 /// What a run was given.
@@ -55,12 +56,16 @@ fn all<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = Promise> + 'a {
 }
 
 impl Shared {
-    /// The run that was given these is submitted, in part at least.
-    pub fn keep_promises(&self, inputs: &Inputs<'_>) {
-        all(inputs).for_each(|promise| self.promises.keep(promise));
+    /// These are submitted: whatever else of their run fails, they happen.
+    pub fn keep_promises(&self, submits: &[Submit]) {
+        for submit in submits {
+            let waits = submit.waits.iter().map(|wait| Promise::Wait(wait.semaphore));
+            let signals = submit.signals.iter().map(|&(semaphore, value)| Promise::Signal(semaphore, value));
+            waits.chain(signals).chain([Promise::Fence(submit.fence)]).for_each(|promise| self.promises.keep(promise));
+        }
     }
 
-    /// The run that was given these is not submitted.
+    /// The run that was given these failed: what of them it did not submit is as before.
     pub fn withdraw_promises(&self, inputs: &Inputs<'_>) {
         for promise in all(inputs) {
             if let Some(of) = self.promises.take(promise).and_then(|of| of.upgrade()) {
@@ -72,8 +77,8 @@ impl Shared {
 
 impl Device {
     /// Says that a run with these inputs will not happen: its fence can be given to another run, values of timelines can be
-    /// signalled again, and binary semaphores are as before. [`Compiled::run`](crate::Compiled::run) does so itself if it
-    /// refuses a run before it submits any of it. Semaphores and fences of others are not touched.
+    /// signalled again, and binary semaphores are as before. [`Compiled::run`](crate::Compiled::run) does so itself, with
+    /// those that it did not submit, if it fails. Semaphores and fences of others are not touched.
     pub fn withdraw(&self, inputs: &Inputs<'_>) {
         self.0.withdraw_promises(inputs);
     }

@@ -165,8 +165,7 @@ impl Semaphore {
         unsafe { SemaphoreWait::new(self.0.raw, Some(value)) }
     }
 
-    /// Has a run set the value when it is done. A run that is refused before any of it is submitted gives the value back;
-    /// one that fails later signals nothing, and a later run may signal more.
+    /// Has a run set the value when it is done. A run that fails before it submits that signal gives the value back.
     ///
     /// # Errors
     /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].

@@ -240,7 +240,6 @@ impl RunState {
         let hosted = self.host.is_some().then(|| Reservation::of(&physicals));
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
-        prepared.shared.keep_promises(inputs);
         let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
         let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
         let outcome = match submitted {

@@ -89,6 +89,7 @@ impl RunState {
             awaits: false,
             at_stages: Vec::new(),
             released: Vec::new(),
+            promised: !external.waits.is_empty() || !external.signals.is_empty() || external.fence.is_some(),
             host_base: self.host.as_ref().map_or(0, HostLane::last),
             handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
             host_waits: Vec::new(),
@@ -153,6 +154,8 @@ struct Run<'a, 't> {
     at_stages: Vec<(vk::Semaphore, u64, Stages)>,
     /// Semaphores of the caller's that are signalled behind imports.
     released: Vec<Released>,
+    /// Whether the caller gave semaphores or a fence.
+    promised: bool,
     host_base: u64,
     /// Host batches whose passes their thread has.
     handed: Vec<bool>,
@@ -175,11 +178,20 @@ impl Run<'_, '_> {
         used.map(|(queue, &value)| Point { queue, value }).collect()
     }
 
+    /// Submits to a queue in one call. What the run was given for these submits is used up from here on.
+    fn submit_to(&mut self, queue: usize, submits: &[Submit]) -> Result<u64, Error> {
+        let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, submits))?;
+        self.figures.submits += submits.len() as u32;
+        if self.promised {
+            self.shared.keep_promises(submits);
+        }
+        Ok(last)
+    }
+
     /// Submits what is open.
     fn flush(&mut self) -> Result<(), Error> {
         let Some((queue, submits, batches)) = self.open.take() else { return Ok(()) };
-        let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &submits))?;
-        self.figures.submits += submits.len() as u32;
+        let last = self.submit_to(queue, &submits)?;
         for (batch, value) in batches.into_iter().zip(last + 1 - submits.len() as u64..) {
             self.now[batch.index()] = Some(At::Queue(Point { queue, value }));
         }
@@ -190,8 +202,7 @@ impl Run<'_, '_> {
     /// Submits one thing of our own.
     fn submit_own(&mut self, queue: usize, submit: Submit) -> Result<Point, Error> {
         self.flush()?;
-        let value = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &[submit]))?;
-        self.figures.submits += 1;
+        let value = self.submit_to(queue, &[submit])?;
         self.last[queue] = value;
         Ok(Point { queue, value })
     }

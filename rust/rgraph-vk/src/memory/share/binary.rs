@@ -228,7 +228,7 @@ impl BinarySemaphore {
         self.0.shared.promises.add(promise, of);
     }
 
-    /// Has a run wait for its signal. A run that is refused before any of it is submitted leaves the signal.
+    /// Has a run wait for its signal. A run that fails before it submits that wait leaves the signal.
     ///
     /// # Errors
     /// `RG-E225` if no signal was submitted; if the device is closed or lost.
@@ -239,8 +239,7 @@ impl BinarySemaphore {
         Ok(unsafe { SemaphoreWait::new(self.0.raw, None) })
     }
 
-    /// Has a run signal it. A run that is refused before any of it is submitted gives it back; after one that fails later,
-    /// make another one.
+    /// Has a run signal it. A run that fails before it submits that signal gives it back.
     ///
     /// # Errors
     /// `RG-E225` if it has a signal that nothing waits for; if the device is closed or lost.
