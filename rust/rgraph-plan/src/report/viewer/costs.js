@@ -57,7 +57,7 @@ function costs(title, sentence, lines) {
 const share = (of) => (of > 0 && of < 0.0005 ? 'less than 0.1 %' : `${(of * 100).toFixed(of < 0.1 ? 1 : 0)} %`);
 
 // What can be typed, and a name in it.
-const typed = (text) => h('code', null, broken(text));
+const typed = (text) => h('code', { class: text.length < 46 && 'whole' }, broken(text));
 const named = (name) => JSON.stringify(shown(name));
 
 // The word for a queue in declarations.
@@ -69,28 +69,58 @@ const SMALLER = {
   rgba16float: ['rg11b10ufloat', 'there is no alpha and nothing negative'], depth32float: ['depth16unorm', '16 bits are enough'],
 };
 
-// An attachment of a pass: the first that it draws to, or its depth.
-const attachmentOf = (pass, usage) => [...plan.accessesOf(pass)].map((access) => [plan.text(plan.accesses.usage[access]), plan.accesses.resource[access]])
-  .find(([of]) => of.replaceAll(' ', '_').startsWith(usage))?.[1];
+// How a pass uses a resource: its first access; and what it draws to: attachments of a kind, `color` or `depth`.
+const usageOf = (pass, resource) => plan.text(plan.accesses.usage[[...plan.accessesOf(pass)].find((access) => plan.accesses.resource[access] === resource)] ?? -1).replaceAll(' ', '_');
+const attachmentsOf = (pass, kind) => [...plan.accessesOf(pass)].map((access) => plan.accesses.resource[access]).filter((resource) => usageOf(pass, resource).startsWith(kind));
+// The passes of the render pass that a pass is in.
+const together = (pass) => (plan.passes.physical[pass] < 0 ? [pass] : [...plan.passesOfRender(plan.passes.physical[pass])]);
+const inside = (pass) => ` in ${shown(plan.passes.name[pass])}`;
 
 // What lets two passes merge, by the reason why they did not.
 const MERGES = {
   area(first, second) {
-    const [one, two] = [first, second].map((pass) => attachmentOf(pass, 'color') ?? attachmentOf(pass, 'depth'));
+    const [one, two] = [first, second].map((pass) => attachmentsOf(pass, 'color')[0] ?? attachmentsOf(pass, 'depth')[0]);
     return one === undefined || two === undefined ? [] : [typed(`image(${named(plan.resources.name[two])}, like=${named(plan.resources.name[one])})`), ' gives both one area.'];
   },
   depth(first, second) {
-    const depth = attachmentOf(first, 'depth');
-    return depth === undefined ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), ` in ${shown(plan.passes.name[second])} gives both one depth.`];
+    const [depth] = together(first).flatMap((pass) => attachmentsOf(pass, 'depth'));
+    return depth === undefined ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), `${inside(second)} gives both one depth.`];
   },
-  not_local: (first, second, resource) => [typed(`pass_.input_attachment(${named(plan.resources.name[resource])})`), ` in ${shown(plan.passes.name[second])}, if it needs its own texel only.`],
+  not_local(first, second, resource) {
+    const [usage, name] = [usageOf(second, resource), plan.resources.name[resource]];
+    if (usage.startsWith('color') || usage.startsWith('resolve')) return [typed(`image(${named(`${name}_next`)}, like=${named(name)})`), ` as what ${shown(plan.passes.name[second])} draws to.`];
+    if (usage.startsWith('storage_write')) return [typed(`pass_.color(${named(name)})`), `${inside(second)}, if each fragment writes its own texel.`];
+    return plan.text(plan.resources.format[resource]) !== 'buffer' ? [typed(`pass_.input_attachment(${named(name)})`), `${inside(second)}, if it needs its own texel only.`] : [];
+  },
   other_queue(first, second) {
-    const other = [...plan.needs(second)].map((flow) => plan.flows.from[flow]).find((pass) => plan.passes.queue[pass] !== plan.passes.queue[second]);
+    const waits = [...[...plan.needs(second)].map((flow) => plan.flows.from[flow]), plan.passes.after[second]];
+    const other = waits.find((pass) => pass >= 0 && plan.passes.queue[pass] !== plan.passes.queue[second]);
     return other === undefined ? [] : [typed(`add_pass(${named(plan.passes.name[other])}, queue="graphics")`), ' leaves nothing to wait for.'];
   },
-  conditional: (first, second) => [typed(`add_pass(${named(plan.passes.name[second])}, conditional=…)`), ' with one flag for both.'],
-  reloaded: (first, second, resource) => [typed(`pass_.color(${named(plan.resources.name[resource])}, load="load")`), ` in ${shown(plan.passes.name[second])}, if it needs no clear.`],
+  conditional(first, second) {
+    const off = [second, ...together(first)].find((pass) => plan.passes.flag[pass] >= 0) ?? second;
+    return [typed(`add_pass(${named(plan.passes.name[off])}, conditional=None)`), ' if it need not be switched off.'];
+  },
+  too_many(first, second) {
+    const known = new Set(together(first).flatMap((pass) => attachmentsOf(pass, 'color')));
+    const own = attachmentsOf(second, 'color').find((resource) => !known.has(resource));
+    return own === undefined ? [] : [typed(`pass_.storage_write(${named(plan.resources.name[own])})`), `${inside(second)} takes no place among them, if its shader can store it.`];
+  },
+  reloaded(first, second, resource) {
+    const kind = usageOf(second, resource).startsWith('depth') ? 'depth' : 'color';
+    return [typed(`pass_.${kind}(${named(plan.resources.name[resource])}, load="load")`), `${inside(second)}, if it needs no clear.`];
+  },
   ordered: () => ['Leave out ', typed('after='), ' between them.'],
+  one_aspect(first, second, resource) {
+    const format = plan.text(plan.resources.format[resource]).replace(/-?stencil8$/, '');
+    return format ? [typed(`image(${named(plan.resources.name[resource])}, format="${format}")`), ' if nothing needs its stencil.'] : [];
+  },
+  other_part(first, second, resource) {
+    const access = together(first).flatMap((pass) => [...plan.accessesOf(pass)]).find((one) => plan.accesses.resource[one] === resource);
+    const layers = /layers? (\d+)(?:\.\.(\d+))?/.exec(access === undefined ? '' : plan.text(plan.accesses.part[access]));
+    const range = layers ? `, layers=${layers[2] ? `(${layers[1]}, ${layers[2]})` : layers[1]}` : '';
+    return [typed(`pass_.color(${named(plan.resources.name[resource])}${range})`), `${inside(second)}: the same layers, or none of them.`];
+  },
 };
 
 // The passes that the length of the frame depends on.
