@@ -13,6 +13,7 @@ import time
 from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from rgraph._core import Series
 from rgraph._errors import RgError
@@ -29,6 +30,8 @@ __all__ = ["LiveView"]
 _PACE = 0.1
 #: Seconds between two looks at results that were read back.
 _PICTURES = 0.5
+#: Longest side of an image whose values a page asks for, in texels: longer ones are shown as means.
+_VALUES = 1024
 #: Seconds of silence after which a line tells browsers that the server lives.
 _ALIVE = 15.0
 #: Frames that wait to be looked at; of more, the oldest are left out.
@@ -169,6 +172,14 @@ class LiveView:
             return None
         return plan._live(version, Series(reports) if reports else None, pictures, data=data)
 
+    def _values(self, name: str) -> str | None:
+        """The values of an image as it was read back last; None where there is none."""
+        from rgraph._preview import described
+
+        with self._changed:
+            array = self._pictures.get(name)
+        return None if array is None else json.dumps([described(name, array, size=_VALUES)])
+
     def _next(self, seen: int) -> tuple[int, str | None]:
         """What is new after a message: its number, and None where it is only time to give a sign of life."""
         with self._changed:
@@ -226,6 +237,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(503 if page is None else 200, "application/json", page or "null")
         elif self.path == "/events":
             self._events(view)
+        elif self.path.startswith("/values/"):
+            found = view._values(unquote(self.path.removeprefix("/values/")))
+            self._answer(404 if found is None else 200, "application/json", found or "[]")
         else:
             self._answer(404, "text/plain", "no such page\n")
 

@@ -47,6 +47,36 @@ def values(array: Any, *, size: int = 256) -> tuple[Any, ...]:
     return _uri(png), *rest
 
 
+def described(name: str, array: Any, *, size: int) -> dict[str, Any]:
+    """Describe the values of an image as the viewer reads them.
+
+    Parameters
+    ----------
+    name
+        The image.
+    array, size
+        As for `values`.
+
+    Returns
+    -------
+    dict
+        As an entry of `values` in the page's data: `Values` of `rgraph_plan::report::page`.
+    """
+    png, shown, whole, layers, channels, kind, full = values(array, size=size)
+    return {
+        "name": name,
+        "after": False,
+        "mip": 0,
+        "png": png,
+        "size": shown,
+        "of": whole,
+        "layers": layers,
+        "channels": channels,
+        "kind": kind,
+        "full": full,
+    }
+
+
 def _format(array: Any) -> str | None:
     """The texel format of what a frame gave back."""
     return getattr(array, "format", None) if hasattr(array, "dtype") else None

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rgraph as rg
@@ -98,6 +99,54 @@ def test_a_paused_page_stays_as_it_is(device: rg.Device, opened: Any):
         assert opened.locator(".top .figures").inner_text().startswith("2 passes")
         opened.locator("#live").click()
         opened.locator(".top .figures li", has_text="4 passes").wait_for()
+
+
+def bright(offset: float = 0.0) -> rg.Graph:
+    """An image with values that eight bits do not hold, in light brighter than white."""
+    made = rg.Graph("bright", size=(16, 8))
+    given = made.image("given", format="rgba16float", imported=True)
+    image = made.image("folder/hdr", format="rgba16float")
+    made.copy("fill", given, image)
+    if offset:
+        made.clear("change", made.image("other", format="rgba8unorm"), (offset, 0, 0, 1))
+        made.root("other")
+    made.root(image)
+    return made
+
+
+def test_values_are_those_of_the_array_and_follow_it(device: rg.Device, opened: Any):
+    def light(red: float) -> dict[str, np.ndarray]:
+        return {"given": np.tile(np.array([red, 2.5, -0.125, 1.0], np.float16), (8, 16, 1))}
+
+    def pointed() -> str:
+        box = opened.locator("#view-images canvas").bounding_box()
+        opened.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        return opened.locator("#view-images .note.value").inner_text()
+
+    with device.view() as view:
+        device.run(bright(), inputs=light(0.3125)).wait()
+        opened.goto(f"{view.url}#view=images")
+        opened.wait_for_function("document.documentElement.dataset.ready")
+        opened.get_by_role("button", name="folder/hdr: look closer").click()
+        opened.locator("#view-images canvas[width='16']").wait_for()
+        assert pointed().endswith(" 0.3125 2.5 -0.125 1"), "no bytes of a picture"
+        exposure = opened.get_by_role("slider", name="Exposure")
+        exposure.fill("2")
+        for _ in range(3):
+            device.run(bright(), inputs=light(0.75)).wait()
+        opened.locator("#view-images .note.value", has_text="0.75 2.5 -0.125 1").wait_for()
+        assert exposure.input_value() == "2", "the range that was chosen stays"
+        # Another plan: the same image is looked at in the page that begins anew, in the same range.
+        device.run(bright(0.5), inputs=light(7.0)).wait()
+        opened.locator(".top .figures li", has_text="2 passes").wait_for()
+        opened.locator("#view-images canvas[width='16']").wait_for()
+        opened.mouse.move(5, 5)
+        assert pointed().endswith(" 7 2.5 -0.125 1")
+        assert exposure.input_value() == "2"
+        assert asked(view.port, "/values/folder%2Fhdr")[0] == 200
+        assert asked(view.port, "/values/nobody")[0] == 404
+        assert asked(view.port, "/values/folder%2Fhdr", Host="evil.example")[0] == 403
+    assert [said for said in opened.said if "ERR_" not in said] == []
 
 
 def test_only_this_machine_is_answered(device: rg.Device):

@@ -198,18 +198,20 @@ fn packed(format: Format) -> Option<fn(u32) -> [f32; 3]> {
 
 /// A PNG of red, green and blue bytes.
 pub fn png(py: Python<'_>, [width, height]: [usize; 2], bytes: &[u8], effort: png::Compression) -> PyResult<Vec<u8>> {
-    let mut file = Vec::new();
     let axis = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    let mut encoder = png::Encoder::new(&mut file, axis(width), axis(height));
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(effort);
-    let written = encoder.write_header().and_then(|mut writer| {
+    // Other threads run Python meanwhile: a view of a running program makes pictures all the time.
+    let written = py.detach(|| -> Result<_, png::EncodingError> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, axis(width), axis(height));
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(effort);
+        let mut writer = encoder.write_header()?;
         writer.write_image_data(bytes)?;
-        writer.finish()
+        writer.finish()?;
+        Ok(file)
     });
-    written.map_err(|error| bad(py, Code::BadArray, format!("the picture cannot be encoded: {error}"), ""))?;
-    Ok(file)
+    written.map_err(|error| bad(py, Code::BadArray, format!("the picture cannot be encoded: {error}"), ""))
 }
 
 /// The upper three bytes of a single, rounded: 16 bits of precision, or 12 where `coarse`, which are a quarter shorter.

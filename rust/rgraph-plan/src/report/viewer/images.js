@@ -23,6 +23,7 @@ class Images {
       this.start();
     }
     this.paint();
+    this.renewed([this.name]);
   }
 
   start() {
@@ -58,7 +59,10 @@ class Images {
     this.list.append(...this.all.map((one) => this.card(one)));
     this.canvas = h('canvas', { role: 'img' });
     this.canvas.addEventListener('pointermove', (event) => this.under(event));
-    this.canvas.addEventListener('pointerleave', () => { this.value.textContent = this.sized(); });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.pointed = null;
+      this.value.textContent = this.sized();
+    });
     this.stage.addEventListener('wheel', (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       this.zoom(1.0015 ** event.deltaY);
@@ -74,20 +78,42 @@ class Images {
       h('img', { src: images.get(resources.name[resource]), alt: '', loading: 'lazy', data: { image: resources.name[resource] } }));
     const by = passes.length ? [shown(plan.passes.name[passes[0]]), passes.length > 1 && ` and ${count(passes.length - 1, 'more', 'more')}`] : ['not written here'];
     return h('li', { data: { key: `r${resource}` } }, button, h('p', { class: 'strong', text: name, title: name }),
-      h('p', { class: 'note' }, by.filter(Boolean).join('')), h('p', { class: 'note', text: `${plan.text(resources.format[resource])}, ${plan.text(resources.shape[resource])}` }));
+      h('p', { class: 'note' }, by.filter(Boolean).join('')), h('p', { class: 'note', text: `${plan.text(resources.format[resource])}, ${plan.text(resources.shape[resource])}` }),
+      ...compared(resources.name[resource]));
+  }
+
+  // The image that is shown large.
+  get name() {
+    return this.shows === undefined ? undefined : plan.resources.name[this.shows];
+  }
+
+  // How an image is looked at, for the page that takes the place of this one; and the same image looked at as before.
+  look() {
+    const { name, exposure, black, white, channel, zoomed } = this;
+    return this.pixels && { name, kept: { exposure, black, white, channel, zoomed } };
+  }
+
+  async resume({ name, kept }) {
+    const resource = this.built ? plan.resourceNamed.get(name) : undefined;
+    if (resource === undefined || !images.has(name)) return;
+    await this.open(resource);
+    Object.assign(this, kept);
+    this.controls.querySelector(`input[value="${kept.channel}"]`).checked = true;
+    this.load(true);
   }
 
   // Shows one image large.
-  open(resource) {
+  async open(resource) {
     set('pin', `r${resource}`);
     this.list.hidden = true;
     this.note.hidden = true;
     this.stage.hidden = false;
     this.controls.hidden = false;
-    this.shows = resource;
-    const name = plan.resources.name[resource];
-    this.canvas.setAttribute('aria-label', `${shown(name)} after the run`);
-    this.sources = (payload.values || []).filter((one) => one.name === name);
+    Object.assign(this, { shows: resource, pixels: null, pointed: null });
+    this.canvas.setAttribute('aria-label', `${shown(this.name)} after the run`);
+    this.back.focus();
+    this.sources = payload.live ? await valuesNow(this.name) : (payload.values || []).filter((one) => one.name === this.name);
+    if (this.shows !== resource) return;
     const mips = [...new Set(this.sources.map((one) => one.mip))].sort((x, y) => x - y);
     const both = [false, true].every((after) => this.sources.some((one) => one.after === after));
     Object.assign(this, { mip: mips[0] ?? 0, layer: 0, side: 'before' });
@@ -102,16 +128,25 @@ class Images {
       layers.length > 1 && choice('Layer', layers.map((layer, at) => [String(at), String(layer)]), '0', again('layer')),
     ].filter(Boolean));
     this.zoomed = 0;
-    this.load();
-    this.back.focus();
+    await this.load();
   }
 
-  // Reads the values that are chosen and shows them in the range that suits their kind.
-  async load() {
+  // A server has newer pictures of these: what is shown large gets newer values in the range that was chosen.
+  async renewed(names) {
+    const { shows } = this;
+    if (!payload.live || shows === undefined || state.view !== 'images' || !names.includes(this.name)) return;
+    const sources = await valuesNow(this.name);
+    if (this.shows !== shows || !sources.length) return;
+    this.sources = sources;
+    this.load(true);
+  }
+
+  // Reads the values that are chosen and shows them in the range that suits their kind, or in the one that was `kept`.
+  async load(kept = false) {
     const { shows, side, mip } = this;
     const of = (after) => this.sources.find((one) => one.after === after && one.mip === mip);
     let pixels = null;
-    if (!this.sources.length) pixels = await pictureValues(images.get(plan.resources.name[shows]));
+    if (!this.sources.length) pixels = await pictureValues(images.get(this.name));
     else if (side === 'difference') pixels = difference(await valuesOf(of(false), this.layer), await valuesOf(of(true), this.layer));
     else pixels = await valuesOf(of(side === 'after'), this.layer);
     // Another one was chosen meanwhile.
@@ -126,11 +161,12 @@ class Images {
     const [least, most] = pixels.range;
     const [black, white] = pixels.usual;
     for (const name of ['black', 'white']) dress(this.slides[name].input, { min: Math.min(least, black), max: Math.max(most, white) });
-    Object.assign(this, { exposure: 0, black, white });
+    if (!kept) Object.assign(this, { exposure: 0, black, white });
     if (!this.zoomed) this.zoomed = Math.max(0.1, Math.min((clientWidth - 40) / pixels.width, (clientHeight - 40) / pixels.height, 12));
     this.zoom(1);
     this.develop();
-    this.value.textContent = this.sized();
+    if (this.pointed) this.under(this.pointed);
+    else this.value.textContent = this.sized();
   }
 
   sized() {
@@ -185,6 +221,7 @@ class Images {
   }
 
   under(event) {
+    this.pointed = event;
     if (!this.pixels) return;
     const { left, top } = this.canvas.getBoundingClientRect();
     const [x, y] = [Math.floor((event.clientX - left) / this.zoomed), Math.floor((event.clientY - top) / this.zoomed)];
@@ -222,6 +259,15 @@ class Images {
   move() {}
 }
 
+// Whether an image that two plans have is the same in both, as far as its values are in the page; nothing for others.
+function compared(name) {
+  const of = (after) => (payload.values || []).filter((one) => one.name === name && one.after === after);
+  const [before, after] = [of(false), of(true)];
+  if (!before.length || !after.length) return [];
+  const equal = before.length === after.length && before.every((one, at) => one.png === after[at].png && String(one.of) === String(after[at].of));
+  return [h('p', { class: equal ? 'note' : 'note differs', text: equal ? 'equal' : 'differs' })];
+}
+
 // The values of one layer of a source: its PNG has the three upper bytes of each single one below the other.
 async function valuesOf(source, layer) {
   if (!source) return null;
@@ -256,6 +302,16 @@ function usualRange(kind, [low, high], full, data) {
   if (low < 0) return [-Math.max(-low, high), Math.max(-low, high)];
   const sorted = data.filter((value, at) => at % 4 < 3 && Number.isFinite(value)).sort();
   return [0, Math.max(1, sorted[Math.floor(sorted.length * 0.995)] || 1)];
+}
+
+// The values of an image as the running program left it last; none where the program has ended.
+async function valuesNow(name) {
+  try {
+    const answer = await fetch(`values/${encodeURIComponent(name)}`);
+    return answer.ok ? await answer.json() : [];
+  } catch {
+    return [];
+  }
 }
 
 // The bytes of a picture, where no values are known.

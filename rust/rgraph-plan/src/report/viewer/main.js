@@ -183,14 +183,16 @@ function start() {
 
 start();
 
-// What a page that begins anew takes over from the one before: the part of the axis, the card, the focus.
-function restore({ scale, from, to, shut, cell }) {
+// What a page that begins anew takes over from the one before: the part of the axis, the card, the focus, the image that
+// is looked at.
+function restore({ scale, from, to, shut, cell, image }) {
   if (plan.scales[scale]) {
     if (shared.axis.scale.id !== scale) shared.axis.use(plan.scales[scale]);
     shared.axis.show(from, to);
   }
   if (shut !== document.body.classList.contains('shut')) toggleCard();
   current().show();
+  if (image) viewNamed('images')?.resume(image);
   if (cell) current().panel.querySelector(`[data-cell="${CSS.escape(cell)}"]`)?.focus({ preventScroll: true });
 }
 
@@ -199,7 +201,7 @@ return {
   version: payload.live,
   kept() {
     const { scale, from, to } = shared.axis;
-    return { scale: scale.id, from, to, shut: document.body.classList.contains('shut'), cell: document.activeElement?.dataset.cell };
+    return { scale: scale.id, from, to, shut: document.body.classList.contains('shut'), cell: document.activeElement?.dataset.cell, image: viewNamed('images')?.look() };
   },
   // The last frames of the same plan: the newest is shown, unless one was chosen by hand.
   renew(frames, pictures) {
@@ -207,6 +209,7 @@ return {
     for (const [name, picture] of pictures || []) images.set(name, picture);
     viewNamed('frames').renewed();
     for (const picture of document.querySelectorAll('img[data-image]')) picture.src = images.get(picture.dataset.image);
+    viewNamed('images')?.renewed((pictures || []).map(([name]) => name));
   },
   // Whether the page follows, in words; pressing it pauses and goes on.
   said(what, act) {
