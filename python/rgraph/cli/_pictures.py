@@ -23,7 +23,7 @@ from rgraph.cli._files import exists, plain
 if TYPE_CHECKING:
     from rgraph import Array, Buffer, Image
 
-__all__ = ["Numbers", "fit", "read", "suffix", "write"]
+__all__ = ["READ", "Numbers", "fit", "read", "suffix", "write"]
 
 # NumPy's names of types as the letters of buffers.
 _LETTERS = {
@@ -41,7 +41,7 @@ _LETTERS = {
     "b1": "?",
 }
 _BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-_WRITTEN = (".png", ".npy", ".exr", *_BY_PILLOW)
+_WRITTEN = READ = (".png", ".npy", ".exr", *_BY_PILLOW)
 _FORMAT = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)(-srgb)?")
 _MAGIC = b"\x93NUMPY"
 
@@ -57,6 +57,13 @@ class Numbers(NamedTuple):
     """The numbers."""
     picture: bool
     """Whether samples stand for 0 to 1, sRGB encoded."""
+
+    def array(self) -> Any:
+        """The numbers with their shape; half floats by numpy, since buffers of Python have no letter for them."""
+        if self.letter == "e":
+            numpy = _needs("numpy", "an image of half floats", "numpy")
+            return numpy.frombuffer(self.data, "float16").reshape(self.shape)
+        return memoryview(self.data).cast(self.letter, self.shape)  # type: ignore[call-overload]
 
 
 def _needs(package: str, what: str, extra: str) -> Any:
@@ -223,10 +230,7 @@ def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
             texels = bytearray(numbers.data)
             texels[0::4], texels[2::4] = texels[2::4], texels[0::4]
             numbers = numbers._replace(data=bytes(texels))
-    if numbers.letter == "e":
-        numpy = _needs("numpy", "an image of half floats", "numpy")
-        return numpy.frombuffer(numbers.data, "float16").reshape(numbers.shape)
-    return memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
+    return numbers.array()
 
 
 def suffix(path: str) -> None:

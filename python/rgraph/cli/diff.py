@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
-from rgraph.cli._files import load_plan, one_standard
+from rgraph.cli._files import is_capture, load_plan, one_standard
+from rgraph.cli._images import captured, compared, of_folder
+from rgraph.cli._images import lines as image_lines
 from rgraph.cli._kept import find, is_kept
+from rgraph.cli._parser import natural
 from rgraph.cli._summary import differences
 from rgraph.cli._terminal import as_json, say
 
@@ -26,7 +29,11 @@ Of two folders the plans of one name are compared, and -o writes one page withou
 
 HEAD is the plan that rgraph bake --keep kept last, HEAD~3 the third one of the same graph before it.
 
+Of two captures the page has the images of their last runs too: before, after and the difference. --images takes
+those of plan files from two folders, as rgraph run -o FOLDER writes them.
+
   rgraph diff HEAD~3
+  rgraph diff before.rcapture after.rcapture -o changes.html
   rgraph diff before.rplan.json after.rplan.json -o changes.html
   rgraph diff main/plans branch/plans -o changes.html --exit-code"""
 
@@ -40,10 +47,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument(
-        "before", metavar="A", help="a plan file, a folder of them, or HEAD~N: N kept plans of its graph ago"
+        "before",
+        metavar="A",
+        help="a plan file, a capture, a folder of plans, or HEAD~N: N kept plans ago",
     )
     parser.add_argument("after", metavar="B", nargs="?", default="HEAD", help="another one (default: HEAD)")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
+    parser.add_argument(
+        "--images",
+        nargs=2,
+        metavar=("FOLDER", "FOLDER"),
+        help="images of A and of B, as rgraph run -o FOLDER wrote them",
+    )
+    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
     parser.add_argument("--all", action="store_true", help="print every change, in the order of the plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -57,8 +73,12 @@ def _grouped(before: Plan, after: Plan) -> str:
     return "\n".join([*figures, *differences(before.diff_dict(after))])
 
 
-def _read(name: str) -> Plan:
-    return find(name) if is_kept(name) else load_plan(name)
+def _read(name: str, nth: int) -> tuple[Plan, dict[str, Any]]:
+    """The plan that an argument names, and the images that it has with it."""
+    if is_capture(name):
+        plan, _, images = captured(name, nth)
+        return plan, images
+    return (find(name) if is_kept(name) else load_plan(name)), {}
 
 
 def _folders(arguments: argparse.Namespace) -> int:
@@ -100,13 +120,20 @@ def main(arguments: argparse.Namespace) -> int:
     if output is not None and not output.endswith(".html"):
         raise UsageError(f"{output}: differences are written to .html, or printed")
     if Path(arguments.before).is_dir() or Path(arguments.after).is_dir():
+        if arguments.images:
+            raise UsageError("--images is for two plans, not for folders of plans")
         return _folders(arguments)
-    before, after = _read(arguments.before), _read(arguments.after)
+    (before, first), (after, second) = (_read(name, arguments.nth) for name in (arguments.before, arguments.after))
+    if arguments.images:
+        first, second = (of_folder(*of) for of in zip(arguments.images, (before, after), strict=True))
+    images = compared(first, second)
     if output is not None:
-        page = before.to_html(against=after)
-        _write_file(output, page.encode())
+        _write_file(output, before.to_html(against=after, images=first, against_images=second).encode())
+    changes = before.diff_dict(after)
     if arguments.json:
-        say(as_json(before.diff_dict(after)))
+        found = {"images": [one._asdict() for one in images]} if first or second else {}
+        say(as_json({**changes, **found}))
     elif output is None:
-        say(before.diff(after) if arguments.all else _grouped(before, after))
-    return 1 if arguments.exit_code and not before.diff_dict(after)["equal"] else 0
+        said = before.diff(after) if arguments.all else _grouped(before, after)
+        say("\n".join([said, *image_lines(images)]))
+    return 1 if arguments.exit_code and not (changes["equal"] and not any(one.differs for one in images)) else 0

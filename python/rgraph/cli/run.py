@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rgraph import ChaosReport, Compiled, CompiledDevices, Device, Frame, Graph, Plan, Report, Series
     from rgraph.cli._running import Settings
 
-__all__ = ["MORE", "add_arguments", "main", "written"]
+__all__ = ["MORE", "add_arguments", "file_name", "main", "written"]
 
 MORE = """\
 Results are the graph's roots. Without -o they are listed; -o writes each of them into a folder (PNG where that can
@@ -101,8 +101,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 _UNDER_WAY = 3
 
 
-def _file_name(name: str, taken: set[str]) -> str:
-    """A name of a resource as a name of a file, which stays within its folder."""
+def file_name(name: str, taken: set[str]) -> str:
+    """A name of a resource as a name of a file, which stays within its folder.
+
+    Parameters
+    ----------
+    name
+        The resource.
+    taken
+        Names of other files of the folder; takes the new one.
+    """
     plain = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "result"
     while plain in taken:
         plain += "_"
@@ -149,7 +157,7 @@ class Outputs:
             except (KeyError, IndexError, ValueError):
                 raise UsageError(f"{path}: only {{frame}} is allowed in braces") from None
         taken: set[str] = set()
-        self.stems = {name: _file_name(name, taken) for name in names} if self.folder else {}
+        self.stems = {name: file_name(name, taken) for name in names} if self.folder else {}
 
     @property
     def every_frame(self) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rgraph._core import Graph, Plan, _capture_graphs, _write_file
+from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._drawing import drawing, picture, refuse
 from rgraph.cli._files import STANDARD, baked, is_capture, is_plan, is_python, load_graph, load_plan, python_file
+from rgraph.cli._images import captured
 from rgraph.cli._parser import natural, planning
 from rgraph.cli._terminal import say, size, tell
 from rgraph.cli._times import saved_times
@@ -16,14 +17,15 @@ from rgraph.cli._times import saved_times
 if TYPE_CHECKING:
     import argparse
 
-    from rgraph import Finding
+    from rgraph import Finding, Graph
 
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
 A folder becomes one page without scripts, for builds to keep: its plans, and its graphs baked, the longest frame first.
 
-It bakes a graph file first. A capture shows its plan; --nth chooses one of several graphs. The page needs no network.
+It bakes a graph file first. A capture shows its plan and the images that its last run left; --nth
+chooses one of several graphs. The page needs no network.
 
   rgraph view frame.rgraph.json --open
   rgraph run frame.rgraph.json --frames 300 --json > times.json
@@ -73,16 +75,6 @@ def _beside(path: str) -> str:
     return f"{path}.html"
 
 
-def _captured(path: str, nth: int) -> tuple[Plan, Graph]:
-    """Plan and graph of a capture."""
-    graphs = _capture_graphs(path)
-    if nth >= len(graphs):
-        raise UsageError(f"{path}: the capture has {len(graphs)} graphs", "count them from 0")
-    _, declared, planned = graphs[nth]
-    graph = Graph.from_json(declared)
-    return (Plan.from_json(planned) if planned is not None else graph.bake()), graph
-
-
 def _folder(arguments: argparse.Namespace) -> str:
     """The page of a folder."""
     from rgraph.cli._folder import Entry, plans
@@ -106,8 +98,9 @@ def _page(arguments: argparse.Namespace, drawn: bool) -> str:
         if drawn:
             raise UsageError(f"{arguments.graph}: a folder is written to .html")
         return _folder(arguments)
+    images: dict[str, Any] = {}
     if is_capture(arguments.graph):
-        plan, graph = _captured(arguments.graph, arguments.nth)
+        plan, graph, images = captured(arguments.graph, arguments.nth)
         findings = plan.check(graph)
     elif is_plan(arguments.graph):
         plan = load_plan(arguments.graph)
@@ -120,7 +113,8 @@ def _page(arguments: argparse.Namespace, drawn: bool) -> str:
         findings = plan.check()
     if drawn:
         return picture(plan, arguments, graph)
-    return plan.to_html(graph, report=saved_times(arguments.report) if arguments.report else None, findings=findings)
+    times = saved_times(arguments.report) if arguments.report else None
+    return plan.to_html(graph, report=times, findings=findings, images=images or None)
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_int, c_void};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -35,10 +36,35 @@ use rgraph_vk::texel::Element;
 /// The memory lives as long as the array or a view of it, after the device was closed too.
 #[pyclass(name = "Array", module = "rgraph", frozen, weakref)]
 pub struct PyArray {
-    bytes: Detached<Readback>,
+    memory: Memory,
     layout: ArrayLayout,
     /// `None`: a buffer, or an image seen as something else.
     format: Option<Format>,
+}
+
+/// Where its bytes are.
+#[derive(Clone)]
+enum Memory {
+    /// Read back by a frame.
+    Read(Detached<Readback>),
+    /// Out of a file.
+    Stored { name: String, bytes: Arc<[u8]> },
+}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Read(readback) => readback.bytes(),
+            Self::Stored { bytes, .. } => bytes,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Read(readback) => readback.name(),
+            Self::Stored { name, .. } => name,
+        }
+    }
 }
 
 /// What a view keeps.
@@ -48,20 +74,31 @@ struct View {
     letters: CString,
 }
 
+fn format_of(kind: &PlanKind) -> Option<Format> {
+    match *kind {
+        PlanKind::Image { format, .. } => Some(format),
+        PlanKind::Buffer { .. } => None,
+    }
+}
+
 impl PyArray {
     /// The array of a read-back.
     pub fn new(bytes: Detached<Readback>, layout: ArrayLayout) -> Self {
-        let format = match bytes.kind() {
-            PlanKind::Image { format, .. } => Some(format),
-            PlanKind::Buffer { .. } => None,
-        };
         assert_eq!(layout.bytes(), bytes.bytes().len(), "as many bytes as the resource has");
-        Self { bytes, layout, format }
+        let format = format_of(&bytes.kind());
+        Self { memory: Memory::Read(bytes), layout, format }
+    }
+
+    /// The array of bytes out of a file, whose resource had that kind; `None` if they are not as many as it has.
+    pub fn stored(name: &str, kind: &PlanKind, bytes: Arc<[u8]>) -> Option<Self> {
+        let layout = ArrayLayout::natural(kind);
+        let memory = Memory::Stored { name: name.to_owned(), bytes };
+        (layout.bytes() == memory.bytes().len()).then(|| Self { memory, layout, format: format_of(kind) })
     }
 
     /// The resource's bytes as they lie in memory.
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.bytes()
+        self.memory.bytes()
     }
 
     fn png(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
@@ -111,7 +148,7 @@ impl PyArray {
     /// Name of the resource.
     #[getter]
     fn name(&self) -> &str {
-        self.bytes.name()
+        self.memory.name()
     }
 
     /// Number of bytes.
@@ -146,7 +183,7 @@ impl PyArray {
             ));
         };
         let format = self.format.filter(|_| same);
-        Ok(Self { bytes: self.bytes.clone(), layout, format })
+        Ok(Self { memory: self.memory.clone(), layout, format })
     }
 
     /// The bytes of its elements, copied.
@@ -251,7 +288,7 @@ impl PyArray {
 
     fn __repr__(&self) -> String {
         let format = self.format.map(|format| format!(", {format}")).unwrap_or_default();
-        format!("<Array \"{}\" {}{format}>", self.bytes.name(), self.layout.shown())
+        format!("<Array \"{}\" {}{format}>", self.memory.name(), self.layout.shown())
     }
 
     /// # Safety

@@ -8,8 +8,10 @@ use rgraph_vk::{Capture, CaptureFile, Difference, Replay, ReplayOptions};
 
 use crate::arguments::convert::Count;
 use crate::arguments::files;
+use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
+use crate::classes::plan::PyPlan;
 use crate::run::detached::{Detached, call};
 use crate::run::error::guarded;
 use crate::run::record::record;
@@ -156,6 +158,17 @@ pub fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, S
     let file = read(py, &path)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(file.graphs().map(|(name, graph, plan)| (name.to_owned(), text(graph), plan.map(text))).collect())
+}
+
+/// What the last captured run of a graph left in its roots, of those that its plan has with as many bytes.
+#[pyfunction]
+pub fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
+    let (file, plan) = (read(py, &path)?, plan.plan());
+    let array = |(name, bytes): (&str, _)| {
+        let found = plan.resources.iter_ids().find(|(id, _)| plan.resource_name(*id) == name)?;
+        PyArray::stored(name, &found.1.kind, bytes)
+    };
+    Ok(file.results(nth).filter_map(array).collect())
 }
 
 #[pymethods]

@@ -2,6 +2,7 @@
 //! it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rgraph_plan::access::{Aspects, Load};
 use rgraph_plan::error::Code;
@@ -84,6 +85,15 @@ impl CaptureFile {
     /// the order of its file.
     pub fn graphs(&self) -> impl Iterator<Item = (&str, &[u8], Option<&[u8]>)> {
         self.model.graphs.iter().map(|graph| (&*graph.name, &*graph.graph, graph.plan.as_deref()))
+    }
+
+    /// Name and bytes of each root that the last captured run of a graph left, in the order of the run: of an image the
+    /// texels of mip 0, layer by layer. Roots that were read in parts are left out.
+    pub fn results(&self, graph: usize) -> impl Iterator<Item = (&str, Arc<[u8]>)> {
+        let last = self.model.frames.iter().rev().find(|frame| frame.graph == graph);
+        let results = last.map_or(&[][..], |frame| &frame.results);
+        let whole = |one: &&Outcome| one.mips.is_none() && one.layers.is_none() && one.range.is_none();
+        results.iter().filter(whole).map(|one| (&*one.resource, Arc::clone(&one.bytes)))
     }
 
     /// The profile file of its device.
