@@ -136,10 +136,15 @@ def spans(plan: rg.Plan, frame: int) -> list[dict[str, Any]]:
     """
     noise = random.Random(frame)
     out = []
+    # A queue begins a pass when the one before it has ended.
+    free: dict[str, float] = {}
     for one in plan.passes:
+        if one.queue is None:
+            continue
         took = one.duration_us * noise.uniform(0.95, 1.1) * (6 if frame % 30 == 29 and noise.random() < 0.1 else 1)
-        span = {"name": one.name, "queue": one.queue, "begin_us": one.start_us, "end_us": one.start_us + took}
-        out += [span] if one.queue is not None else []
+        begin = max(one.start_us, free.get(one.queue, 0.0))
+        free[one.queue] = begin + took
+        out.append({"name": one.name, "queue": one.queue, "begin_us": begin, "end_us": begin + took})
     return out
 
 

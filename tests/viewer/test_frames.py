@@ -1,6 +1,7 @@
 """Many frames on one page: a strip with spikes, times of all frames per pass, any two frames compared."""
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,21 @@ def test_the_page_opens_with_the_median_frame(show, page: str, series: rg.Series
     assert shown.startswith(f"run {series.gpu_us.index(median)}")
     assert against.startswith(f"run {SPIKE}")
     assert "1 spike" in text(opened, "#view-frames .compared")
+
+
+def test_passes_that_follow_each_other_stand_in_one_row(show, frame: rg.Plan):
+    def one_queue(at: int) -> list[dict[str, Any]]:
+        begin, out = 0.0, []
+        for number, one in enumerate(one for one in frame.passes if one.queue == "graphics"):
+            took = 10 + math.sqrt(number + at + 2) / 7
+            out.append({"name": one.name, "queue": "graphics", "begin_us": begin, "end_us": begin + took})
+            begin += took
+        return out
+
+    page = show(frame.to_html(report=rg.Series([one_queue(at) for at in range(7)])), fragment="#view=timeline").page
+    boxes = page.locator("#view-timeline .box:not(.untimed):not(.culled)")
+    assert boxes.count() > 10
+    assert len(set(boxes.evaluate_all("all => all.map(one => one.style.top)"))) == 1
 
 
 def test_two_frames_are_compared_by_keys_and_by_mouse(show, page: str):

@@ -125,3 +125,78 @@ def test_a_pass_can_be_looked_at_alone(show, rich: str):
     page.get_by_role("button", name="Only what shadow0 needs and feeds").click()
     opened.settled()
     assert set(nodes(opened)) == whole
+
+
+def grouped(names: list[str]) -> rg.Plan:
+    """A chain of passes with these names."""
+    graph = rg.Graph("grouped", size=(64, 64))
+    before = None
+    for name in names:
+        image = graph.image(f"{name}.Output", format="rgba8unorm")
+        made = graph.add_pass(name).color(image)
+        before = image if before is None else (made.sampled(before), image)[1]
+    graph.root(before)
+    return graph.bake("single_queue")
+
+
+def test_areas_name_what_begins_alike_and_fold_it(show):
+    names = [f"Shadows.Esm.{at}" for at in "abc"] + ["gbuffer"] + [f"Post.{at}" for at in "xy"]
+    opened = show(grouped(names).to_html(), fragment="#view=graph")
+    page = opened.page
+    areas = page.locator("#view-graph .region")
+    assert areas.all_inner_texts() == ["Shadows.Esm", "Post"]
+    found = nodes(opened)
+    area = areas.first.bounding_box()
+    first = next(at for label, at in found.items() if label.startswith("pass Shadows.Esm.a "))
+    assert area["y"] + area["height"] <= first["y"] + 1
+    assert area["x"] == pytest.approx(first["x"], abs=8)
+    areas.first.click()
+    opened.settled()
+    assert areas.all_inner_texts() == ["Post"]
+    folded = page.locator("#view-graph").get_by_role("gridcell", name=re.compile(r"^Shadows \(3\)"))
+    assert folded.count() == 1
+
+
+def test_an_area_holds_no_pass_of_another_name(browser, root: Path):
+    viewer = root / "rust/rgraph-plan/src/report/viewer"
+    source = "\n".join((viewer / name).read_text() for name in ("layers.js", "regions.js"))
+    page, areas = browser.new_page(), 0
+    for seed in range(30):
+        chance = random.Random(seed)
+        count = chance.choice([6, 30, 80])
+        flows = [
+            (before, at)
+            for at in range(1, count)
+            for before in {chance.randrange(max(0, at - 9), at) for _ in range(chance.randrange(0, 3))}
+        ]
+        groups = [chance.choice(["p:a", "p:b", "p:c", None]) for _ in range(count)]
+        inside, regions = page.evaluate(INSIDE, [source, groups, flows])
+        assert inside == []
+        areas += regions
+    page.close()
+    assert areas > 30
+
+
+# Lays a graph out, and returns passes in an area of another group, and the number of areas.
+INSIDE = """([source, groups, flows]) => {
+    const [from, to] = [0, 1].map(side => flows.map(one => one[side]));
+    const name = groups.map((one, at) => `${one}/${at}`);
+    const plan = { flows: { from, to, resource: flows.map(() => 0) }, passes: { name } };
+    const given = { plan, groupOf: (kind, at) => groups[at], shown: (text) => text };
+    const load = new Function(...Object.keys(given), `${source}; return { layOut, regionsOf, NODE };`);
+    const made = load(...Object.values(given));
+    const [wide, half] = [made.NODE.width, made.NODE.height / 2];
+    const { nodes } = made.layOut(groups.map((_, at) => at), { width: 900, height: 600 });
+    const regions = made.regionsOf(nodes);
+    const inside = [];
+    for (const { group, runs, bridges, passes } of regions) {
+        for (const node of nodes) {
+            if (groups[node.pass] === group) continue;
+            const hit = [...runs, ...bridges].some(({ left, right, top, bottom }) =>
+                node.x < right && node.x + wide > left && node.y - half < bottom && node.y + half > top);
+            if (hit) inside.push([group, node.pass]);
+        }
+        if (passes.some(pass => groups[pass] !== group)) inside.push(passes);
+    }
+    return [inside, regions.length];
+}"""

@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share the scope of one function, in this order.
-const SCRIPTS: [&str; 28] = [
+const SCRIPTS: [&str; 29] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -36,6 +36,7 @@ const SCRIPTS: [&str; 28] = [
     include_str!("../viewer/resources.js"),
     include_str!("../viewer/memory.js"),
     include_str!("../viewer/layers.js"),
+    include_str!("../viewer/regions.js"),
     include_str!("../viewer/graph.js"),
     include_str!("../viewer/island.js"),
     include_str!("../viewer/tables.js"),

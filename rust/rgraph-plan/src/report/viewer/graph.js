@@ -8,6 +8,8 @@ const MOST_NODES = 500;
 const TALLEST = 15_000;
 // Up to this many culled passes are shown at once.
 const FEW_CULLED = 12;
+// Names of areas at once, at most.
+const MOST_TITLES = 60;
 const ONLY = 'Only what the pinned needs and feeds';
 
 class GraphView extends GridView {
@@ -103,6 +105,7 @@ class GraphView extends GridView {
     for (const line of this.lines) line.sort((a, b) => a.x - b.x);
     this.nodeOf = new Map(nodes.flatMap((node) => [[node.key, node], ...node.members.map((pass) => [`p${pass}`, node])]));
     this.frames = this.framesOf(nodes);
+    this.regions = regionsOf(nodes.filter((node) => !node.culled));
     this.laid = `${this.width} ${this.room}`;
   }
 
@@ -126,7 +129,8 @@ class GraphView extends GridView {
     const runs = new Map();
     for (const node of nodes) {
       const physical = plan.passes.physical[node.pass];
-      if (node.culled || node.members.length > 1 || physical < 0 || plan.passesOfRender(physical).length < 2) continue;
+      const apart = node.members.some((pass) => plan.passes.physical[pass] !== physical);
+      if (node.culled || apart || physical < 0 || plan.passesOfRender(physical).length < 2) continue;
       const id = `${physical} ${node.band}`;
       if (!runs.has(id)) runs.set(id, []);
       runs.get(id).push(node);
@@ -272,7 +276,29 @@ class GraphView extends GridView {
     }
     for (const [row, cells] of rows) this.row(row, 0, 0, cells);
     if (!this.drawing.nodes.length) this.row(0, 0, 40, [this.nothing(plan.live ? 'Nothing to show.' : 'No pass runs.')]);
-    this.end();
+    this.end(...this.titles());
+  }
+
+  // The areas in view.
+  get seen() {
+    const { scale, left, top } = this;
+    return this.regions.filter((one) => one.right * scale > left && one.left * scale < left + this.width && one.bottom * scale > top && one.top * scale < top + this.room);
+  }
+
+  // Names of areas, where there is room: pressing one folds its passes into one.
+  titles() {
+    const { scale, left, top } = this;
+    const titles = [];
+    for (const { name, title, group, passes } of this.seen) {
+      const room = title && (title.right - title.left) * scale - 8;
+      const text = room > 30 && titles.length < MOST_TITLES ? fit(name, room, 11, 600) : '';
+      if (!text) continue;
+      const label = this.decor(`region${passes[0]}`, 'region', text);
+      label.title = `${name}: fold ${groupName(group, groupsOf('p').get(group).length)}`;
+      label.onclick = () => fold(group);
+      titles.push(place(label, title.left * scale - left + 4, title.top * scale - top - 15));
+    }
+    return titles;
   }
 
   // On paper all of it is as wide as the page, and on one page where its names stay legible.
@@ -298,7 +324,8 @@ class GraphView extends GridView {
     const folded = node.members.length > 1;
     const name = folded ? groupName(groupOf('p', node.pass), node.members.length) : shown(plan.passes.name[node.pass]);
     const time = node.members.reduce((sum, pass) => sum + plan.passes.us[pass], 0);
-    const label = labelIn(name, width, height);
+    // Their rims are narrower than those of other boxes: a name more is whole.
+    const label = labelIn(name, width + 6, height);
     const timed = time > 0 && height >= 37 && label.lines.length === 1 && !label.turned;
     const physical = plan.passes.physical[node.pass];
     const look = `box node ${folded ? 'group-box ' : ''}${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}${folded ? node.members.length : ''}`;
@@ -324,6 +351,7 @@ class GraphView extends GridView {
     brush.translate(-left, -top);
     brush.scale(scale, scale);
     const colours = paints();
+    paintRegions(brush, this.seen, colours.inks, 0.6 / Math.max(scale, 0.3));
     brush.setLineDash([5, 4]);
     brush.strokeStyle = colours.inks.line;
     brush.fillStyle = colours.off.fill;

@@ -285,7 +285,7 @@ function paints() {
   const hues = ['hue-0', 'hue-1', 'hue-2', 'hue-host'].map((name) => read(`box on ${name}`));
   const off = read('block');
   const inks = {};
-  for (const name of ['line', 'faint', 'accent', 'back']) {
+  for (const name of ['line', 'faint', 'accent', 'back', 'region']) {
     const one = h('div', { class: `ink-${name}` });
     probe.append(one);
     inks[name] = getComputedStyle(one).color;

@@ -1,17 +1,19 @@
 // A stack of panes on one axis: a map of the whole frame above, one ruler, one cursor line through all panes, one zoom.
 
-// Width of the column of names, in pixels; all stacks share it.
+// Width of the column of names, in pixels; all stacks with rows of resources share it, others have shorter names.
 const column = {
   chosen: 0,
-  width(all) {
+  width(all, rows) {
     if (!this.longest) {
       const widest = (names) => names.reduce((most, name) => Math.max(most, textWidth(shown(name), 13, 600)), 0);
       const lanes = plan.data.queues.reduce((most, queue) => Math.max(most, textWidth(queue.capabilities.join(', '), 11)), widest(plan.data.queues.map((queue) => queue.name)));
-      this.longest = Math.min(Math.max(widest(plan.resources.name) + 90, widest(plan.data.heaps.map(([name]) => name)) + 84, lanes + 30), 560);
+      this.least = Math.min(Math.max(widest(plan.data.heaps.map(([name]) => name)) + 84, lanes + 30), 560);
+      this.longest = Math.min(Math.max(widest(plan.resources.name) + 90, this.least), 560);
     }
+    const longest = rows ? this.longest : this.least;
     if (this.chosen && !printing()) return clamp(this.chosen, 60, Math.max(60, all * 0.6));
-    if (printing()) return Math.round(clamp(this.longest, 180, all * 0.4));
-    return all < 480 ? 92 : Math.round(clamp(this.longest, 120, all * 0.26));
+    if (printing()) return Math.round(clamp(longest, 160, all * 0.4));
+    return all < 480 ? 92 : Math.round(clamp(longest, 120, all * 0.26));
   },
 };
 
@@ -35,6 +37,11 @@ class Stack {
 
   get axis() {
     return shared.axis;
+  }
+
+  // Whether rows of resources are in it.
+  get listed() {
+    return this.panes.some((pane) => pane.id === 'resources');
   }
 
   build() {
@@ -141,7 +148,7 @@ class Stack {
     const { clientWidth, clientHeight } = this.area;
     this.width = clientWidth;
     this.height = clientHeight;
-    this.names = column.width(clientWidth);
+    this.names = column.width(clientWidth, this.listed);
     for (const pane of this.panes) pane.measure();
     const [pane] = this.panes;
     this.axis.width = Math.max(60, (pane.width || clientWidth) - this.names - 12);
@@ -166,7 +173,7 @@ class Stack {
   // On paper the axis is as wide as the page, and every row of every pane is drawn.
   print() {
     this.measure();
-    this.names = column.width(PAPER);
+    this.names = column.width(PAPER, this.listed);
     this.width = PAPER;
     this.axis.width = PAPER - this.names - 12;
     this.drawRuler();

@@ -29,20 +29,42 @@ const textWidth = (() => {
   };
 })();
 
+// Last segments that at least two in five of some names share, as `.Output` of an engine's attachments: they tell least.
+const dull = (text) => {
+  const own = /[/.][^/.]+$/.exec(text)?.[0];
+  dull.known ||= new Set([plan.passes.name, plan.resources.name].flatMap((names) => {
+    const counts = new Map();
+    for (const name of names) {
+      const last = /[/.][^/.]+$/.exec(shown(name))?.[0];
+      if (last) counts.set(last, (counts.get(last) || 0) + 1);
+    }
+    return [...counts].filter(([, count]) => count > 4 && count >= names.length * 0.4).map(([last]) => last);
+  }));
+  return own && dull.known.has(own) ? own.length : 0;
+};
+
 // A text no wider than so many pixels: its middle left out, its last segment whole where that fits, else more of its end
-// kept than of its beginning; empty where not even three characters fit.
+// kept than of its beginning; a single word keeps its beginning. A last segment that most names have goes first. Empty
+// where not even three characters fit.
 function fit(text, room, size = 13, weight = 400) {
   if (textWidth(text, size, weight) <= room) return text;
+  const tail = dull(text);
+  if (tail) {
+    const rest = text.slice(0, -tail);
+    return textWidth(`${rest}…`, size, weight) <= room ? `${rest}…` : fit(rest, room, size, weight);
+  }
   const own = /[^/.]+$/.exec(text)?.[0] || '';
   // What names begin with is often the same: where the segment itself must be cut, only that is shown.
   if (own && own !== text && textWidth(`…${own}`, size, weight) > room) return fit(own, room, size, weight);
   const chars = [...text];
   const last = own === text ? 0 : [...own].length;
+  // A word tells by its beginning and by the number at its end, a path by its last segment.
+  const digits = Math.min(/\d*$/.exec(text)[0].length, 4);
   const cut = (n) => {
-    const most = Math.min(Math.floor(n * 0.4), Math.max(0, n - last));
+    const most = last ? Math.min(Math.floor(n * 0.4), Math.max(0, n - last)) : n - clamp(Math.floor(n * 0.35), Math.min(digits, n - 2), n - 2);
     const head = most > 1 ? most : 0;
-    const tail = chars.slice(chars.length - (n - head)).join('');
-    return head ? `${chars.slice(0, head).join('')}…${tail}` : `…${tail.replace(/^[/.]/, '')}`;
+    const end = n > head ? chars.slice(chars.length - (n - head)).join('') : '';
+    return head ? `${chars.slice(0, head).join('')}…${end}` : `…${end.replace(/^[/.]/, '')}`;
   };
   let [low, high] = [0, chars.length - 1];
   while (low < high) {

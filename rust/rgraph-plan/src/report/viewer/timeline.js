@@ -6,6 +6,8 @@ const LANE = { bracket: 15, group: 16, ticks: 15, gap: 10 };
 const MOST_CAUSES = 24;
 // Narrower brackets are left out, in pixels.
 const BRACKET = 12;
+// What a begin and a duration of many frames, which are rounded to hundredths of microseconds, may be off together.
+const ROUNDED = 0.021;
 // Rows of passes as chips, at most, and the height of one: passes that do not run, or without a time.
 const CHIP_ROWS = 8;
 const CHIP = 24;
@@ -110,7 +112,7 @@ class Timeline extends Pane {
     const cells = [];
     const { passes, batches, calls } = plan;
     const ends = [];
-    const slack = scale.extent * 1e-6;
+    const slack = Math.max(scale.extent * 1e-6, ROUNDED);
     for (let pass = 0; pass < plan.live; pass += 1) {
       if (passes.queue[pass] !== queue || (scale.timed && !scale.timed[pass])) continue;
       const [at, end] = [scale.begin[pass], scale.end[pass]];
@@ -242,9 +244,8 @@ class Timeline extends Pane {
       const cells = [];
       for (const kind of ['group', 'submission', 'pass', 'host', 'call', 'wait']) {
         const close = { call: 8, wait: 13 }[kind];
-        for (const run of close ? joined(axis, lane.kinds[kind], close, 32) : joined(axis, lane.kinds[kind], CLOSE, 72)) {
-          cells.push(...this.mark(row, lane, kind, lead(this, row, run)));
-        }
+        const runs = close ? joined(axis, lane.kinds[kind], close, 32) : rowsOf(lane, kind).flatMap((cells) => joined(axis, cells, CLOSE, 72));
+        for (const run of runs) cells.push(...this.mark(row, lane, kind, lead(this, row, run)));
       }
       if (lane.chips) cells.push(...this.chips(row, lane));
       place(lane.header, 0, 0, names - 8, lane.height);
@@ -517,6 +518,13 @@ function foldIn(cells, groups) {
     cells.splice(from, inside, { ...group, key: `mp${group.id}-${group.last}`, kind: 'pass', sub: 0, folded: many });
   }
   return groups;
+}
+
+// Boxes of a lane by the row that they stand in: passes at one time stand below each other, and are never drawn as one.
+function rowsOf(lane, kind) {
+  if (lane.subs < 2 || kind !== 'pass') return [lane.kinds[kind]];
+  lane.rows ||= Array.from({ length: lane.subs }, (_, sub) => lane.kinds.pass.filter((cell) => (cell.sub || 0) === sub));
+  return lane.rows;
 }
 
 // Rows of boxes that share the height that there is.
