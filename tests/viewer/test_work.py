@@ -78,7 +78,7 @@ def test_zooming_moves_what_is_there(show, pages: dict[int, str], view: str, pas
     assert work["read"] <= 8 * 16, "a step reads sizes once, not for every mark"
     assert work["made"] <= 8 * 160, "a step makes the marks that are new, not all"
     assert work["painted" if painted else "lit"] > 0, "something is lit all the while"
-    assert work["moved"] >= 8 * 4 or work["painted"] >= 8, "every step moves marks or paints them"
+    assert work["moved"] + work["made"] + work["painted"] >= 8, "every step moves marks, makes or paints them"
     assert work["moved"] <= 8 * 2_400, "a step moves what is in view, at most a few times"
     page.locator(f"#view-{view} .panes").dispatch_event("wheel", {"deltaY": -200, "ctrlKey": True, "bubbles": True})
     opened.settled()
