@@ -181,6 +181,17 @@ def test_prefixes_fold_and_whole_names_are_told(show):
     )
 
 
+def test_a_group_of_resources_has_a_bar_as_long_as_its_members(show):
+    page = show(engine().to_html(), fragment="#view=resources").page
+    group = page.locator("#view-resources .group-bar").first
+    assert group.evaluate("one => getComputedStyle(one).backgroundColor") not in ("rgba(0, 0, 0, 0)", "transparent")
+    bars = page.locator("#view-resources .bar:not(.group-bar)")
+    inside = [one.bounding_box() for one in bars.all()[:4]]
+    box = group.bounding_box()
+    assert box["x"] == pytest.approx(min(one["x"] for one in inside), abs=1)
+    assert box["x"] + box["width"] == pytest.approx(max(one["x"] + one["width"] for one in inside), abs=1)
+
+
 def test_brackets_of_the_timeline_fold_and_are_found_again(show):
     opened = show(engine().to_html())
     page = opened.page

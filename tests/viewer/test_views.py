@@ -286,6 +286,16 @@ def test_the_demo_tells_where_it_declares(show):
         assert re.search(r"rgraph/demo/deferred\.py:\d+$", declared(opened)), name
 
 
+def test_a_search_dims_arrows_and_crowds_that_it_did_not_find(show, rich: str):
+    opened = show(rich, fragment="#q=p:lighting")
+    opened.settled()
+    arrows = opened.page.locator("#view-frame .over path.arrow")
+    assert arrows.count() > 0
+    assert arrows.evaluate_all("all => all.filter(one => !one.classList.contains('dim')).length") == 0
+    crowds = opened.page.locator("#view-frame .resources .glyph.crowd")
+    assert crowds.evaluate_all("all => all.filter(one => one.classList.contains('on')).length") == 0
+
+
 def tab_to(page, wanted) -> None:
     """Press Tab until an element has the focus."""
     for _ in range(200):

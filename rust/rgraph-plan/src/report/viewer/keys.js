@@ -2,7 +2,7 @@
 
 const KEYS = [
   ['← → ↑ ↓', 'walk from mark to mark'], ['Home End', 'first and last of the row'], ['Enter', 'pin, or magnify many'],
-  ['Esc', 'close, unpin, stop searching'], ['1 … 8', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
+  ['Esc', 'close, unpin, stop searching'], ['1 … 9', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
   ['[ ]', 'pass before and after, in plan order'], ['b B', 'next and previous barrier'], ['n N', 'next and previous finding'],
   ['a d', 'pan left and right'], ['w s', 'zoom in and out'], ['f', 'fit all'], ['z', 'zoom to what is pinned'],
   ['c', 'show or hide culled passes'], ['p', 'go to the card, and back'], ['k', 'fold the card'], ['x', 'differences'], ['e E', 'save what is in sight: SVG, PNG'], ['t', 'system, light, dark'], ['?', 'this list'],

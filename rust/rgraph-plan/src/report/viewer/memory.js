@@ -172,7 +172,7 @@ class MemoryMap extends Pane {
   block(row, { cell, left, width, top, height }) {
     const group = plan.group[cell.resource];
     const name = cell.name ?? shown(plan.resources.name[cell.resource]);
-    const label = height > 12 && name ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
+    const label = height >= 14 && name ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
     const sized = width > 60 && height > 34;
     const look = `block ${slim(label)}${cell.group ? 'folded ' : ''}${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
       height < 4 ? ' thin' : ''}|${label.key}${sized}${cell.offset}`;

@@ -163,7 +163,9 @@ class Resources extends Pane {
   covers(id, lit) {
     const [row, key] = split(id);
     if (key[1] === 'f') return this.list[row]?.members?.some((item) => lit.has(`r${item}`));
-    return true;
+    const [from, to] = key.slice(2).split('-').map(Number);
+    const inside = ({ access }) => access !== undefined && plan.accesses.pass[access] >= from && plan.accesses.pass[access] <= to;
+    return this.cells(row).some((cell) => inside(cell) && lit.has(cell.key));
   }
 
   paintRows() {
@@ -204,8 +206,9 @@ class Resources extends Pane {
     header.setAttribute('aria-expanded', String(!folded));
     const { axis, names } = this;
     const lives = plan.livesOn(axis.scale);
-    const from = of.members.reduce((low, item) => Math.min(low, lives.begin[item] || Infinity), Infinity);
-    const to = of.members.reduce((high, item) => Math.max(high, lives.end[item] || -Infinity), -Infinity);
+    const used = of.members.filter((item) => !Number.isNaN(lives.begin[item]));
+    const from = used.reduce((low, item) => Math.min(low, lives.begin[item]), Infinity);
+    const to = used.reduce((high, item) => Math.max(high, lives.end[item]), -Infinity);
     const [left, right] = [clamp(axis.x(from), -4, axis.width + 4), clamp(axis.x(to), -4, axis.width + 4)];
     const parts = [header];
     if (right > left) parts.push(place(this.decor(`group${row}`, 'bar group-bar'), names + left, this.line / 2 - 4, right - left, 7));

@@ -433,7 +433,7 @@ class Timeline extends Pane {
 
   decorate() {
     const focus = state.hover || state.pin;
-    const lit = focus ? related(focus) : null;
+    const lit = focus ? related(focus) : search.hits;
     // All arrows of a look are one path: there may be hundreds, and every step of the wheel moves them all.
     const looks = new Map();
     const add = (name, d) => looks.set(name, `${looks.get(name) || ''}${d} `);
