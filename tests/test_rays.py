@@ -188,3 +188,19 @@ def test_shaders_of_rays_are_reflected(tmp_path: Path):
         ("world", "acceleration_structure", True, False),
         ("result", "image", False, True),
     ]
+
+
+@pytest.mark.parametrize("size", ["scratch", {"resource": "scratch"}, {"resource": "scratch", "range": [0, 12]}])
+def test_the_number_of_rays_of_a_file_is_no_buffer(size):
+    g, scene, out = declared()
+    g.trace("rays", GENERATE, miss=[MISS], hit=[CLOSEST], world=scene, result=out)
+    g.buffer("scratch", 64)
+    g.root(out)
+    values = g.to_dict()
+    trace = next(one["trace"] for one in values["passes"] if "trace" in one)
+    for good in (5, [5, 6], {"cover": "out"}):
+        trace["size"] = good
+        assert rg.Graph.from_dict(values).passes
+    trace["size"] = size
+    with pytest.raises(rg.GraphError, match=r"RG-E222 .*trace.size is .*, but must be \[x, y, z\] rays"):
+        rg.Graph.from_dict(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,3 +188,50 @@ def test_g20_images_are_copied_through_the_fallback(device: rg.Device, name: str
         shown = max([0] + [at for at in range(1, chain + 1) if flags[f"flag {at}"]])
         got = np.array(compiled.run(flags=flags)["out"])
         assert (got[..., 0] == 51 * (shown + 1)).all(), flags
+
+
+def shown(root: str) -> rg.Graph:
+    """A root that a pass writes only while its flag is on, or a copy of it."""
+    g = rg.Graph("shown")
+    src, better, out = g.import_buffer("src", 64), g.buffer("better", 64), g.buffer("out", 64)
+    twice = {"factor": 2, "offset": 0}
+    g.compute("better", SCALE, src=src, dst=better, params=twice, conditional="on", fallback={better: src})
+    g.copy("copy", better, out)
+    g.root(root)
+    return g
+
+
+def test_g20_a_root_without_contents_is_noted_and_its_copy_has_them(device: rg.Device) -> None:
+    note = 'while flag "on" is off, root "better" has no contents'
+    assert [one for one in shown("better").bake().notes if note in one]
+    g = shown("out")
+    assert not [one for one in g.bake().notes if "no contents" in one]
+    compiled = device.compile(g)
+    for on in (True, False, True, False):
+        got = compiled.run(inputs={"src": np.full(16, ONE, np.uint32)}, flags={"on": on})["out"]
+        assert np.array(got).view(np.uint32).tolist() == [TWO if on else ONE] * 16
+
+
+def test_g20_what_modifies_its_fallback_keeps_contents() -> None:
+    g = rg.Graph("kept")
+    src, plain = g.import_buffer("src", 64), g.buffer("plain", 64)
+    g.copy("copy", src, plain)
+    better = g.buffer("better", 64, modifies=plain)
+    add = SCALE.replace("dst[id.x] =", "dst[id.x] +=")
+    once = {"factor": 1, "offset": 0}
+    g.compute("add", add, src=src, dst=better, params=once, conditional="on", fallback={better: plain})
+    g.root(better)
+    assert not [one for one in g.bake().notes if "no contents" in one]
+
+
+def test_g20_captures_are_equal_where_a_root_had_no_contents(device: rg.Device, tmp_path: Path) -> None:
+    """W15: garbage is not compared; what the flag switches on is."""
+    g = shown("better")
+    compiled = device.compile(g)
+    path = tmp_path / "roots.rcapture"
+    with compiled.capture(path, frames=4):
+        for at, on in enumerate((False, True, False, True)):
+            compiled.run(inputs={"src": np.full(16, at + 5, np.uint32)}, flags={"on": on}).wait()
+    report = device.replay(path)
+    assert report.equal, report.text
+    assert "128 bytes compared" in report.text

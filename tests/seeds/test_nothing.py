@@ -52,6 +52,42 @@ def test_a_preset_runs_at_least_one_frame(device: rg.Device, tmp_path: Path) -> 
             made.run(device, frames=frames)
 
 
+UNNAMED: dict[str, Callable[[rg.Graph], object]] = {
+    "a module": lambda g: g.module(""),
+    "an extension point": lambda g: g.extension_point(""),
+    "an extension": lambda g: g.extend(""),
+    "a module in a module": lambda g: g.module("outer").module(""),
+    "a pass in a module": lambda g: g.module("outer").add_pass("", side_effects=True),
+    "a buffer in a module": lambda g: g.module("outer").buffer("", 64),
+}
+
+
+@pytest.mark.parametrize("what", UNNAMED)
+def test_what_is_declared_has_a_name(what: str) -> None:
+    g = small()
+    UNNAMED[what](g)
+    with pytest.raises(rg.GraphError, match=r"RG-E219 a .* has an empty name") as caught:
+        g.bake()
+    assert ('within "outer"' in str(caught.value)) == (" in a module" in what)
+    assert "give it a name of 1 to 1024 bytes" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["module", "extension_point", "extend"])
+def test_parts_of_a_file_have_names(key: str) -> None:
+    with pytest.raises(rg.GraphError, match="RG-E219"):
+        rg.Graph.from_dict({"rgraph": 1, "passes": [{key: ""}]})
+
+
+def test_layers_need_no_names_of_their_own_within_modules() -> None:
+    g = rg.Graph("layers", size=(8, 8))
+    part = g.module("part")
+    out = part.image("out", format="rgba8unorm")
+    shader = "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(1.0); }"
+    part.layer("scene", out, clear=(0, 0, 0, 0)).draw("draw", shader, key=3)
+    g.root(out)
+    assert g.bake().pass_names
+
+
 def test_a_flag_of_a_file_is_named_too() -> None:
     for key in ("unit", "conditional"):
         text = '{"rgraph": 1, "passes": [{"name": "a", "queue": "compute", "side_effects": true, "KEY": ""}]}'

@@ -284,6 +284,16 @@ impl Graph {
 
     /// Declares a module or an extension point here; passes put into it later stand at this place in the order.
     pub fn add_slot(&mut self, name: &str, parent: Option<SlotId>) -> SlotId {
+        self.note_name("module or extension point", name);
+        self.new_slot(name, parent)
+    }
+
+    /// Declares a place without a name: those within it stand here.
+    pub fn add_group(&mut self, parent: Option<SlotId>) -> SlotId {
+        self.new_slot("", parent)
+    }
+
+    fn new_slot(&mut self, name: &str, parent: Option<SlotId>) -> SlotId {
         if parent.is_some_and(|parent| self.slots.get(parent).is_none()) {
             self.foreign("a module is in a module", "declare both in this graph");
         }
@@ -552,6 +562,8 @@ impl Graph {
     fn note_name(&mut self, kind: &str, name: &str) {
         let problem = if name.is_empty() {
             format!("a {kind} has an empty name")
+        } else if name.ends_with('/') {
+            format!("a {kind} has an empty name within \"{}\"", clipped(name.trim_end_matches('/')))
         } else if name.len() > MAX_NAME {
             format!("the name of {kind} \"{}…\" has {} bytes", clipped(name), name.len())
         } else {

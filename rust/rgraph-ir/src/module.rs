@@ -127,5 +127,11 @@ mod tests {
         assert!(graph.mistakes().is_empty());
         inner.instantiate(&mut graph, "two", 1);
         assert_eq!(graph.mistakes().len(), 1, "its pass has a name that is taken");
+        inner.instantiate(&mut graph, "", 1);
+        let unnamed = Module::new(move |m, ()| inner.instantiate_in(m, "", 0).len());
+        unnamed.instantiate(&mut graph, "named", ());
+        let said: Vec<&str> = graph.mistakes().iter().skip(1).map(|one| one.message.as_str()).collect();
+        let within = "a module or extension point has an empty name within \"named\"";
+        assert_eq!(said, ["a module or extension point has an empty name", within]);
     }
 }

@@ -179,7 +179,7 @@ fn conditional_outputs_that_hold_nothing_name_flag_writer_and_reader() {
             "  help: give \"glow\" a fallback for \"bloom\", or write \"bloom\" before it, or put the reader under the same flag",
             "RG-E215 while flag \"pretty\" is off, root \"bloom\" holds nothing",
             "  glow  film.py:5  writes it only while \"pretty\" is on",
-            "  help: give \"glow\" a fallback for \"bloom\", or write \"bloom\" before it",
+            "  help: write \"bloom\" before \"glow\", or give \"glow\" a fallback for \"bloom\" and make a copy of \"bloom\" the root",
         ]
     );
 }

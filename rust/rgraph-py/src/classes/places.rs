@@ -25,7 +25,7 @@ impl Places {
         if let Some(known) = self.layers.get(name) {
             return *known;
         }
-        let group = *self.groups.entry(module).or_insert_with(|| graph.add_slot("", module));
+        let group = *self.groups.entry(module).or_insert_with(|| graph.add_group(module));
         let parent = self.at(graph, group, order);
         let slot = graph.add_slot(name, Some(parent));
         self.layers.insert(name.into(), slot);

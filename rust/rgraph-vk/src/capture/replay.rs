@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rgraph_plan::bake::Options;
 use rgraph_plan::file::graph::Settings;
 use rgraph_plan::file::read_plan;
-use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::graph::{FlagId, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 
 use super::bad;
@@ -251,6 +251,16 @@ fn restore(compiled: &Compiled, captured: &Captured) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether a root has contents in a run with such flags: what has a fallback has none while its pass is off.
+fn holds(graph: &Graph, root: ResourceId, flags: &[(String, bool)]) -> bool {
+    let off = |flag: FlagId| flags.iter().any(|(name, on)| !on && *name == graph.flags()[flag]);
+    let mut fallbacks = graph.fallbacks().iter().filter(|one| one.output == root);
+    let resource = &graph.resources()[root];
+    resource.modifies.is_some()
+        || !resource.life.is_of_frame()
+        || !fallbacks.any(|one| graph.passes()[one.pass].conditional.is_some_and(off))
+}
+
 /// Runs a frame; returns how many bytes were compared.
 fn run(
     compiled: &Compiled,
@@ -315,7 +325,7 @@ fn run(
     let done = compiled.run_plainly(&inputs).map_err(unfit)?;
     crate::frame::run::wait_polling(options.poll, |slice| done.wait(slice))?;
     let mut compared = 0;
-    for (id, ranges, outcome) in &wanted {
+    for (id, ranges, outcome) in wanted.iter().filter(|(id, ..)| holds(graph, *id, &frame.flags)) {
         let read = done.read_part(*id, *ranges)?;
         differences.extend(difference(Some(at), &outcome.resource, &outcome.bytes, read.bytes()));
         compared += outcome.bytes.len() as u64;

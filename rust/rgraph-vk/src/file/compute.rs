@@ -140,32 +140,12 @@ impl Work<'_, '_> {
     }
 
     /// `[x, y, z]`, a number, a buffer that says them, or `{"cover": IMAGE, "mip": 0}`.
-    pub fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
-        const COVER_KEYS: [&str; 2] = ["cover", "mip"];
+    fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
         const WANTED: &str = "[x, y, z] workgroups, a buffer with their counts, or {\"cover\": IMAGE}";
-        if node.is_number() {
-            return node.u32().map(|x| Groups::Fixed([x, 1, 1]));
-        }
-        if node.is_list() {
-            let list = node.short_list(&[1, 2, 3], WANTED, |axis| axis.u32())?;
-            let axis = |at: usize| list.get(at).copied().unwrap_or(1);
-            return Some(Groups::Fixed([axis(0), axis(1), axis(2)]));
+        if let Some(groups) = self.counted(node, WANTED)? {
+            return Some(groups);
         }
         let here = Here { graph: self.graph, scope: self.scope };
-        let mut covers = false;
-        if node.is_object() {
-            node.entries("", |key, _| covers |= key == "cover")?;
-        }
-        if covers {
-            let fields = node.fields("what workgroups cover", &COVER_KEYS)?;
-            let id = here.resource(&fields.need("cover")?)?;
-            let mip = fields.get("mip").map_or(Some(0), |mip| mip.u32())?;
-            return Some(Groups::Cover(id, mip));
-        }
-        if !node.is_text() && !node.is_object() {
-            node.wrong(WANTED);
-            return None;
-        }
         let (buffer, part) = named(node, &here, |Named { id, part, .. }| Some((id, part)))?;
         if here.graph.resources()[buffer].as_buffer().is_none() {
             node.mistake(Code::BadUsage, "is an image, but must be a buffer with three 32-bit counts", "");
@@ -173,5 +153,44 @@ impl Work<'_, '_> {
         }
         self.needs.uses(buffer, Usage::Indirect, part, |_| {});
         Some(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
+    }
+
+    /// `[x, y, z]`, a number, or `{"cover": IMAGE, "mip": 0}`.
+    pub fn rays(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
+        const WANTED: &str = "[x, y, z] rays, or {\"cover\": IMAGE}";
+        let counted = self.counted(node, WANTED)?;
+        if counted.is_none() {
+            node.wrong(WANTED);
+        }
+        counted
+    }
+
+    /// Numbers, or what covers a resource; `None` within: a resource is named.
+    fn counted(&self, node: &Node<'_, '_>, wanted: &str) -> Option<Option<Groups>> {
+        const COVER_KEYS: [&str; 2] = ["cover", "mip"];
+        if node.is_number() {
+            return node.u32().map(|x| Some(Groups::Fixed([x, 1, 1])));
+        }
+        if node.is_list() {
+            let list = node.short_list(&[1, 2, 3], wanted, |axis| axis.u32())?;
+            let axis = |at: usize| list.get(at).copied().unwrap_or(1);
+            return Some(Some(Groups::Fixed([axis(0), axis(1), axis(2)])));
+        }
+        let mut covers = false;
+        if node.is_object() {
+            node.entries("", |key, _| covers |= key == "cover")?;
+        }
+        if covers {
+            let here = Here { graph: self.graph, scope: self.scope };
+            let fields = node.fields("what is covered", &COVER_KEYS)?;
+            let id = here.resource(&fields.need("cover")?)?;
+            let mip = fields.get("mip").map_or(Some(0), |mip| mip.u32())?;
+            return Some(Some(Groups::Cover(id, mip)));
+        }
+        if !node.is_text() && !node.is_object() {
+            node.wrong(wanted);
+            return None;
+        }
+        Some(None)
     }
 }

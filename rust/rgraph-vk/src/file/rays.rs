@@ -191,7 +191,7 @@ impl Work<'_, '_> {
         let push = self.push(&fields, &program)?;
         let bound = self.bind(&node, fields.get("bindings"), &mut program)?;
         let size = match fields.get("size") {
-            Some(size) => self.groups(&size)?,
+            Some(size) => self.rays(&size)?,
             None => self.covered(&node, &program)?,
         };
         let depth = fields.get("depth").map_or(Some(1), |depth| depth.u32())?;

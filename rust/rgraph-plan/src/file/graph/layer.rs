@@ -67,7 +67,7 @@ impl Reader<'_> {
         if self.phase == Phase::Resources {
             return self.targets(node, &fields, (full, scope), part);
         }
-        let group = *self.layers.groups.entry(scope.slot).or_insert_with(|| self.graph.add_slot("", scope.slot));
+        let group = *self.layers.groups.entry(scope.slot).or_insert_with(|| self.graph.add_group(scope.slot));
         let parent = self.layers.at(&mut self.graph, group, order);
         let Some(slot) = self.layers.place(&mut self.graph, &full) else { return };
         if !self.graph.place_slot(slot, Some(parent)) {

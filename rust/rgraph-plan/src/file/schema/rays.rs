@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::work::{bound, constants, groups, line, part, source};
+use super::work::{bound, constants, line, part, rays, source};
 use super::*;
 
 fn triangles() -> Value {
@@ -69,7 +69,7 @@ pub(super) fn trace() -> Value {
             ("constants", constants()),
             ("bindings", json!({"type": "object", "additionalProperties": bound()})),
             ("push", json!({})),
-            ("size", groups()),
+            ("size", rays()),
             ("depth", u32()),
         ],
     )

@@ -132,10 +132,20 @@ pub(super) fn constants() -> Value {
     json!({"type": "object", "additionalProperties": {"type": ["number", "boolean"]}})
 }
 
-pub(super) fn groups() -> Value {
+/// Numbers along up to three axes, or as many as cover a resource.
+fn counted() -> [Value; 3] {
     let cover = object(&["cover"], [("cover", name()), ("mip", u32())]);
     let list = json!({"type": "array", "items": u32(), "minItems": 1, "maxItems": 3});
-    any_of([u32(), list, part(), cover])
+    [u32(), list, cover]
+}
+
+fn groups() -> Value {
+    let [number, list, cover] = counted();
+    any_of([number, list, part(), cover])
+}
+
+pub(super) fn rays() -> Value {
+    any_of(counted())
 }
 
 pub(super) fn compute() -> Value {

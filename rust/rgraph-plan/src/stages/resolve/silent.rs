@@ -1,5 +1,6 @@
-//! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, and a
-//! result that a later pass replaces whole before any read. Each becomes a note of the plan, never an error.
+//! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, a result
+//! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a note
+//! of the plan, never an error.
 
 use super::{Facts, Origin, ResolvedPassId};
 use crate::access::{Aspects, Load, Usage};
@@ -82,6 +83,26 @@ impl Silent {
                 "pass \"{second}\" replaces \"{}\" before anything reads what pass \"{first}\" writes to it: read it in \
                  between, write to another resource, or load it",
                 graph.resource_name(resource)
+            ));
+        }
+        empty_roots(graph, facts, live, notes);
+    }
+}
+
+/// Notes roots that only a conditional pass with a fallback writes: passes read the fallback, the caller does not.
+fn empty_roots(graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
+    for fallback in graph.fallbacks().iter().filter(|one| graph.is_root(one.output)) {
+        let memory = facts.memory[fallback.output];
+        let Some(flag) = graph.passes()[fallback.pass].conditional else { continue };
+        let writers = &facts.final_writer[facts.subresources.of(memory).range()];
+        let last =
+            |writer: &ResolvedPassId| live.needed[*writer] && facts.declared_pass(*writer) == Some(fallback.pass);
+        let apart = memory != facts.memory[fallback.input];
+        if apart && graph.resources()[memory].life.is_of_frame() && writers.iter().flatten().any(last) {
+            let (root, flag) = (graph.resource_name(fallback.output), &graph.flags()[flag]);
+            notes.push(format!(
+                "while flag \"{flag}\" is off, root \"{root}\" has no contents: its fallback is for passes; make a copy of \
+                 \"{root}\" the root"
             ));
         }
     }

@@ -295,16 +295,19 @@ impl<'a> Uses<'a> {
             let used = self.between(pass, resource).find(|(_, access)| wanted(access.usage));
             used.and_then(|(index, _)| access_place(graph, index)).or_else(|| graph.pass_place(pass).cloned())
         };
-        let (message, more) = match reader {
+        let own = format!("give \"{writer}\" a fallback for \"{name}\"");
+        let (message, help) = match reader {
             Some(reader) => {
                 let reader = graph.pass_name(reader);
                 let message =
                     format!("while flag \"{flag}\" is off, pass \"{reader}\" reads \"{name}\", which holds nothing");
-                (message, ", or put the reader under the same flag")
+                (message, format!("{own}, or write \"{name}\" before it, or put the reader under the same flag"))
             }
-            None => (format!("while flag \"{flag}\" is off, root \"{name}\" holds nothing"), ""),
+            None => (
+                format!("while flag \"{flag}\" is off, root \"{name}\" holds nothing"),
+                format!("write \"{name}\" before \"{writer}\", or {own} and make a copy of \"{name}\" the root"),
+            ),
         };
-        let help = format!("give \"{writer}\" a fallback for \"{name}\", or write \"{name}\" before it{more}");
         let says = format!("writes it only while \"{flag}\" is on");
         let mistake = Mistake::new(Code::BadCondition, message, help).pass(writer).resource(name).side(
             writer,
