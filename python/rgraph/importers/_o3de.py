@@ -36,6 +36,8 @@ _REGULAR = re.compile(r"R(8|16|32)(G\1)?(B\1A\1)?_(UNORM|SNORM|UINT|SINT|FLOAT)"
 _LOADS = {"Clear": "clear", "Load": "load", "DontCare": "discard", "None": "discard"}
 # Bytes of buffers whose size the engine computes.
 _BUFFER = 1 << 20
+# No image of a device is longer, or has more layers.
+_LONGEST, _MOST_LAYERS = 65536, 2048
 
 
 @dataclass
@@ -100,13 +102,19 @@ class _Images:
             by = values.get("Multipliers")
             by = by if isinstance(by, dict) else {}
             factors = [_number(by.get(f"{axis}Multiplier"), 1.0) for axis in ("Width", "Height", "Depth")]
-            scaled = [max(1, math.ceil(length * factor)) for length, factor in zip(base, factors, strict=True)]
+            scaled = [
+                max(1, math.ceil(min(length * factor, 1e9))) for length, factor in zip(base, factors, strict=True)
+            ]
             size = (scaled[0], scaled[1], scaled[2])
         elif isinstance(given, dict):
-            width, height, depth = (int(_number(given.get(axis), 1)) for axis in ("Width", "Height", "Depth"))
+            width, height, depth = (int(min(_number(given.get(axis), 1), 1e9)) for axis in ("Width", "Height", "Depth"))
             size = (max(width, 1), max(height, 1), max(depth, 1))
-        self._sizes[of.path] = size
-        return size
+        within = (min(size[0], _LONGEST), min(size[1], _LONGEST), min(size[2], _LONGEST))
+        if within != size:
+            where = of.node.template.place(of.name)
+            self.tree.notes.append(f'{where}: "{of.path}" is longer than {_LONGEST} texels: taken as {_LONGEST}')
+        self._sizes[of.path] = within
+        return within
 
     def format(self, of: Attachment, depth: int = 0) -> str:
         """The format; unknown ones are noted."""
@@ -133,6 +141,12 @@ class _Images:
         count = int(_number(state.get("samples"), 1)) if isinstance(state, dict) else 1
         return count if count in (2, 4, 8, 16) else 1
 
+    def parts(self, of: Attachment) -> dict[str, int]:
+        """How many mips and layers an image has."""
+        options = self.options(of)
+        mips, longest = options.get("mips", 1), max(options["size"])
+        return {"mips": longest.bit_length() if mips == "full" else mips, "layers": options.get("layers", 1)}
+
     def options(self, of: Attachment) -> dict[str, Any]:
         """Arguments of `Graph.image`."""
         described = of.values.get("ImageDescriptor")
@@ -144,7 +158,7 @@ class _Images:
         out: dict[str, Any] = {
             "size": (width, height) if depth == 1 else (width, height, depth),
             "format": self.format(of),
-            "layers": max(1, int(_number(described.get("ArraySize"), 1))) if depth == 1 else None,
+            "layers": min(max(1, int(_number(described.get("ArraySize"), 1))), _MOST_LAYERS) if depth == 1 else None,
         }
         if samples > 1:
             out["samples"] = samples
@@ -160,18 +174,16 @@ def _clear(action: dict[str, Any], depth: bool) -> Any:
     return (numbers[0], 0) if depth else tuple(numbers)
 
 
-def _part(slot: dict[str, Any], image: bool) -> dict[str, Any]:
-    """Mips, layers and aspects that a slot names."""
+def _part(slot: dict[str, Any], most: dict[str, int]) -> dict[str, Any]:
+    """Mips and layers that a slot names, of as many as the image has: views may name more than there are."""
     view = slot.get("ImageViewDesc")
-    if not image or not isinstance(view, dict):
-        return {}
     out: dict[str, Any] = {}
     for key, word in (("mips", "MipSlice"), ("layers", "ArraySlice")):
-        if f"{word}Min" in view or f"{word}Max" in view:
+        if isinstance(view, dict) and (f"{word}Min" in view or f"{word}Max" in view):
             first = int(_number(view.get(f"{word}Min"), 0))
             last = int(_number(view.get(f"{word}Max"), first))
-            if 0 <= first <= last < 64:
-                out[key] = (first, last + 1)
+            if 0 <= first <= last and first < most[key]:
+                out[key] = (first, min(last + 1, most[key]))
     return out
 
 
@@ -245,7 +257,7 @@ class _Importer:
 
     def _dropped(self, node: Node, dropped: _Access, kept: _Access) -> None:
         both = f"as {kept.usage} and as {dropped.usage}: only the first is taken over"
-        self.notes.append(f'{node.place}: "{node.path}" uses "{kept.attachment.path}" {both}')
+        self.notes.append(f'{node.place}: "{node.title}" uses "{kept.attachment.path}" {both}')
 
     def _resolved(self, node: Node, accesses: list[_Access]) -> list[_Access]:
         """Resolves name the target that they resolve; those of images with one sample are left out."""
@@ -255,7 +267,9 @@ class _Importer:
             if one.usage == "resolve_attachment":
                 source = targets.pop(0) if targets else None
                 if source is None or self.images.samples(source) == 1:
-                    self.notes.append(f'{node.place}: "{node.path}" resolves an image with one sample: taken as a copy')
+                    self.notes.append(
+                        f'{node.place}: "{node.title}" resolves an image with one sample: taken as a copy'
+                    )
                     one = _Access(one.attachment, "color_attachment", True, False)
                 else:
                     one.details["resolves"] = source.path
@@ -268,18 +282,23 @@ class _Importer:
             accesses = []
             for slot in node.slots():
                 name = named(slot, "Name")
+                if not name:
+                    self.notes.append(f'{node.place}: a slot of "{node.title}" has no name: left out')
+                    continue
                 attachment = self.tree.slot(node, name)
                 if attachment is None:
-                    self.notes.append(f'{node.place}: slot "{name}" of "{node.path}" is not connected: left out')
+                    self.notes.append(f'{node.place}: slot "{name}" of "{node.title}" is not connected: left out')
                     continue
                 access = _access(slot, attachment)
                 if access is not None:
-                    access.details |= _part(slot, attachment.image)
+                    access.details |= _part(slot, self.images.parts(attachment)) if attachment.image else {}
                     accesses.append(access)
             self.passes.append((node, self._resolved(node, self._single(node, accesses))))
         for node in self.tree.top.all():
             if not node.enabled:
-                self.notes.append(f'{node.place}: "{node.path}" is disabled: left out, with its fallbacks in its place')
+                self.notes.append(
+                    f'{node.place}: "{node.title}" is disabled: left out, with its fallbacks in its place'
+                )
 
     def _lifetime(self, attachment: Attachment) -> dict[str, Any]:
         """Whether an attachment comes from outside: declared so, or read before any pass writes it."""
@@ -316,11 +335,16 @@ class _Importer:
         for node, accesses in self.passes:
             raster = any(one.usage.endswith("attachment") or one.usage == "depth_stencil_read" for one in accesses)
             queue: Any = "graphics" if raster or named(node.data, "$type") != "ComputePassData" else "compute"
-            declared = self.graph.add_pass(node.path, queue=queue, side_effects=not accesses)
+            declared = self.graph.add_pass(node.title, queue=queue, side_effects=not accesses)
             if not accesses:
-                self.notes.append(f'{node.place}: "{node.path}" has no attachments: it runs for its effects outside')
+                self.notes.append(f'{node.place}: "{node.title}" has no attachments: it runs for its effects outside')
             for one in accesses:
                 declared.uses(made[one.attachment.path], one.usage, **one.details)
+        written = {one.attachment.path for _, accesses in self.passes for one in accesses if one.writes}
+        shown = [self.tree.slot(self.tree.top, named(slot, "Name")) for slot in self.tree.top.slots()]
+        own = [one for one in shown if one is not None and "imported" not in self._lifetime(one)]
+        for path in dict.fromkeys(one.path for one in own if one.path in written):
+            self.graph.root(made[path])
 
     def judged(self) -> None:
         """Bake it, and list the passes that contribute to no output."""
@@ -329,7 +353,7 @@ class _Importer:
         except GraphError as error:
             self.notes.append(f"the graph does not bake as it is: {str(error).splitlines()[0]}")
             return
-        culled = [node.path for node, _ in self.passes if node.path not in set(plan.pass_names)]
+        culled = [node.title for node, _ in self.passes if node.title not in set(plan.pass_names)]
         if culled:
             self.notes.append(f"passes that contribute to no output are culled: {', '.join(culled)}")
 

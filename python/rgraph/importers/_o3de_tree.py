@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,11 @@ class Node:
     request: dict[str, Any]
     parent: Node | None
     children: list[Node] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Its name among passes: the template at the top has no path."""
+        return self.path or self.name
 
     @property
     def enabled(self) -> bool:
@@ -230,6 +236,12 @@ class Tree:
                 missing = f'the template "{wanted}" of pass "{child}" was not found'
                 self.notes.append(f"{template.place(child)}: {missing}: it reads what it is connected to")
                 found = _unknown(wanted, one)
+            taken = {one.name for one in node.children}
+            if not child or child in taken:
+                free = next(name for at in count(2) if (name := f"{child or 'unnamed'}.{at}") not in taken)
+                what = f'a second request is called "{child}"' if child else "a request has no name"
+                self.notes.append(f"{template.place(child)}: {what}: taken as {free}")
+                child = free
             inner = f"{path}.{child}" if path else child
             node.children.append(self._node(child, inner, found, one, node, depth + 1))
         return node
