@@ -155,6 +155,46 @@ def test_watch_sees_shaders_includes_and_pictures(film: Path):
     assert not [line for line in said if "Traceback" in line]
 
 
+SCALED = """#version 450
+#include "lib/scale.glsl"
+layout(local_size_x = 8, local_size_y = 8) in;
+layout(set = 0, binding = 0) uniform texture2D src;
+layout(set = 0, binding = 1, rgba8) uniform writeonly image2D dst;
+void main() {
+    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    imageStore(dst, at, scaled(texelFetch(src, at, 0)));
+}
+"""
+
+
+def test_watch_sees_files_that_glsl_includes_and_those_that_these_include(film: Path):
+    values = json.loads((film / "film.rgraph.json").read_text())
+    values["images"]["src"] = {"file": "in.npy"}
+    work = {"shader": "halve.comp", "bindings": {"src": "src", "dst": "dst"}}
+    values["passes"] = [{"name": "halve", "compute": work}]
+    (film / "film.rgraph.json").write_text(json.dumps(values))
+    (film / "halve.comp").write_text(SCALED)
+    (film / "lib").mkdir()
+    (film / "lib" / "scale.glsl").write_text('#include "by.glsl"\nvec4 scaled(vec4 x) { return x * BY; }\n')
+    (film / "lib" / "by.glsl").write_text("#define BY 0.5\n")
+    with watching(film, "--edits", "4") as beside:
+        beside.until("shown")
+        assert np.abs(np.load(film / "out.npy") - halved(1)).max() <= 0.51
+        (film / "lib" / "by.glsl").write_text("#define BY 0.25\n")
+        beside.until("shown", 2)
+        assert np.abs(np.load(film / "out.npy") - halved(2)).max() <= 0.51
+        (film / "lib" / "scale.glsl").unlink()
+        beside.until("the last good graph keeps running")
+        (film / "lib" / "scale.glsl").write_text("vec4 scaled(vec4 x) { return x; }\n")
+        beside.until("fixed")
+        assert np.abs(np.load(film / "out.npy") - halved(0)).max() <= 0.51
+        np.save(film / "in.npy", PICTURE // 4)
+        beside.until("shown", 3)
+        assert np.abs(np.load(film / "out.npy") - PICTURE // 4).max() <= 0.51
+        assert beside.process.wait(60) == 0
+    assert any("no file to include: 'lib/scale.glsl'" in line for line in beside.said())
+
+
 def test_watch_waits_for_a_file_that_is_wrong_from_the_start(film: Path):
     good = (film / "film.rgraph.json").read_text()
     (film / "film.rgraph.json").write_text(good[:-1])

@@ -2307,7 +2307,7 @@ class Graph(Module):
     @property
     def files(self) -> list[str]:
         """The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
-        one that was declared in Python: its shaders.
+        one that was declared in Python: its shaders, and the files that these include.
         """
     @staticmethod
     def from_json(text: str | bytes, *, options: Mapping[str, bool | float | str] | None = None) -> Graph:

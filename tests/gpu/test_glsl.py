@@ -100,6 +100,40 @@ void main() { data.all[gl_GlobalInvocationID.x] = LEVEL; }
         assert np.asarray(device.run(loaded)["data"]).view(np.float32).tolist() == [2.0] * 4
 
 
+def test_files_above_the_shader_are_included_and_a_graph_file_stays_below_its_folder(tmp_path: Path):
+    (tmp_path / "shaders" / "lights").mkdir(parents=True)
+    (tmp_path / "inc").mkdir()
+    shader = tmp_path / "shaders" / "lights" / "fill.comp"
+    shader.write_text("""#version 450
+#include "../../inc/level.glsl"
+layout(local_size_x = 4) in;
+layout(set = 0, binding = 0) buffer Data { float all[]; } data;
+void main() { data.all[gl_GlobalInvocationID.x] = LEVEL; }
+""")
+    (tmp_path / "inc" / "level.glsl").write_text('#include "../inc/value.glsl"\n#define LEVEL VALUE\n')
+    (tmp_path / "inc" / "value.glsl").write_bytes("// größer\n#define VALUE 0.5\n".encode("latin-1"))
+    g = rg.Graph("fill")
+    g.compute("fill", shader, data=g.buffer("data", 16))
+    g.root("data")
+    assert [Path(file).relative_to(tmp_path).as_posix() for file in g.files] == [
+        "shaders/lights/fill.comp",
+        "inc/level.glsl",
+        "inc/value.glsl",
+    ]
+    g.save(tmp_path / "whole.rgraph.json")
+    assert '"shader": "shaders/lights/fill.comp"' in (tmp_path / "whole.rgraph.json").read_text()
+    loaded = rg.Graph.load(tmp_path / "whole.rgraph.json")
+    assert str(tmp_path / "inc" / "value.glsl") in loaded.files
+    # Seen from the folder of the shaders, what it includes is out of reach: the file has the whole text.
+    g.save(tmp_path / "shaders" / "part.rgraph.json")
+    assert rg.Graph.load(tmp_path / "shaders" / "part.rgraph.json").bake() == g.bake()
+    text = (tmp_path / "whole.rgraph.json").read_text().replace("shaders/lights", "lights")
+    (tmp_path / "shaders" / "whole.rgraph.json").write_text(text)
+    with pytest.raises(rg.ShaderError, match=r"no file to include: '\.\./\.\./inc/level\.glsl'") as caught:
+        rg.Graph.load(tmp_path / "shaders" / "whole.rgraph.json")
+    assert not [file for file in caught.value.files if "inc" in file]
+
+
 def test_a_device_without_a_feature_refuses_the_shader_by_name(device: rg.Device):
     text = """#version 450
     #extension GL_EXT_buffer_reference : require

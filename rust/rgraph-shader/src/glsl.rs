@@ -226,7 +226,7 @@ impl Sources<'_> {
 fn worded(message: &Message) -> (String, &'static str) {
     let text = message.text.trim();
     if let Some(name) = text.strip_prefix("Could not process include directive for header name:") {
-        let help = "name a file below the folder of the shader; a shader that is given as text has no folder";
+        let help = "name a file as seen from the shader's, in a graph file below its folder; a shader that is given as text has no folder";
         return (format!("no file to include: '{}'", name.trim()), help);
     }
     let text =

@@ -12,7 +12,7 @@ pub const MOST_FILES: usize = 256;
 /// A file that is included.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IncludedFile {
-    /// Its name below the folder of the text that includes it, with `/` between its parts.
+    /// Its name as seen from the folder of the text that includes it, with `/` between its parts; it may begin with `..`.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -34,8 +34,8 @@ impl Included {
 
     /// Finds the files that lines `#include "name"` and `#include <name>` name, also in branches that are
     /// off: a file that is not there is an error only where the line is reached. A name is looked
-    /// for in the folder of the file that has the line, then in that of the text; never above the latter. `read` returns
-    /// the text of a file below that folder, if it is there.
+    /// for in the folder of the file that has the line, then in that of the text. `read` returns the text of a file by its
+    /// name as seen from the latter, if it is there and may be read: names with `..` at their begin lie above that folder.
     pub fn find(text: &str, mut read: impl FnMut(&str) -> Option<String>) -> Self {
         let mut found = Self::default();
         let mut next = 0;
@@ -47,7 +47,7 @@ impl Included {
             let names: Vec<(String, Vec<String>)> = lines(own)
                 .into_iter()
                 .map(|line| {
-                    let places = [folder, ""].iter().filter_map(|folder| below(folder, line.name)).collect();
+                    let places = [folder, ""].iter().filter_map(|folder| seen(folder, line.name)).collect();
                     (line.name.to_owned(), places)
                 })
                 .collect();
@@ -142,8 +142,8 @@ fn lines(text: &str) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// The name of a file named in a folder, both below one folder; `None`: it would lie above, or is no relative name.
-fn below(folder: &str, name: &str) -> Option<String> {
+/// The name of a file that is named in a folder, both as seen from one folder; `None`: it is no relative name.
+fn seen(folder: &str, name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with('/') || name.contains(['\\', '\0', ':']) {
         return None;
     }
@@ -151,11 +151,11 @@ fn below(folder: &str, name: &str) -> Option<String> {
     for part in name.split('/') {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop()?),
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
             part => parts.push(part),
         }
     }
-    (!parts.is_empty()).then(|| parts.join("/"))
+    parts.last().is_some_and(|last| *last != "..").then(|| parts.join("/"))
 }
 
 #[cfg(test)]
@@ -167,7 +167,9 @@ mod tests {
             "a.glsl" => "#include \"sub/b.glsl\"\nA",
             "sub/b.glsl" => "#include \"c.glsl\"\n#include <../d.glsl>\nB",
             "sub/c.glsl" => "C",
-            "d.glsl" => "#include \"../secret.glsl\"\nD",
+            "d.glsl" => "#include \"../lib/e.glsl\"\nD",
+            "../lib/e.glsl" => "#include \"f.glsl\"\n#include \"../../g.glsl\"\n",
+            "../lib/f.glsl" => "#include \"../shaders/../shaders/a.glsl\"\nF",
             "self.glsl" => "#include \"self.glsl\"\n",
             _ => return None,
         };
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_looked_for_beside_their_line_and_never_above_the_folder() {
+    fn names_are_looked_for_beside_their_line_and_in_the_folder_of_the_text() {
         let asked = std::cell::RefCell::new(Vec::new());
         let read = |name: &str| {
             asked.borrow_mut().push(name.to_owned());
@@ -184,9 +186,17 @@ mod tests {
         let text = "#version 450\n  # include \"a.glsl\" // why\n/*\n#include \"no.glsl\"\n*/#include \"gone.glsl\"\n#include \"/etc/x\"\nT";
         let found = Included::find(text, read);
         let names: Vec<&str> = found.files().iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["a.glsl", "sub/b.glsl", "sub/c.glsl", "d.glsl"]);
-        assert!(asked.borrow().iter().all(|name| !name.contains("..") && !name.starts_with('/')), "{asked:?}");
-        assert_eq!(found.flat("#include \"a.glsl\"\nT").as_deref(), Some("C\n#include \"../secret.glsl\"\nD\nB\nA\nT"));
+        assert_eq!(names, ["a.glsl", "sub/b.glsl", "sub/c.glsl", "d.glsl", "../lib/e.glsl", "../lib/f.glsl"]);
+        let asked = asked.into_inner();
+        assert!(
+            asked.iter().all(|name| !name.starts_with('/') && !name.contains("/..") || name == "../../g.glsl"),
+            "{asked:?}"
+        );
+        let flat = found.flat("#include \"a.glsl\"\nT");
+        assert_eq!(
+            flat.as_deref(),
+            Some("C\n#include \"../shaders/../shaders/a.glsl\"\nF\n#include \"../../g.glsl\"\n\nD\nB\nA\nT")
+        );
     }
 
     #[test]

@@ -73,6 +73,27 @@ impl Given {
     }
 }
 
+impl Given {
+    /// The files that it was read from: its own and those that it includes.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let folder = self.path.as_deref().and_then(Path::parent);
+        let names = self.included.files().iter().map(|file| file.name.as_str());
+        self.path.clone().into_iter().chain(names.filter_map(move |name| Some(named(folder?, name))))
+    }
+}
+
+/// The path of a file by its name as seen from a folder.
+pub fn named(folder: &Path, name: &str) -> PathBuf {
+    let mut path = folder.to_owned();
+    for part in name.split('/') {
+        match part {
+            ".." => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path
+}
+
 impl From<GivenCode> for Given {
     /// A source of no file.
     fn from(code: GivenCode) -> Self {
@@ -320,11 +341,13 @@ impl GivenCode {
     /// `#version`.
     ///
     /// # Errors
-    /// If it is text that is not UTF-8.
+    /// If it is text that is not UTF-8. GLSL may be: of its comments nobody knows what they are written in, and elsewhere
+    /// the compiler refuses such characters.
     pub fn of_file(path: &Path, bytes: Vec<u8>) -> Result<Self, std::string::FromUtf8Error> {
         match suffix(path) {
             Some(None) => Ok(Self::Spirv(bytes)),
             None if bytes.starts_with(&SPIRV) => Ok(Self::Spirv(bytes)),
+            Some(Some(Language::Glsl)) => Ok(Self::Text(Language::Glsl, String::from_utf8_lossy(&bytes).into_owned())),
             said => {
                 let text = String::from_utf8(bytes)?;
                 Ok(Self::Text(said.flatten().unwrap_or_else(|| Language::of(&text)), text))

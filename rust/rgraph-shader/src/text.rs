@@ -10,6 +10,7 @@ use crate::interface::{Binding, BindingKind};
 use crate::lengths::Length;
 use crate::naga_type;
 use crate::part::{Part, Varying};
+use crate::pointers::{self, Refused};
 use crate::program::{Language, Module, Stage};
 use crate::scan;
 use naga::back::pipeline_constants::PipelineConstantError;
@@ -48,6 +49,9 @@ impl<'a> Text<'a> {
             lengths: Vec::new(),
         };
         new.module = naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?;
+        pointers::resolve(&mut new.module).map_err(|Refused { at, message, help }| {
+            new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
+        })?;
         let unsupported = Capabilities::MESH_SHADER
             | Capabilities::MESH_SHADER_POINT_TOPOLOGY
             | Capabilities::RAY_QUERY

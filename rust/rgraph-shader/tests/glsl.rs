@@ -183,7 +183,7 @@ fn a_mistake_is_shown_with_its_line_and_carets() {
             "RG-E301 shader \"test\":2:1: no file to include: 'gone.glsl'
   2 | #include \"gone.glsl\"
     | ^^^^^^^^
-  help: name a file below the folder of the shader; a shader that is given as text has no folder",
+  help: name a file as seen from the shader's, in a graph file below its folder; a shader that is given as text has no folder",
         ),
     ];
     for (text, expected) in cases {

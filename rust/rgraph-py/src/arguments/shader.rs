@@ -72,7 +72,7 @@ pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
 /// A source with its file and those that it includes.
 pub fn given(code: GivenCode, file: Option<&Path>) -> Given {
     let path = file.and_then(|file| std::path::absolute(file).ok());
-    let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
+    let included = path.as_deref().map(|path| included(path, &code, None, &mut Vec::new())).unwrap_or_default();
     Given { path, code, included, stage: None }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
+use rgraph_shader::Given;
 use rgraph_vk::file::{Callbacks, Loaded};
 
 use crate::arguments::convert::{FileText, Text, word};
@@ -170,13 +171,13 @@ impl PyGraph {
     }
 
     /// The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
-    /// one that was declared in Python: its shaders.
+    /// one that was declared in Python: its shaders, and the files that these include.
     #[getter]
     fn files(&self) -> Vec<String> {
         self.read(|state| {
-            let sources = state.drafts.iter().flat_map(Draft::sources).filter_map(|source| source.path.as_ref());
+            let sources = state.drafts.iter().flat_map(Draft::sources).flat_map(Given::files);
             let mut seen = HashSet::new();
-            let files = state.files.iter().chain(sources).filter(|path| seen.insert(*path));
+            let files = state.files.iter().cloned().chain(sources).filter(|path| seen.insert(path.clone()));
             files.map(|path| path.to_string_lossy().into_owned()).collect()
         })
     }

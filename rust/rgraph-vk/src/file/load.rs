@@ -15,7 +15,7 @@ use rgraph_shader::ShaderError;
 use super::picture::Picture;
 use super::sampler::{self, Samplers};
 use super::shader::{Library, Shaders};
-use super::{Failed, Loaded, access, sidecar};
+use super::{Failed, Loaded, access, ahead, sidecar};
 use crate::error::Error;
 use crate::front::{Needs, Who};
 use crate::work::{self, Step, Workload};
@@ -100,6 +100,9 @@ impl Extras for Loader {
             false => Path::new(identity).parent().map(Path::to_owned),
         };
         let name = fields.node().source().file().to_string();
+        if whole {
+            ahead::compile(fields.node().source().whole(), folder.as_deref());
+        }
         // A module that a file declares knows the shaders and samplers of the file.
         let around = self.entered.last().filter(|around| whole && around.identity == identity);
         let (mut shaders, mut samplers) =

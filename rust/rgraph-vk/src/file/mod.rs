@@ -5,6 +5,7 @@
 //! name only files below their own folder: never absolute, never upwards, not through links that lead out of it.
 
 mod access;
+mod ahead;
 mod base64;
 mod compute;
 mod data;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use rgraph_plan::error::Code;
 use rgraph_plan::file::json::{Fields, Node, shown};
-use rgraph_shader::{Constant, Constants, Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage};
+use rgraph_shader::{
+    Constant, Constants, Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage, named,
+};
 
 use super::{base64, data, sidecar};
 use crate::front::Who;
@@ -121,7 +123,7 @@ impl Library<'_> {
         };
         match GivenCode::of_file(&path, bytes) {
             Ok(code) => {
-                let included = included(&path, &code, self.files);
+                let included = included(&path, &code, Some(folder), self.files);
                 Some(Given { path: Some(path), code, included, stage: None })
             }
             Err(_) => {
@@ -184,19 +186,35 @@ pub fn of_sources<const N: usize>(
     Some(Program::of(name, kind, sources, entry.as_deref(), &constants))
 }
 
-/// The files that GLSL of a file includes, of those below the file's folder; `files` grows by each that is looked for.
-pub fn included(path: &Path, code: &GivenCode, files: &mut Vec<PathBuf>) -> Included {
+/// The files that GLSL of a file includes, of those below `within`, where somebody says that; `files` grows by each that is
+/// looked for.
+pub fn included(path: &Path, code: &GivenCode, within: Option<&Path>, files: &mut Vec<PathBuf>) -> Included {
     let (GivenCode::Text(Language::Glsl, text), Some(folder)) = (code, path.parent()) else {
         return Included::default();
     };
+    let within = within.map(|within| within.canonicalize().unwrap_or_else(|_| within.to_owned()));
     Included::find(text, |name| {
-        files.push(sidecar::absolute(&folder.join(name)));
-        String::from_utf8(sidecar::bytes(&sidecar::find(folder, name).ok()?).ok()?).ok()
+        let path = named(folder, name);
+        let below = match &within {
+            None => None,
+            // A name that leads out of the folder is not even looked for.
+            Some(within) => {
+                let name = path.strip_prefix(within).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
+                Some((within, name))
+            }
+        };
+        files.push(sidecar::absolute(&path));
+        let found = match below {
+            None => path,
+            Some((within, name)) => sidecar::find(within, &name).ok()?,
+        };
+        // As the compiler: whatever comments are written in.
+        Some(String::from_utf8_lossy(&sidecar::bytes(&found).ok()?).into_owned())
     })
 }
 
 /// `{NAME: number or boolean}`.
-fn constants_of(node: &Node<'_, '_>) -> Option<Constants> {
+pub fn constants_of(node: &Node<'_, '_>) -> Option<Constants> {
     let (mut all, mut good) = (Vec::new(), true);
     node.entries(": {NAME: number}", |name, value| match data::read(&value).as_ref().and_then(Constant::of) {
         Some(constant) => all.push((name.to_owned(), constant)),

@@ -178,7 +178,11 @@ impl<'w> Writer<'w> {
     /// The name of a source's file, if it lies below the folder and holds the source.
     fn file(&self, given: &Given) -> Option<String> {
         let path = given.path.as_ref()?;
-        let name = sidecar::name_below(self.folder?, path)?;
+        let folder = self.folder?;
+        let name = sidecar::name_below(folder, path)?;
+        if !given.files().all(|file| sidecar::name_below(folder, &file).is_some()) {
+            return None;
+        }
         (GivenCode::is_shader_file(Path::new(&name)) && sidecar::bytes(path).ok()? == given.code.bytes())
             .then_some(name)
     }
