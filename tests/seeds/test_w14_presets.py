@@ -309,3 +309,19 @@ def test_w14_seven_frames_of_history_and_sizes_of_everything(player, tmp_path):
                 want += at / 64 * frames[number - at] / 255.0
         want[..., 3] = (size + 1 + number) / 512
         close(pixels, stored(want), 1)
+
+
+def test_w14_the_size_of_a_feedback_alone_changes_nothing_of_the_last_pass(player, tmp_path):
+    members = "mat4 MVP; vec4 OutputSize; vec4 PassFeedbackSize0;"
+    block = f"layout(std140, set = 0, binding = 0) uniform UBO {{ {members} }} global;"
+    main = "void main() { FragColor = vec4(global.OutputSize.xy, global.PassFeedbackSize0.xy) / 255.0; }\n"
+    write(
+        tmp_path,
+        {
+            "size.slang": f"#version 450\n{block}\n" + VERTEX + FRAGMENT + main,
+            "p.slangp": "shaders = 1\nshader0 = size.slang\nscale_type0 = absolute\nscale_x0 = 6\nscale_y0 = 5\n",
+        },
+    )
+    made = slangp(tmp_path / "p.slangp", size=(WIDTH, HEIGHT), viewport=VIEW)
+    (got,) = rendered(player, made, [picture(WIDTH, HEIGHT)])
+    assert got[0, 0].tolist() == [*VIEW, 6, 5]

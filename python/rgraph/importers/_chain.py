@@ -180,7 +180,9 @@ class Chain:
         self.extra = retroarch and settings[-1].scaled
         self.sizes = self._sizes()
         used = {one for at in range(len(settings)) for one in self._textures(at)}
-        self.feedback = {one.number for one in used if one.kind == "PassFeedback"}
+        # A size alone needs no image.
+        sampled = {one for at in range(len(settings)) for one in self._sampled(at)}
+        self.feedback = {one.number for one in sampled if one.kind == "PassFeedback"}
         self.original = graph.image("Original", size, "rgba8unorm", imported=True)
         self._taken = {"Original", "screen", "output", "quad"}
         self.titles = [self._title(at) for at in range(len(settings))]
@@ -205,10 +207,15 @@ class Chain:
     def _textures(self, at: int) -> list[Texture]:
         """The textures that a pass names, by themselves or by their size."""
         found = self.found[at]
-        named = [self.names.texture(one.name) for one in found.bindings if one.kind == "combined"]
+        named: list[Texture | None] = [*self._sampled(at)]
         blocks = [one.members for one in found.bindings if one.kind == "uniform"]
         blocks += [found.push.members] if found.push else []
         named += [self.names.size(member.name) for block in blocks for member in block]
+        return [one for one in named if one is not None]
+
+    def _sampled(self, at: int) -> list[Texture]:
+        """The textures that a pass samples."""
+        named = [self.names.texture(one.name) for one in self.found[at].bindings if one.kind == "combined"]
         return [one for one in named if one is not None]
 
     def _free(self, name: str) -> str:
