@@ -6,8 +6,10 @@ mod support {
     pub mod fault;
 }
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::bake::Options;
@@ -41,6 +43,9 @@ const MAKING: [&str; 6] = [
     "vkCreateBuffer",
     "vkCreateQueryPool",
 ];
+
+/// Calls that only wait.
+const WAITING: [&str; 2] = ["vkGetSemaphoreCounterValue", "vkWaitSemaphores"];
 
 /// A device whose calls are counted.
 fn counted() -> Option<(Faults, Device)> {
@@ -92,6 +97,99 @@ fn made(table: &Faults) -> Vec<(&'static str, usize)> {
 
 fn compile(device: &Device, bench: &Bench) -> Compiled {
     device.compile(bench.workload.clone(), &Options::default()).unwrap()
+}
+
+/// The calls and commands of ten frames once all is warm, and the initial barriers of each.
+struct Unchanged {
+    names: Vec<&'static str>,
+    counts: BTreeMap<&'static str, usize>,
+    barriers: Vec<u32>,
+}
+
+/// Ten unchanged frames; `kept`: the frame writes an import, which rotates.
+fn of_unchanged_frames(kept: bool) -> Option<Unchanged> {
+    let (table, device) = counted()?;
+    let mut chain = chain(40);
+    let out = chain.bench.import_buffer("kept", 256);
+    if kept {
+        let add = program(Kind::Compute, ADD);
+        step(&mut chain.bench, &add, "keep", chain.last, out);
+    }
+    let compiled = compile(&device, &chain.bench);
+    let buffers: Vec<_> = (0..3).map(|at| device.buffer(&format!("image {at}"), 256).unwrap()).collect();
+    buffers.iter().for_each(|buffer| buffer.write(&bytes(&[7; 64])).unwrap());
+    let mut barriers = Vec::new();
+    for run in 0..WARM + 10 {
+        if run == WARM {
+            table.take_names();
+            table.take_counts();
+        }
+        let mut uploads = vec![(chain.first, Upload::Resource(&buffers[0]))];
+        uploads.extend(kept.then(|| (out, Upload::Resource(&buffers[1 + usize::from(run % 3 == 0)]))));
+        let read = Some(Vec::new());
+        let frame = compiled.run(&Inputs { uploads, read, ..Inputs::default() }).unwrap();
+        assert!(frame.wait(None).unwrap());
+        barriers.extend((run >= WARM).then(|| frame.report().unwrap().entry_barriers));
+    }
+    let names = table.take_names().into_iter().filter(|name| !WAITING.contains(name)).collect();
+    let counts = table.take_counts();
+    let expected = 7 + chain.passes + 1;
+    let read = |at: usize| words(buffers[at].read().unwrap().bytes());
+    assert!(!kept || [1, 2].map(read) == [[expected; 64], [expected; 64]]);
+    Some(Unchanged { names, counts, barriers })
+}
+
+#[test]
+fn an_unchanged_frame_is_one_submit() {
+    let Some(Unchanged { names, counts, barriers }) = of_unchanged_frames(true) else { return };
+    assert_eq!(names, vec!["vkQueueSubmit2"; 10]);
+    assert_eq!(counts, BTreeMap::new(), "an initial barrier that stays as it is is recorded once");
+    assert_eq!(barriers, [1; 10]);
+}
+
+#[test]
+fn what_is_only_read_has_no_initial_barrier_after_the_first_run() {
+    let Some(Unchanged { names, barriers, .. }) = of_unchanged_frames(false) else { return };
+    assert_eq!(names, vec!["vkQueueSubmit2"; 10]);
+    assert_eq!(barriers, [0; 10]);
+}
+
+#[test]
+fn a_caller_far_ahead_of_the_device_sleeps_at_once() {
+    let Some((table, device)) = counted() else { return };
+    let chain = chain(4);
+    let compiled = compile(&device, &chain.bench);
+    let given = bytes(&[7; 64]);
+    let run = || {
+        let inputs = Inputs { uploads: vec![(chain.first, Upload::Bytes(&given))], ..Inputs::default() };
+        compiled.run(&inputs).unwrap()
+    };
+    // The device stands still until somebody sleeps.
+    let looks = || {
+        table.stop_timelines(true);
+        (0..2).for_each(|_| drop(run()));
+        table.take_names();
+        std::thread::scope(|scope| {
+            let slept = scope.spawn(|| {
+                let mut names = Vec::new();
+                while !names.contains(&"vkWaitSemaphores") {
+                    names.extend(table.take_names());
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                table.stop_timelines(false);
+                names
+            });
+            let frame = run();
+            let names = slept.join().unwrap();
+            assert!(frame.wait(None).unwrap());
+            device.wait_idle().unwrap();
+            let before = names.iter().take_while(|name| **name != "vkWaitSemaphores");
+            before.filter(|name| **name == "vkGetSemaphoreCounterValue").count()
+        })
+    };
+    assert!(looks() > 1, "a first wait may be a short one");
+    assert_eq!(looks(), 1);
+    assert_eq!(looks(), 1);
 }
 
 #[test]
@@ -231,6 +329,35 @@ fn a_new_resource_in_each_frame_takes_over_the_pools_of_one_that_is_gone() {
     assert_eq!(made, [0, 0]);
     device.wait_idle().unwrap();
     assert_eq!(Some(device.memory().live()), live, "no variant keeps what is gone");
+}
+
+#[test]
+fn a_graph_that_is_declared_as_it_was_is_not_planned_again() {
+    let Some((_, device)) = counted() else { return };
+    let of = |passes: u32, options: &Options| device.compile(chain(passes).bench.workload, options).unwrap();
+    let (usual, hard) = (Options::default(), Options { effort: 2, ..Options::default() });
+    let first = of(4, &usual);
+    let second = of(4, &usual);
+    assert!(Arc::ptr_eq(first.plan(), second.plan()));
+    let next = device.compile_next(&second, chain(4).bench.workload, &usual).unwrap();
+    assert!(Arc::ptr_eq(first.plan(), next.plan()));
+    let clocked = Options { clock: Some(|| 0.0), ..usual };
+    assert!(Arc::ptr_eq(first.plan(), of(4, &clocked).plan()), "a clock changes no plan");
+    assert!(!Arc::ptr_eq(first.plan(), of(4, &hard).plan()));
+    assert!(!Arc::ptr_eq(first.plan(), of(5, &usual).plan()));
+    // A device remembers a few: those used last.
+    assert!(Arc::ptr_eq(first.plan(), of(4, &usual).plan()));
+    (6..10).for_each(|passes| drop(of(passes, &usual)));
+    assert!(!Arc::ptr_eq(first.plan(), of(4, &usual).plan()));
+    // All of them run, each with memory of its own.
+    let last = of(4, &usual);
+    for (compiled, value) in [(&first, 10), (&last, 20), (&next, 30), (&first, 40)] {
+        let chain = chain(4);
+        let given = bytes(&[value; 64]);
+        let uploads = vec![(chain.first, Upload::Bytes(&given))];
+        let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).unwrap();
+        assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [value + 4; 64]);
+    }
 }
 
 #[test]

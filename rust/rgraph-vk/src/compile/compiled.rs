@@ -105,7 +105,8 @@ impl std::fmt::Debug for CompiledShared {
 }
 
 impl Device {
-    /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run.
+    /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run. A graph that is
+    /// declared as one of the last few is not baked again: both have the same plan.
     ///
     /// # Errors
     /// What is wrong with the declaration, the work of its passes or its shaders; or that the device cannot do it.

@@ -11,6 +11,7 @@ pub(crate) mod draw_checks;
 pub(crate) mod foreign;
 pub(crate) mod inherit;
 pub(crate) mod keys;
+pub(crate) mod known_plans;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod prepared;

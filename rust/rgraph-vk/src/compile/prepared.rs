@@ -22,6 +22,7 @@ use crate::chaos::{Chaos, ChaosSpec};
 use crate::compile::bind::{Binder, Packets};
 use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
 use crate::compile::inherit::{Begin, Heritage};
+use crate::compile::known_plans::PlanKey;
 use crate::compile::place::Placer;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, final_states, memories, usages};
@@ -142,7 +143,27 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 impl Prepared {
     /// Bakes a graph with the driver's sizes and makes it ready.
     pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
-        Self::bake_for(shared, workload, (&shared.profile, options), None)
+        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options)?;
+        Self::with(shared, workload, plan, bake_us, None)
+    }
+
+    /// The plan of a graph for the device as it is, and the microseconds that it took: remembered, or baked.
+    fn known_or_planned(shared: &Shared, graph: &Graph, options: &Options) -> Result<(Arc<Plan>, f64), Error> {
+        let begin = std::time::Instant::now();
+        let key = PlanKey::new(graph, options);
+        let plan = match shared.plans.find(&key) {
+            Some(plan) => plan,
+            None => {
+                let profile = &shared.profile;
+                let plan = Self::planned(shared, graph, profile, false, |measure, scratch| {
+                    bake_measured(graph, profile, options, measure, scratch)
+                })?;
+                let plan = Arc::new(plan);
+                shared.plans.remember(key, &plan);
+                plan
+            }
+        };
+        Ok((plan, begin.elapsed().as_secs_f64() * 1e6))
     }
 
     /// Bakes a graph and makes it ready with what lives from run to run in an earlier one.
@@ -152,14 +173,9 @@ impl Prepared {
         options: &Options,
         earlier: &Self,
     ) -> Result<Self, Error> {
-        let begin = std::time::Instant::now();
-        let profile = &shared.profile;
-        let plan = Self::planned(shared, &workload.graph, profile, false, |measure, scratch| {
-            bake_measured(&workload.graph, profile, options, measure, scratch)
-        })?;
-        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options)?;
         let heritage = Some(Heritage::of_earlier(earlier));
-        Self::with_contents(shared, workload, Arc::new(plan), (bake_us, None), heritage)
+        Self::with_contents(shared, workload, plan, (bake_us, None), heritage)
     }
 
     /// Bakes a graph with the driver's sizes for queues that may be others than the device's, and makes it ready.

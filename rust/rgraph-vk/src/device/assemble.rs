@@ -117,6 +117,7 @@ impl Device {
             turn: Mutex::default(),
             captures: Default::default(),
             promises: Default::default(),
+            plans: Default::default(),
             lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             budget,

@@ -169,7 +169,7 @@ impl Queue {
 }
 
 /// How long a wait looks again and again before it sleeps.
-const AWAKE: Duration = Duration::from_micros(50);
+pub(crate) const AWAKE: Duration = Duration::from_micros(50);
 /// Bytes that no link moves faster than in a nanosecond.
 const FASTEST_LINK: u64 = 64;
 
@@ -209,6 +209,12 @@ impl Shared {
 
     /// Waits for points on queues; `false`: the time was over first.
     pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
+        self.wait_awake(points, timeout, AWAKE)
+    }
+
+    /// The same. A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it looks again
+    /// and again for `awake` before.
+    pub fn wait_awake(&self, points: &[Point], timeout: Option<Duration>, awake: Duration) -> Result<bool, Error> {
         let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
         if points.is_empty() {
             return Ok(true);
@@ -216,11 +222,9 @@ impl Shared {
         if self.is_lost() {
             return self.check().map(|()| true);
         }
-        // A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it is looked at
-        // before.
         let begin = Instant::now();
         let mut next = Duration::ZERO;
-        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < AWAKE {
+        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < awake {
             if begin.elapsed() < next {
                 std::hint::spin_loop();
             } else if self.is_over(points.iter().copied())? {

@@ -7,6 +7,7 @@ use ash::{ext, vk};
 use rgraph_plan::profile::Profile;
 
 use super::{Enabled, context, driver};
+use crate::compile::known_plans::KnownPlans;
 use crate::compile::pipeline::Pipelines;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
@@ -50,6 +51,7 @@ pub(crate) struct Shared {
     pub(super) turn: Mutex<()>,
     pub captures: crate::capture::Captures,
     pub promises: Promises,
+    pub plans: KnownPlans,
     pub(super) lost: AtomicBool,
     pub(super) closed: AtomicBool,
     pub(super) budget: bool,

@@ -108,6 +108,14 @@ impl InitialBarriers {
                 self.wait(until.raw(), *value, stages);
                 src |= stages;
             }
+            // Who reads on at the same stages sees all that it saw, and whoever writes later waits for these stages.
+            let reads_on = state.queue == Some(target.queue)
+                && state.points.iter().all(|point| point.queue == target.queue)
+                && !(state.access | target.access).intersects(Accesses::WRITES)
+                && state.stages == target.stages
+                && state.access.contains(target.access)
+                && !elsewhere
+                && self.awaited.is_empty();
             let Raw::Image(image) = physical.raw else {
                 let moved = moved(shared, physical, state.family, family, &mut self.notes);
                 let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
@@ -115,7 +123,7 @@ impl InitialBarriers {
                     self.notes.push(lost_note(&physical.name));
                 }
                 let moved = moved.filter(|families| !lost(*families));
-                if src.is_empty() && moved.is_none() {
+                if (src.is_empty() || reads_on) && moved.is_none() {
                     return;
                 }
                 let Raw::Buffer(buffer) = physical.raw else { return };
@@ -167,7 +175,7 @@ impl InitialBarriers {
                     moved => moved,
                 }
             };
-            if src.is_empty() && old == target.layout && taken.is_none() {
+            if (src.is_empty() || reads_on) && old == target.layout && taken.is_none() {
                 return;
             }
             let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
@@ -185,6 +193,40 @@ impl InitialBarriers {
                     .subresource_range(part.subresources()),
             );
         });
+    }
+
+    /// Whether commands with the barriers of `other` are commands with these.
+    pub fn records_as(&self, other: &Self) -> bool {
+        let memory = |barrier: &vk::MemoryBarrier2<'_>| {
+            let &vk::MemoryBarrier2 { src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask, .. } = barrier;
+            (src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask)
+        };
+        let buffer = |barrier: &vk::BufferMemoryBarrier2<'_>| {
+            let &vk::BufferMemoryBarrier2 { src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask, .. } =
+                barrier;
+            let families = (barrier.src_queue_family_index, barrier.dst_queue_family_index);
+            let scopes = (src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask);
+            (scopes, families, barrier.buffer, barrier.offset, barrier.size)
+        };
+        let image = |barrier: &vk::ImageMemoryBarrier2<'_>| {
+            let &vk::ImageMemoryBarrier2 { src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask, .. } =
+                barrier;
+            let families = (barrier.src_queue_family_index, barrier.dst_queue_family_index);
+            let scopes = (src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask);
+            let range = barrier.subresource_range;
+            let part = (range.aspect_mask, range.base_mip_level, range.level_count, range.base_array_layer);
+            (scopes, families, barrier.image, barrier.old_layout, barrier.new_layout, part, range.layer_count)
+        };
+        self.memory.iter().map(memory).eq(other.memory.iter().map(memory))
+            && self.buffers.iter().map(buffer).eq(other.buffers.iter().map(buffer))
+            && self.images.iter().map(image).eq(other.images.iter().map(image))
+    }
+
+    /// The barriers alone.
+    pub fn take_barriers(&mut self) -> Self {
+        let Self { memory, buffers, images, .. } = self;
+        let (memory, buffers, images) = (std::mem::take(memory), std::mem::take(buffers), std::mem::take(images));
+        Self { memory, buffers, images, ..Self::default() }
     }
 
     /// Records the barriers.

@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod copy;
+pub(crate) mod entries;
 pub(crate) mod external;
 pub(crate) mod host;
 pub(crate) mod initial_barriers;

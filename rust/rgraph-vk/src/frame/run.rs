@@ -20,8 +20,9 @@ use crate::compile::compiled::{Compiled, Inputs, Poll};
 use crate::compile::inherit::Begin;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::device::Shared;
-use crate::device::queue::Point;
+use crate::device::queue::{AWAKE, Point};
 use crate::error::Error;
+use crate::frame::entries::Entries;
 use crate::frame::external::External;
 use crate::frame::host::{HostLane, Outcome, Reservation};
 use crate::frame::jobs;
@@ -68,6 +69,8 @@ pub(crate) struct RunState {
     has_heir: bool,
     /// The context of a run that failed half-way, until what it left under way is waited for.
     failed: Option<usize>,
+    /// How long the last run waited whose context was in use.
+    waited: Duration,
     /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
     rebound: u64,
     distinct: u64,
@@ -133,6 +136,7 @@ impl RunState {
             begins: Vec::new(),
             has_heir: false,
             failed: None,
+            waited: Duration::ZERO,
             rebound: 1,
             distinct: 0,
             keyed: 0,
@@ -272,10 +276,18 @@ impl RunState {
     }
 
     /// Waits until the context's last frame is done, and takes back what it used.
+    ///
+    /// A caller that is ahead of the device by all its contexts has nothing to gain from being awake at once: the frames
+    /// after the one that it waits for are under way. So after a long wait the next one sleeps without looking before.
     fn begin_context(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<(), Error> {
         let shared = &prepared.shared;
         let context = &mut self.contexts[at];
-        context.wait(shared, inputs.poll)?;
+        if !shared.is_over(&context.points)? {
+            let begin = Instant::now();
+            let awake = if self.waited > AWAKE * 2 { Duration::ZERO } else { AWAKE };
+            wait_polling(inputs.poll, |slice| shared.wait_awake(&context.points, slice, awake))?;
+            self.waited = begin.elapsed();
+        }
         context.harvest(prepared)?;
         context.points.clear();
         context.once.reset(shared)?;
@@ -549,6 +561,11 @@ impl FrameContext {
     /// Waits until its last frame is done on the device.
     fn wait(&self, shared: &Shared, poll: Option<Poll<'_>>) -> Result<(), Error> {
         wait_polling(poll, |slice| shared.wait(&self.points, slice))
+    }
+
+    /// The initial barriers of a variant.
+    pub fn entries(&mut self, variant: usize) -> &mut Entries {
+        &mut self.variants[variant].entries
     }
 
     /// Reads the times of its last frame, which is done.

@@ -353,10 +353,9 @@ impl Run<'_, '_> {
         let info = &self.prepared.batches[batch];
         let mut commands = Vec::with_capacity(info.chunks.len() + 1);
         if !initial.is_empty() {
-            let family = self.shared.queues[queue].family;
-            let device = &self.shared.raw;
-            commands.push(self.context.once.record(self.shared, family, |commands| initial.record(device, commands))?);
             self.figures.entry_barriers += initial.len();
+            let family = self.shared.queues[queue].family;
+            commands.push(self.context.entries(self.variant).commands(self.shared, family, batch, &mut initial)?);
         }
         self.figures.notes.append(&mut initial.notes);
         let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];

@@ -17,6 +17,7 @@ use crate::compile::transfer::Handles;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
+use crate::frame::entries::Entries;
 use crate::frame::measure::{Measure, Stamps};
 use crate::frame::sets::Sets;
 use crate::memory::deferred_deletion::DeferredDeletion;
@@ -94,6 +95,8 @@ pub(crate) struct Variant {
     pub times: Option<Times>,
     pub statistics: Option<vk::QueryPool>,
     pub chunks: Vec<(vk::CommandPool, vk::CommandBuffer)>,
+    /// Initial barriers of the batches.
+    pub entries: Entries,
     /// Passes that run with these flags.
     pub on: IdVec<PlanPassId, bool>,
 }
@@ -139,6 +142,7 @@ impl Variant {
             times: None,
             statistics: None,
             chunks: Vec::new(),
+            entries: Entries::default(),
             on: from.on.clone(),
         };
         if let Some(mut old) = old {
@@ -146,6 +150,7 @@ impl Variant {
             std::mem::swap(&mut variant.recorded_sets, &mut old.recorded_sets);
             std::mem::swap(&mut variant.events, &mut old.events);
             std::mem::swap(&mut variant.chunks, &mut old.chunks);
+            variant.entries = std::mem::take(&mut old.entries).forgotten();
         }
         variant.find_handles(from);
         variant.find_structures(from)?;
@@ -442,7 +447,8 @@ impl Handles for Variant {
 
 impl Drop for Variant {
     fn drop(&mut self) {
-        let mut gone: Vec<_> = self.chunks.iter().map(|(pool, _)| DeferredDeletion::CommandPool(*pool)).collect();
+        let pools = self.chunks.iter().map(|(pool, _)| *pool).chain(self.entries.pools());
+        let mut gone: Vec<_> = pools.map(DeferredDeletion::CommandPool).collect();
         gone.extend(self.own.take_pool());
         gone.extend(self.recorded_sets.take_pool());
         gone.extend(self.events.iter().copied().map(DeferredDeletion::Event));

@@ -19,6 +19,26 @@ struct Pool {
 #[derive(Debug, Default)]
 pub(crate) struct OneTime(Vec<Pool>);
 
+impl Shared {
+    /// Records a command buffer that is new, or whose pool was reset.
+    pub fn recorded(
+        &self,
+        commands: vk::CommandBuffer,
+        usage: vk::CommandBufferUsageFlags,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Result<(), Error> {
+        let info = vk::CommandBufferBeginInfo::default().flags(usage);
+        // SAFETY: the caller's; nothing was recorded into it since.
+        let begun = unsafe { self.raw.begin_command_buffer(commands, &info) };
+        self.noted(begun.called("vkBeginCommandBuffer"))?;
+        self.edge(commands);
+        record(commands);
+        self.edge(commands);
+        // SAFETY: begun above.
+        self.noted(unsafe { self.raw.end_command_buffer(commands) }.called("vkEndCommandBuffer"))
+    }
+}
+
 impl OneTime {
     /// Starts from the front again; the frame that used them is done.
     pub fn reset(&mut self, shared: &Shared) -> Result<(), Error> {
@@ -39,15 +59,7 @@ impl OneTime {
         record: impl FnOnce(vk::CommandBuffer),
     ) -> Result<vk::CommandBuffer, Error> {
         let commands = self.next(shared, family)?;
-        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the buffer is new, or its pool was reset.
-        let begun = unsafe { shared.raw.begin_command_buffer(commands, &info) };
-        shared.noted(begun.called("vkBeginCommandBuffer"))?;
-        shared.edge(commands);
-        record(commands);
-        shared.edge(commands);
-        // SAFETY: begun above.
-        shared.noted(unsafe { shared.raw.end_command_buffer(commands) }.called("vkEndCommandBuffer"))?;
+        shared.recorded(commands, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, record)?;
         Ok(commands)
     }
 
