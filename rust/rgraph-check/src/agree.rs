@@ -3,32 +3,36 @@
 
 use rgraph_ir::access::{Aspects, Usage};
 use rgraph_ir::graph::Graph;
-use rgraph_ir::id::{Id, Span};
+use rgraph_ir::id::{Id, IdVec, Span};
 use rgraph_ir::plan::{Attachment, BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId};
 use rgraph_ir::resource::{Kind, Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, MemoryId};
 use crate::shape::Shape;
 use crate::tables::is_attachment;
 
 /// Names, kinds, lives and lifetimes of resources. O(resources + accesses).
-pub(crate) fn resources(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn resources(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let cubes = cubes(facts.graph);
     let lifetimes = lifetimes(facts, plan, declared_of);
     for id in facts.graph.resources().ids() {
-        let at = id.index();
-        let what = facts.name(at);
+        let what = facts.name(id);
         let planned = &plan.resources[id];
         let mut differs = |message: String| findings.add(Rule::Resource, None, Some(what), message);
         if plan.resource_name(id) != what {
-            differs(format!("resource {at} is \"{what}\" in the graph and \"{}\" in the plan", plan.resource_name(id)));
+            differs(format!(
+                "resource {} is \"{what}\" in the graph and \"{}\" in the plan",
+                id.index(),
+                plan.resource_name(id)
+            ));
         }
-        let declared = kind(&facts.shapes[at], cubes[at]);
+        let declared = kind(&facts.shapes[id], cubes[id]);
         if planned.kind != declared {
             differs(format!("\"{what}\" is {} in the graph and {} in the plan", words(declared), words(planned.kind)));
         }
-        if facts.memory[at] == at && !may_live(facts, id, planned.life) {
+        if facts.memory[id] == MemoryId::of_first(id) && !may_live(facts, id, planned.life) {
             let life = life_word(planned.life);
             differs(format!(
                 "\"{what}\" cannot be {life}: the plan and the graph differ in how long its contents live"
@@ -36,24 +40,24 @@ pub(crate) fn resources(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>
         }
         // A planner may let a resource live longer than its uses, never shorter.
         let covers =
-            |[first, last]: [PlanPassId; 2]| lifetimes[at].is_none_or(|[begin, end]| first <= begin && end <= last);
+            |[first, last]: [PlanPassId; 2]| lifetimes[id].is_none_or(|[begin, end]| first <= begin && end <= last);
         if planned.lifetime.is_some_and(|lifetime| !covers(lifetime)) {
             let passes = |ends: Option<[PlanPassId; 2]>| match ends {
                 Some([first, last]) => format!("passes {} to {}", first.index(), last.index()),
                 None => "no pass that runs".to_owned(),
             };
-            let (says, uses) = (passes(planned.lifetime), passes(lifetimes[at]));
+            let (says, uses) = (passes(planned.lifetime), passes(lifetimes[id]));
             differs(format!("the lifetime of \"{what}\" is {says}, but {uses} use it"));
         }
     }
 }
 
 /// First and last pass of the plan that runs and uses each resource.
-fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Vec<Option<[PlanPassId; 2]>> {
-    let mut ends: Vec<Option<[PlanPassId; 2]>> = vec![None; facts.memory.len()];
+fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> IdVec<ResourceId, Option<[PlanPassId; 2]>> {
+    let mut ends: IdVec<ResourceId, Option<[PlanPassId; 2]>> = IdVec::filled(None, facts.memory.len());
     for command in &plan.commands {
         let Command::Pass { pass, .. } = command else { continue };
-        let Some(declared) = declared_of[pass.index()] else { continue };
+        let Some(declared) = declared_of[*pass] else { continue };
         for at_use in &facts.declared_passes[declared].uses {
             let stand_ins = at_use.fallbacks.iter().map(|one| one.input).chain(at_use.names.iter().copied());
             for resource in std::iter::once(at_use.resource).chain(stand_ins) {
@@ -66,7 +70,7 @@ fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Vec<O
 }
 
 /// Whether each image is a cube: declared so, or taken over from the resource it modifies or remembers.
-fn cubes(graph: &Graph) -> Vec<bool> {
+fn cubes(graph: &Graph) -> IdVec<ResourceId, bool> {
     let resources = graph.resources();
     let cube = |mut id: ResourceId| {
         for _ in 0..=resources.len() {
@@ -117,7 +121,7 @@ fn life_word(life: PlanLife) -> &'static str {
 
 /// Whether a plan may give a memory that life.
 fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
-    let remembered = facts.ring[memory.index()] > 1;
+    let remembered = facts.ring[MemoryId::of_first(memory)] > 1;
     match facts.graph.resources()[memory].life {
         Life::Transient if remembered => life == PlanLife::History,
         Life::Transient => matches!(life, PlanLife::Transient | PlanLife::Root),
@@ -132,7 +136,7 @@ fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
 /// one extent. O(commands + attachments · accesses of the passes).
 ///
 /// Source: Vulkan 1.3 specification, valid usage of `VkRenderingInfo` and `VkFramebufferCreateInfo`.
-pub(crate) fn render_passes(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn render_passes(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     for (id, batch) in plan.batches.iter_ids() {
         let mut open: Option<Open> = None;
         for command in &plan.commands[batch.commands.range()] {
@@ -196,12 +200,12 @@ fn subpasses(plan: &Plan, open: &Open, findings: &mut Findings) {
 fn stands_right(
     facts: &Facts,
     plan: &Plan,
-    declared_of: &[Option<usize>],
+    declared_of: &DeclaredOf,
     pass: PlanPassId,
     within: bool,
     findings: &mut Findings,
 ) {
-    let Some(declared) = declared_of[pass.index()] else { return };
+    let Some(declared) = declared_of[pass] else { return };
     let uses = &facts.declared_passes[declared].uses;
     let attached = uses.iter().any(|at| is_attachment(at.usage));
     let input = uses.iter().any(|at| at.usage == Usage::InputAttachment);
@@ -225,7 +229,7 @@ struct Extents<'a, 'g> {
 }
 
 impl Extents<'_, '_> {
-    fn check(&self, open: &Open, declared_of: &[Option<usize>], findings: &mut Findings) {
+    fn check(&self, open: &Open, declared_of: &DeclaredOf, findings: &mut Findings) {
         let Self { facts, plan, batch } = *self;
         let Open { attachments, passes, .. } = open;
         if passes.is_empty() {
@@ -235,18 +239,18 @@ impl Extents<'_, '_> {
         let list = &plan.attachments[attachments.range()];
         let uses: Vec<&DeclaredUse> = passes
             .iter()
-            .filter_map(|pass| declared_of[pass.index()])
+            .filter_map(|pass| declared_of[*pass])
             .flat_map(|declared| &facts.declared_passes[declared].uses)
             .collect();
         let mut first: Option<(&Attachment, [u32; 4])> = None;
         let mut depth = None;
         for (at, entry) in list.iter().enumerate() {
-            let what = facts.name(entry.resource.index());
+            let what = facts.name(entry.resource);
             let mut wrong = |message: String| findings.add(Rule::Attachment, None, Some(what), message);
             let extent = self.extent(entry);
             match first {
                 Some((other, expected)) if extent != expected => {
-                    let name = facts.name(other.resource.index());
+                    let name = facts.name(other.resource);
                     let [width, height, layers, samples] = extent;
                     wrong(format!(
                         "attachments of one render pass have one extent, but \"{what}\" has {width}x{height}, {layers} \
@@ -260,7 +264,7 @@ impl Extents<'_, '_> {
             if list[..at].iter().any(|other| self.meet(other, entry)) {
                 wrong(format!("\"{what}\" stands twice among the attachments of one render pass"));
             }
-            let is_depth = !facts.shapes[entry.resource.index()].aspects.contains(Aspects::COLOR);
+            let is_depth = !facts.shapes[entry.resource].aspects.contains(Aspects::COLOR);
             if is_depth && !entry.input && depth.replace(entry.resource).is_some() {
                 wrong("one render pass has two attachments for depth or stencil".to_owned());
             }
@@ -277,15 +281,15 @@ impl Extents<'_, '_> {
 
     /// Width, height, layers and samples.
     fn extent(&self, entry: &Attachment) -> [u32; 4] {
-        let shape = &self.facts.shapes[entry.resource.index()];
+        let shape = &self.facts.shapes[entry.resource];
         let [width, height] =
             [shape.size[0], shape.size[1]].map(|size| size.checked_shr(entry.mip).unwrap_or(0).max(1));
         [width, height, entry.layers[1] - entry.layers[0], shape.samples]
     }
 
     fn meet(&self, a: &Attachment, b: &Attachment) -> bool {
-        let memory = |of: &Attachment| self.facts.memory[of.resource.index()];
-        let frames = |of: &Attachment| self.facts.frames_ago[of.resource.index()];
+        let memory = |of: &Attachment| self.facts.memory[of.resource];
+        let frames = |of: &Attachment| self.facts.frames_ago[of.resource];
         memory(a) == memory(b)
             && frames(a) == frames(b)
             && a.mip == b.mip
@@ -296,8 +300,8 @@ impl Extents<'_, '_> {
     /// Whether a use is of an attachment, whatever flags are on.
     fn is_of(&self, at_use: &DeclaredUse, entry: &Attachment) -> bool {
         // A history and what it remembers are different images of one ring.
-        let image = |resource: usize| (self.facts.memory[resource], self.facts.frames_ago[resource]);
-        let own = image(entry.resource.index());
+        let image = |resource: ResourceId| (self.facts.memory[resource], self.facts.frames_ago[resource]);
+        let own = image(entry.resource);
         let named = std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().map(|one| one.input));
         named.into_iter().any(|resource| image(resource) == own)
             && at_use.part.mips[0] <= entry.mip

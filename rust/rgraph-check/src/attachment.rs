@@ -5,12 +5,13 @@
 //! `VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT`.
 
 use rgraph_ir::access::{Aspects, Load, Store, Usage};
-use rgraph_ir::id::Id;
+use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::{Attachment, Command, Plan};
 use rgraph_ir::profile::LAZY_MEMORY;
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, MemoryId};
 
 /// What the plan says of one memory.
 #[derive(Clone, Copy, Default)]
@@ -21,15 +22,15 @@ struct Tile {
 }
 
 /// Judges memories that the plan calls transient attachments, and what lies in lazily allocated heaps. O(plan).
-pub(crate) fn transient(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
-    let mut tiles = vec![Tile::default(); facts.memory.len()];
+pub(crate) fn transient(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
+    let mut tiles = IdVec::filled(Tile::default(), facts.memory.len());
     for (id, resource) in plan.resources.iter_ids().take(facts.memory.len()) {
-        tiles[facts.memory[id.index()]].claimed |= resource.transient_attachment;
+        tiles[facts.memory[id]].claimed |= resource.transient_attachment;
     }
     for place in &plan.memory.placements {
         let lazy = plan.memory.heaps[place.heap].memory_type == LAZY_MEMORY;
-        if lazy && !tiles[facts.memory[place.resource.index()]].claimed {
-            let what = facts.name(place.resource.index());
+        if lazy && !tiles[facts.memory[place.resource]].claimed {
+            let what = facts.name(place.resource);
             let message = format!("\"{what}\" lies in a lazily allocated heap and is no transient attachment");
             findings.add(Rule::Placement, None, Some(what), message);
         }
@@ -38,8 +39,8 @@ pub(crate) fn transient(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>
         return;
     }
     for root in facts.graph.roots() {
-        if tiles[facts.memory[root.index()]].claimed {
-            let what = facts.name(root.index());
+        if tiles[facts.memory[*root]].claimed {
+            let what = facts.name(*root);
             let message = format!("\"{what}\" is a transient attachment, but the caller looks at it");
             findings.add(Rule::Attachment, None, Some(what), message);
         }
@@ -47,7 +48,13 @@ pub(crate) fn transient(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>
     walk(facts, plan, declared_of, &mut tiles, findings);
 }
 
-fn walk(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], tiles: &mut [Tile], findings: &mut Findings) {
+fn walk(
+    facts: &Facts,
+    plan: &Plan,
+    declared_of: &DeclaredOf,
+    tiles: &mut IdVec<MemoryId, Tile>,
+    findings: &mut Findings,
+) {
     let (mut renderings, mut open) = (0, None);
     for command in &plan.commands {
         match *command {
@@ -55,7 +62,7 @@ fn walk(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], tiles: &mut [
                 renderings += 1;
                 open = Some(renderings);
                 for attachment in &plan.attachments[attachments.range()] {
-                    let tile = &mut tiles[facts.memory[attachment.resource.index()]];
+                    let tile = &mut tiles[facts.memory[attachment.resource]];
                     if tile.claimed {
                         let again = tile.drawn_in.replace(renderings).is_some_and(|before| before != renderings);
                         judge(facts, attachment, again, findings);
@@ -64,7 +71,7 @@ fn walk(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], tiles: &mut [
             }
             Command::EndRendering => open = None,
             Command::Pass { pass, .. } => {
-                let Some(declared) = declared_of[pass.index()] else { continue };
+                let Some(declared) = declared_of[pass] else { continue };
                 for used in &facts.declared_passes[declared].uses {
                     let tile = tiles[facts.memory[used.resource]];
                     let drawn = matches!(
@@ -92,7 +99,7 @@ fn walk(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], tiles: &mut [
 
 /// An attachment whose memory may exist in tiles only.
 fn judge(facts: &Facts, attachment: &Attachment, again: bool, findings: &mut Findings) {
-    let what = facts.name(attachment.resource.index());
+    let what = facts.name(attachment.resource);
     let first = attachment.aspects.intersects(Aspects::COLOR | Aspects::DEPTH);
     let second = attachment.stencil.filter(|_| attachment.aspects.contains(Aspects::STENCIL));
     let operations = [first.then_some((attachment.load, attachment.store)), second];

@@ -1,20 +1,21 @@
 //! Barriers, split barriers, transitions and transfers of ownership.
 
 use rgraph_ir::access::{Accesses, Aspects, Layout, Stages};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Barriers, Scope, Why};
+use rgraph_ir::plan::{Barriers, PlanPassId, QueueId, Scope, Why};
+use rgraph_ir::resource::ResourceId;
 
 use crate::clock::{Clock, Lanes, Node};
 use crate::finding::Rule;
+use crate::ids::{NodeId, StoreId, SubresourceId};
 use crate::machine::Machine;
 use crate::region::{FRAMEBUFFER_SPACE, Region};
 use crate::shape::Part;
-use crate::subresource::{Gone, Later, Lent, Release, Write, meant};
+use crate::subresource::{Gone, Later, Lent, Release, StorePlace, Write, meant};
 use crate::tables::{leaf, leaves};
 
 /// A barrier of a buffer or image, in common words.
 struct Named {
-    resource: usize,
+    resource: ResourceId,
     part: Part,
     layouts: Option<[Layout; 2]>,
     families: Option<[u32; 2]>,
@@ -23,7 +24,7 @@ struct Named {
 
 impl Machine<'_> {
     /// One pipeline-barrier call.
-    pub(crate) fn barriers(&mut self, queue: usize, barriers: &Barriers) {
+    pub(crate) fn barriers(&mut self, queue: QueueId, barriers: &Barriers) {
         if queue == self.host {
             return;
         }
@@ -40,7 +41,7 @@ impl Machine<'_> {
     }
 
     /// The subresources of a part of a resource.
-    fn subresources_of(&self, resource: usize, part: &Part) -> Vec<usize> {
+    fn subresources_of(&self, resource: ResourceId, part: &Part) -> Vec<SubresourceId> {
         self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
@@ -48,19 +49,19 @@ impl Machine<'_> {
         let plan = self.plan;
         let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| {
             let part = Part::buffer(b.range);
-            (Named { resource: b.resource.index(), part, layouts: None, families: b.families, why: b.why }, b.scope)
+            (Named { resource: b.resource, part, layouts: None, families: b.families, why: b.why }, b.scope)
         });
         let images = plan.image_barriers[barriers.images.range()].iter().map(|b| {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
             let part = Part::image(b.mips, b.layers, aspects);
             let layouts = Some([b.old_layout, b.new_layout]);
-            (Named { resource: b.resource.index(), part, layouts, families: b.families, why: b.why }, b.scope)
+            (Named { resource: b.resource, part, layouts, families: b.families, why: b.why }, b.scope)
         });
         buffers.chain(images).collect()
     }
 
     /// First half: the nodes with what has entered them.
-    pub(crate) fn set(&mut self, queue: usize, barriers: &Barriers) -> Vec<Option<usize>> {
+    pub(crate) fn set(&mut self, queue: QueueId, barriers: &Barriers) -> Vec<Option<NodeId>> {
         let position = self.now[queue];
         let mut known: Vec<(Stages, Clock)> = Vec::new();
         let mut made = Vec::new();
@@ -75,19 +76,18 @@ impl Machine<'_> {
         for barrier in &self.plan.memory_barriers[barriers.memory.range()] {
             let mut clock = clock_of(&self.lanes, barrier.scope.src_stages);
             Lanes::make_available(&mut clock, queue, position, &barrier.scope);
-            self.nodes.push(Node::new(queue, position, position, barrier.scope, clock));
+            let node = self.nodes.push(Node::new(queue, position, position, barrier.scope, clock));
             #[cfg(test)]
-            self.log.covers.push((self.nodes.len() - 1, None));
-            made.push(Some(self.nodes.len() - 1));
+            self.log.covers.push((node, None));
+            made.push(Some(node));
         }
         for (named, scope) in self.named(barriers) {
-            if named.resource >= self.facts.memory.len() {
+            if self.facts.memory.get(named.resource).is_none() {
                 made.push(None);
                 continue;
             }
             let clock = clock_of(&self.lanes, scope.src_stages);
-            self.nodes.push(Node::new(queue, position, position, scope, clock));
-            let node = self.nodes.len() - 1;
+            let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
             made.push(Some(node));
             let store = self.store(named.resource);
             #[cfg(test)]
@@ -99,7 +99,7 @@ impl Machine<'_> {
     }
 
     /// Makes writes available that a named barrier takes in by itself.
-    fn take(&mut self, store: usize, part: &Part, node: usize) {
+    fn take(&mut self, store: StoreId, part: &Part, node: NodeId) {
         let facts = self.facts;
         let n = &self.nodes[node];
         for subresource in facts.grids[self.stores[store].memory].subresources(part) {
@@ -118,14 +118,14 @@ impl Machine<'_> {
             for other in aliased {
                 let there = self.stores[other].subresources.iter_mut().flat_map(|there| &mut there.writes);
                 for write in there.filter(|write| takes(write)) {
-                    write.lent.push(Lent { node, to: [store, subresource], host: Vec::new() });
+                    write.lent.push(Lent { node, to: StorePlace { store, subresource }, host: Vec::new() });
                 }
             }
         }
     }
 
     /// Second half: transitions happen, and what follows on the queue is ordered after.
-    pub(crate) fn publish(&mut self, queue: usize, barriers: &Barriers, made: &[Option<usize>]) {
+    pub(crate) fn publish(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<NodeId>]) {
         let position = self.now[queue];
         let memory = barriers.memory.len();
         for node in made.iter().flatten() {
@@ -152,18 +152,18 @@ impl Machine<'_> {
     }
 
     /// A global barrier to the host makes every available write visible to it.
-    fn show_to_host(&mut self, global: bool, node: usize) {
+    fn show_to_host(&mut self, global: bool, node: NodeId) {
         if !global || !to_host(&self.nodes[node].scope) {
             return;
         }
-        for store in 0..self.stores.len() {
-            for subresource in 0..self.stores[store].subresources.len() {
-                self.show_subresource_to_host(store, subresource, node);
+        for store in self.stores.ids() {
+            for subresource in self.stores[store].subresources.ids() {
+                self.show_subresource_to_host(StorePlace { store, subresource }, node);
             }
         }
     }
 
-    fn show_subresource_to_host(&mut self, store: usize, subresource: usize, node: usize) {
+    fn show_subresource_to_host(&mut self, StorePlace { store, subresource }: StorePlace, node: NodeId) {
         for at in 0..self.stores[store].subresources[subresource].writes.len() {
             let write = &self.stores[store].subresources[subresource].writes[at];
             let (court, x) = (self.court(), &self.done[write.done]);
@@ -177,9 +177,9 @@ impl Machine<'_> {
         }
     }
 
-    fn named_barrier(&mut self, queue: usize, named: &Named, node: usize) {
+    fn named_barrier(&mut self, queue: QueueId, named: &Named, node: NodeId) {
         let store = self.store(named.resource);
-        let pass = meant(&named.why).filter(|pass| *pass < self.plan.passes.len());
+        let pass = meant(&named.why).filter(|pass| self.plan.passes.get(*pass).is_some());
         self.nodes[node].pass = pass;
         let scope = self.nodes[node].scope;
         let families = named.families.filter(|[from, to]| from != to);
@@ -190,27 +190,28 @@ impl Machine<'_> {
             self.destroy_aliases(store);
         }
         for subresource in subresources {
+            let place = StorePlace { store, subresource };
             if !moves && families.is_none() {
                 self.stores[store].subresources[subresource].nodes.push(node);
                 if to_host(&scope) {
-                    self.show_subresource_to_host(store, subresource, node);
+                    self.show_subresource_to_host(place, node);
                 }
                 continue;
             }
-            self.judge(store, subresource, &Later::Node(node), named.resource);
-            self.check_transition(queue, named, families, store, subresource, pass);
-            self.record_node(store, subresource, node, pass);
+            self.judge(place, &Later::Node(node), named.resource);
+            self.check_transition(queue, named, families, place, pass);
+            self.record_node(place, node, pass);
             if to_host(&scope) {
-                self.show_subresource_to_host(store, subresource, node);
+                self.show_subresource_to_host(place, node);
             }
             let run = self.run + 1;
+            let own = self.family(queue);
             let state = &mut self.stores[store].subresources[subresource];
             if destroys && state.gone.is_none() {
                 state.gone = Some(Gone::Transition);
                 state.lost = run;
             }
-            let releases = families
-                .is_some_and(|[from, _]| Some(from) == self.plan.queues.as_slice().get(queue).map(|q| q.family));
+            let releases = families.is_some_and(|[from, _]| Some(from) == own);
             if let (Some([_, new]), false) = (named.layouts, releases) {
                 state.layout = new;
             }
@@ -220,12 +221,11 @@ impl Machine<'_> {
     /// Layouts and owners around a transition or half a transfer.
     fn check_transition(
         &mut self,
-        queue: usize,
+        queue: QueueId,
         named: &Named,
         families: Option<[u32; 2]>,
-        store: usize,
-        subresource: usize,
-        pass: Option<usize>,
+        StorePlace { store, subresource }: StorePlace,
+        pass: Option<PlanPassId>,
     ) {
         let facts = self.facts;
         let memory = facts.memory[named.resource];
@@ -265,7 +265,7 @@ impl Machine<'_> {
             },
             Some([from, to]) if Some(from) == own => {
                 new_owner = None;
-                let pass = named.why.from.map(Id::index);
+                let pass = named.why.from;
                 new_release = Some(Release { families: [from, to], layouts, part: named.part, pass });
                 if release.is_some() || owner.is_some_and(|owner| owner != from) && !concurrent {
                     let message = format!("family {from} releases \"{what}\"{part}, which it does not own");
@@ -303,7 +303,7 @@ impl Machine<'_> {
     }
 
     /// A dependency between the passes of one render pass.
-    fn regions(&mut self, queue: usize, barriers: &Barriers) {
+    fn regions(&mut self, queue: QueueId, barriers: &Barriers) {
         let position = self.now[queue];
         let runs = match &self.rendering {
             Some(rendering) => rendering.runs,
@@ -331,7 +331,7 @@ impl Machine<'_> {
     }
 
     /// The store and subresources that a named entry of a barrier call is about.
-    fn region_of(&self, barriers: &Barriers, at: usize) -> (usize, Vec<usize>) {
+    fn region_of(&self, barriers: &Barriers, at: usize) -> (StoreId, Vec<SubresourceId>) {
         let (named, _) = &self.named(barriers)[at];
         (self.store(named.resource), self.subresources_of(named.resource, &named.part))
     }

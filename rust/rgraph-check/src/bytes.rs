@@ -3,19 +3,20 @@
 //!
 //! Source: Vulkan 1.3 specification, "Memory Aliasing".
 
-use rgraph_ir::id::Id;
+use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::Plan;
 
 use crate::facts::Facts;
+use crate::ids::{MemoryId, Place};
 
 /// By memory: where its bytes are, if it is placed.
-pub(crate) struct Bytes(Vec<Option<[u64; 2]>>);
+pub(crate) struct Bytes(IdVec<MemoryId, Option<[u64; 2]>>);
 
 impl Bytes {
     pub(crate) fn new(facts: &Facts, plan: &Plan) -> Self {
-        let mut places = vec![None; facts.memory.len()];
+        let mut places = IdVec::filled(None, facts.memory.len());
         for place in &plan.memory.placements {
-            if let Some(&memory) = facts.memory.get(place.resource.index()) {
+            if let Some(&memory) = facts.memory.get(place.resource) {
                 places[memory].get_or_insert([place.offset, place.offset.saturating_add(place.size)]);
             }
         }
@@ -23,29 +24,29 @@ impl Bytes {
     }
 
     /// First byte and end of a subresource, and whether other subresources of its memory may lie there too.
-    pub(crate) fn of(&self, facts: &Facts, memory: usize, subresource: usize) -> ([u64; 2], bool) {
+    pub(crate) fn of(&self, facts: &Facts, Place { memory, subresource }: Place) -> ([u64; 2], bool) {
         let [first, end] = self.0[memory].unwrap_or_default();
-        if facts.shapes[memory].is_image() {
+        if facts.shapes[memory.first_name()].is_image() {
             return ([first, end], true);
         }
         let [from, to] = facts.grids[memory].part(subresource).bytes;
         ([first.saturating_add(from), first.saturating_add(to).min(end)], false)
     }
 
-    /// Whether some subresources contain all bytes that two others share; `named` are memories and subresources.
+    /// Whether some subresources contain all bytes that two others share.
     /// An image counts once all of its subresources are there.
-    pub(crate) fn contain(&self, facts: &Facts, [x, y]: [(usize, usize); 2], mut named: Vec<(usize, usize)>) -> bool {
-        let [[a, b], [c, d]] = [x, y].map(|(memory, subresource)| self.of(facts, memory, subresource).0);
+    pub(crate) fn contain(&self, facts: &Facts, [x, y]: [Place; 2], mut named: Vec<Place>) -> bool {
+        let [[a, b], [c, d]] = [x, y].map(|place| self.of(facts, place).0);
         if named.is_empty() {
             return false;
         }
         named.sort_unstable();
         named.dedup();
         let mut spans: Vec<[u64; 2]> = Vec::new();
-        for of_memory in named.chunk_by(|one, other| one.0 == other.0) {
-            let memory = of_memory[0].0;
+        for of_memory in named.chunk_by(|one, other| one.memory == other.memory) {
+            let memory = of_memory[0].memory;
             let whole = of_memory.len() == facts.grids[memory].len();
-            let spanned = of_memory.iter().map(|(_, subresource)| self.of(facts, memory, *subresource));
+            let spanned = of_memory.iter().map(|place| self.of(facts, *place));
             spans.extend(spanned.filter(|(_, shared)| !shared || whole).map(|(span, _)| span));
         }
         spans.sort_unstable();

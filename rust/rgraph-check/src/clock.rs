@@ -9,7 +9,8 @@
 //! of semaphores); clocks as in Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
 
 use rgraph_ir::access::{Accesses, Stages};
-use rgraph_ir::plan::Scope;
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{PlanPassId, QueueId, Scope};
 
 use crate::tables::{STAGES, WRITES, leaf, leaves, with_earlier, with_later, write_access, write_slot};
 
@@ -26,7 +27,7 @@ pub(crate) type Clock = Box<[u32]>;
 /// A synchronization node: one entry of a barrier call, one half of an event, a wait, or the runtime's entry barrier.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub queue: usize,
+    pub queue: QueueId,
     /// Operations before this position enter it.
     pub enter: u32,
     /// Operations after this position are reached by it.
@@ -36,7 +37,7 @@ pub(crate) struct Node {
     pub later: Stages,
     pub clock: Clock,
     /// `why.to` of the barrier, for messages.
-    pub pass: Option<usize>,
+    pub pass: Option<PlanPassId>,
     /// The render pass that it holds within; 0: everywhere.
     pub rendering: u32,
 }
@@ -77,79 +78,81 @@ impl Lanes {
     }
 
     /// What is ordered before a node at `position` with these source stages, itself included.
-    pub(crate) fn enter(&self, queue: usize, position: u32, stages: Stages) -> Clock {
+    pub(crate) fn enter(&self, queue: QueueId, position: u32, stages: Stages) -> Clock {
         let mut clock = self.chain(queue, stages);
         for stage in leaves(with_earlier(stages)) {
-            clock[queue * WIDTH + stage] = position;
+            clock[queue.index() * WIDTH + stage] = position;
         }
         clock
     }
 
     /// Adds that the writes of a scope are available at a node at `position`.
-    pub(crate) fn make_available(clock: &mut Clock, queue: usize, position: u32, scope: &Scope) {
+    pub(crate) fn make_available(clock: &mut Clock, queue: QueueId, position: u32, scope: &Scope) {
         for stage in leaves(scope.src_stages) {
             if scope.src_access.intersects(write_access(stage)) {
-                clock[queue * WIDTH + ORDERS + write_slot(stage)] = position;
+                clock[queue.index() * WIDTH + ORDERS + write_slot(stage)] = position;
             }
         }
     }
 
     /// What is ordered before a node with these source stages through the nodes before it, and no more.
-    pub(crate) fn chain(&self, queue: usize, stages: Stages) -> Clock {
+    pub(crate) fn chain(&self, queue: QueueId, stages: Stages) -> Clock {
         let mut clock: Clock = vec![0; self.queues * WIDTH].into();
         for stage in leaves(with_earlier(stages)) {
-            join(&mut clock, &self.order[queue * STAGES + stage]);
+            join(&mut clock, &self.order[queue.index() * STAGES + stage]);
         }
         clock
     }
 
     /// The clock of a signal: everything before it, and every write available.
-    pub(crate) fn signal(&self, queue: usize, position: u32) -> Clock {
+    pub(crate) fn signal(&self, queue: QueueId, position: u32) -> Clock {
         let mut clock = self.enter(queue, position, Stages::all());
-        clock[queue * WIDTH..(queue + 1) * WIDTH].fill(position);
+        clock[queue.index() * WIDTH..(queue.index() + 1) * WIDTH].fill(position);
         clock
     }
 
     /// Lets a wait's second scope see a signal.
-    pub(crate) fn wait(&mut self, queue: usize, stages: Stages, signal: &Clock) {
+    pub(crate) fn wait(&mut self, queue: QueueId, stages: Stages, signal: &Clock) {
         for stage in leaves(with_later(stages)) {
-            join(&mut self.order[queue * STAGES + stage], signal);
+            join(&mut self.order[queue.index() * STAGES + stage], signal);
         }
         for stage in leaves(stages) {
-            join_option(&mut self.waits[queue * STAGES + stage], signal);
+            join_option(&mut self.waits[queue.index() * STAGES + stage], signal);
         }
     }
 
     /// Lets what follows a barrier on its queue be ordered after it.
-    pub(crate) fn publish(&mut self, queue: usize, later: Stages, clock: &Clock) {
+    pub(crate) fn publish(&mut self, queue: QueueId, later: Stages, clock: &Clock) {
         for stage in leaves(later) {
-            join(&mut self.order[queue * STAGES + stage], clock);
+            join(&mut self.order[queue.index() * STAGES + stage], clock);
         }
     }
 
     /// Lets what follows a global barrier see what is available at it.
-    pub(crate) fn publish_visible(&mut self, queue: usize, scope: &Scope, clock: &Clock) {
+    pub(crate) fn publish_visible(&mut self, queue: QueueId, scope: &Scope, clock: &Clock) {
         for stage in leaves(scope.dst_stages) {
             for access in bits(scope.dst_access) {
-                join_option(&mut self.visible[(queue * STAGES + stage) * ACCESSES + access], clock);
+                join_option(&mut self.visible[(queue.index() * STAGES + stage) * ACCESSES + access], clock);
             }
         }
     }
 
     /// What is ordered before an operation that stands here.
-    pub(crate) fn at(&self, queue: usize, stage: usize) -> &Clock {
-        &self.order[queue * STAGES + stage]
+    pub(crate) fn at(&self, queue: QueueId, stage: usize) -> &Clock {
+        &self.order[queue.index() * STAGES + stage]
     }
 
     /// Whether something that stands here on `queue` is ordered after something at a position of another queue.
-    pub(crate) fn follows(&self, queue: usize, other: usize, position: u32) -> bool {
-        let lanes = &self.order[queue * STAGES..(queue + 1) * STAGES];
-        lanes.iter().any(|clock| clock[other * WIDTH..other * WIDTH + ORDERS].iter().any(|covered| position < *covered))
+    pub(crate) fn follows(&self, queue: QueueId, other: QueueId, position: u32) -> bool {
+        let lanes = &self.order[queue.index() * STAGES..(queue.index() + 1) * STAGES];
+        lanes.iter().any(|clock| {
+            clock[other.index() * WIDTH..other.index() * WIDTH + ORDERS].iter().any(|covered| position < *covered)
+        })
     }
 
     /// The clocks of waits and global barriers through which an operation that stands here sees.
-    pub(crate) fn seen(&self, queue: usize, stage: usize, access: Accesses) -> impl Iterator<Item = &Clock> {
-        let lane = queue * STAGES + stage;
+    pub(crate) fn seen(&self, queue: QueueId, stage: usize, access: Accesses) -> impl Iterator<Item = &Clock> {
+        let lane = queue.index() * STAGES + stage;
         let barriers = bits(access).filter_map(move |access| self.visible[lane * ACCESSES + access].as_ref());
         self.waits[lane].iter().chain(barriers)
     }
@@ -167,34 +170,34 @@ fn bits(access: Accesses) -> impl Iterator<Item = usize> {
 }
 
 /// Whether an operation is ordered before the point of a clock.
-pub(crate) fn ordered(clock: &Clock, queue: usize, position: u32, stage: usize) -> bool {
-    position < clock[queue * WIDTH + stage]
+pub(crate) fn ordered(clock: &Clock, queue: QueueId, position: u32, stage: usize) -> bool {
+    position < clock[queue.index() * WIDTH + stage]
 }
 
 /// Whether a write is available at the point of a clock through waits and global barriers.
-pub(crate) fn available(clock: &Clock, queue: usize, position: u32, stage: usize) -> bool {
-    position < clock[queue * WIDTH + ORDERS + write_slot(stage)]
+pub(crate) fn available(clock: &Clock, queue: QueueId, position: u32, stage: usize) -> bool {
+    position < clock[queue.index() * WIDTH + ORDERS + write_slot(stage)]
 }
 
 impl Node {
     /// A node and its clock.
-    pub(crate) fn new(queue: usize, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
+    pub(crate) fn new(queue: QueueId, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
         Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: 0 }
     }
 
     /// Whether this node chains to the point of a clock.
     pub(crate) fn reaches(&self, clock: &Clock) -> bool {
-        let own = &clock[self.queue * WIDTH..];
+        let own = &clock[self.queue.index() * WIDTH..];
         self.leave < own[TRANSITION] || leaves(self.later).any(|stage| self.leave < own[stage])
     }
 
     /// Whether an operation that stands at `queue` and `stage` after it is in its second synchronization scope.
-    pub(crate) fn orders(&self, queue: usize, stage: usize, rendering: u32) -> bool {
+    pub(crate) fn orders(&self, queue: QueueId, stage: usize, rendering: u32) -> bool {
         self.queue == queue && (self.rendering == 0 || self.rendering == rendering) && self.later.contains(leaf(stage))
     }
 
     /// Whether what is available at it is visible to an operation.
-    pub(crate) fn shows(&self, queue: usize, stage: usize, access: Accesses, rendering: u32) -> bool {
+    pub(crate) fn shows(&self, queue: QueueId, stage: usize, access: Accesses, rendering: u32) -> bool {
         self.queue == queue
             && (self.rendering == 0 || self.rendering == rendering)
             && self.scope.dst_stages.contains(leaf(stage))
@@ -202,7 +205,7 @@ impl Node {
     }
 
     /// Whether it makes an operation's write available itself.
-    pub(crate) fn takes(&self, queue: usize, position: u32, stage: usize, access: Accesses) -> bool {
+    pub(crate) fn takes(&self, queue: QueueId, position: u32, stage: usize, access: Accesses) -> bool {
         self.queue == queue
             && position < self.enter
             && self.scope.src_stages.contains(leaf(stage))
@@ -212,6 +215,8 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
+    use rgraph_ir::id::IdVec;
+
     use super::*;
 
     fn scope(src: Stages, dst: Stages) -> Scope {
@@ -232,11 +237,11 @@ mod tests {
         for _ in 0..400 {
             let mut lanes = Lanes::new(3);
             let mut list: Vec<(Node, bool)> = Vec::new();
-            let mut now = [1u32; 3];
-            let mut signals: Vec<(usize, u32, Clock)> = Vec::new();
-            let mut waits: Vec<(usize, u32, Stages, usize, u32)> = Vec::new();
+            let mut now = IdVec::<QueueId, u32>::filled(1, 3);
+            let mut signals: Vec<(QueueId, u32, Clock)> = Vec::new();
+            let mut waits: Vec<(QueueId, u32, Stages, QueueId, u32)> = Vec::new();
             for _ in 0..14 {
-                let queue = random.below(3) as usize;
+                let queue = QueueId::new(random.below(3) as usize);
                 now[queue] += 2;
                 let at = now[queue];
                 if random.chance(1, 4) {
@@ -255,10 +260,10 @@ mod tests {
                 }
             }
             // Search: (queue, position, set of stages) states reached from one operation.
-            for (from_queue, end) in now.into_iter().enumerate() {
+            for (from_queue, &end) in now.iter_ids() {
                 for from_stage in 0..STAGES {
                     for from_at in (2..end + 2).step_by(2) {
-                        let mut reached: Vec<(usize, u32, Stages)> = Vec::new();
+                        let mut reached: Vec<(QueueId, u32, Stages)> = Vec::new();
                         let mut seen = std::collections::HashSet::new();
                         let mut work = vec![(from_queue, from_at, leaf(from_stage))];
                         while let Some((queue, at, have)) = work.pop() {
@@ -278,14 +283,14 @@ mod tests {
                                 }
                             }
                         }
-                        for queue in 0..3 {
+                        for queue in now.ids() {
                             for stage in 0..STAGES {
                                 let says = ordered(lanes.at(queue, stage), from_queue, from_at, from_stage);
                                 let found = reached
                                     .iter()
                                     .skip(1)
                                     .any(|(q, _, have)| *q == queue && have.contains(leaf(stage)));
-                                assert_eq!(says, found, "{from_queue} {from_at} {from_stage} to {queue} {stage}");
+                                assert_eq!(says, found, "{from_queue:?} {from_at} {from_stage} to {queue:?} {stage}");
                             }
                         }
                     }

@@ -1,13 +1,14 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
 use rgraph_ir::access::{Accesses, Layout, Usage};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::PlanPassId;
+use rgraph_ir::plan::{PlanPassId, QueueId};
+use rgraph_ir::resource::ResourceId;
 
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
-use crate::machine::Machine;
-use crate::subresource::{Done, Gone, Later, Missing};
+use crate::ids::{DeclaredPassId, DoneId, MemoryId, SubresourceId};
+use crate::machine::{Accessed, Machine, UseOf};
+use crate::subresource::{Done, Gone, Later, Missing, StorePlace};
 use crate::tables::{layout_fits, leaf};
 
 /// The layout of buffers.
@@ -15,7 +16,7 @@ pub(crate) const NO_LAYOUT: Layout = Layout::Undefined;
 
 impl Machine<'_> {
     /// ` (mips 0..1 layers 2..3)`, or nothing for the whole.
-    pub(crate) fn part(&self, memory: usize, subresource: usize) -> String {
+    pub(crate) fn part(&self, memory: MemoryId, subresource: SubresourceId) -> String {
         let words = self.facts.grids[memory].describe(subresource);
         if words.is_empty() { words } else { format!(" ({words})") }
     }
@@ -25,9 +26,8 @@ impl Machine<'_> {
         &mut self,
         pass: PlanPassId,
         at: &DeclaredUse,
-        resource: usize,
-        store: usize,
-        subresource: usize,
+        resource: ResourceId,
+        StorePlace { store, subresource }: StorePlace,
         layouts: std::ops::Range<usize>,
     ) {
         let facts = self.facts;
@@ -39,8 +39,8 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let mut named = self.plan.layouts[layouts]
             .iter()
-            .filter(|entry| facts.memory.get(entry.resource.index()) == Some(&memory))
-            .filter(|entry| self.same_copy(entry.resource.index(), resource))
+            .filter(|entry| facts.memory.get(entry.resource) == Some(&memory))
+            .filter(|entry| self.same_copy(entry.resource, resource))
             .filter(|entry| {
                 let part = crate::shape::Part::image(entry.mips, entry.layers, entry.aspects);
                 facts.grids[memory].subresources(&part).binary_search(&subresource).is_ok()
@@ -53,9 +53,7 @@ impl Machine<'_> {
             let of_inserted = plan.pass_accesses.get(accesses).unwrap_or_default().iter();
             named.extend(
                 of_inserted
-                    .filter(|access| {
-                        access.resource.index() == resource && crate::tables::writes(access.access) == at.writes
-                    })
+                    .filter(|access| access.resource == resource && crate::tables::writes(access.access) == at.writes)
                     .map(|access| access.layout),
             );
         }
@@ -80,23 +78,23 @@ impl Machine<'_> {
     }
 
     /// Each use sees what it names through one view, and a view has one layout an aspect (Vulkan 1.3,
-    /// `VkDescriptorImageInfo`, `VkRenderingAttachmentInfo`). `accessed` has copies of memory, subresources, uses and
-    /// resources, use by use.
-    pub(crate) fn check_views(&mut self, pass: PlanPassId, declared: usize, accessed: &[(usize, usize, usize, usize)]) {
+    /// `VkDescriptorImageInfo`, `VkRenderingAttachmentInfo`). `accessed` comes use by use.
+    pub(crate) fn check_views(&mut self, pass: PlanPassId, declared: DeclaredPassId, accessed: &[Accessed]) {
         let facts = self.facts;
-        for subresources in accessed.chunk_by(|a, b| a.2 == b.2) {
-            let (store, _, number, resource) = subresources[0];
+        for subresources in accessed.chunk_by(|a, b| a.number == b.number) {
+            let Accessed { place: StorePlace { store, .. }, number, resource } = subresources[0];
             let at = &facts.declared_passes[declared].uses[number];
             // The host looks at bytes, without a view.
             if !facts.shapes[resource].is_image() || at.usage == Usage::HostRead {
                 continue;
             }
             let grid = &facts.grids[facts.memory[resource]];
-            let layout = |subresource: usize| self.stores[store].subresources[subresource].layout;
-            let differing = subresources.iter().find_map(|&(_, subresource, ..)| {
+            let layout = |subresource: SubresourceId| self.stores[store].subresources[subresource].layout;
+            let differing = subresources.iter().find_map(|one| {
+                let subresource = one.place.subresource;
                 let first = subresources
                     .iter()
-                    .map(|&(_, first, ..)| first)
+                    .map(|first| first.place.subresource)
                     .find(|&one| grid.aspect(one) == grid.aspect(subresource));
                 first.filter(|&first| layout(first) != layout(subresource)).map(|first| [first, subresource])
             });
@@ -115,19 +113,18 @@ impl Machine<'_> {
     }
 
     /// Whether two resources of one memory are the same copy in this run.
-    pub(crate) fn same_copy(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn same_copy(&self, a: ResourceId, b: ResourceId) -> bool {
         self.store(a) == self.store(b)
     }
 
     /// Contents that the use needs are there, and its queue's family owns them.
     pub(crate) fn check_contents(
         &mut self,
-        queue: usize,
+        queue: QueueId,
         pass: PlanPassId,
-        [declared, number]: [usize; 2],
-        resource: usize,
-        store: usize,
-        subresource: usize,
+        UseOf { declared, number }: UseOf,
+        resource: ResourceId,
+        StorePlace { store, subresource }: StorePlace,
     ) {
         let facts = self.facts;
         let at = &facts.declared_passes[declared].uses[number];
@@ -178,7 +175,7 @@ impl Machine<'_> {
         match gone {
             Gone::Unwritten => "nothing wrote it in this run".to_owned(),
             Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
-            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.name(by)),
+            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.memory_name(by)),
             Gone::NotStored => "a render pass did not store it".to_owned(),
             Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
             Gone::Garbage => "its writer leaves garbage".to_owned(),
@@ -186,7 +183,7 @@ impl Machine<'_> {
     }
 
     /// What a pass leaves in a subresource.
-    pub(crate) fn note_contents(&mut self, at: &DeclaredUse, store: usize, subresource: usize) {
+    pub(crate) fn note_contents(&mut self, at: &DeclaredUse, StorePlace { store, subresource }: StorePlace) {
         if !at.writes {
             return;
         }
@@ -199,16 +196,14 @@ impl Machine<'_> {
     }
 
     /// Tells a hazard in words.
-    #[allow(clippy::too_many_arguments, reason = "a hazard has two sides, a place and a kind")]
     pub(crate) fn report(
         &mut self,
-        x: usize,
+        x: DoneId,
         y: &Later,
         missing: Missing,
         aliased: bool,
-        store: usize,
-        subresource: usize,
-        resource: usize,
+        StorePlace { store, subresource }: StorePlace,
+        resource: ResourceId,
     ) {
         let facts = self.facts;
         let memory = self.stores[store].memory;

@@ -1,16 +1,16 @@
 //! What crosses the border of a run: entry and exit states, roots, and the states in which things must be left.
 
 use rgraph_ir::access::{Aspects, Layout};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Command, Edge, Scope};
+use rgraph_ir::plan::{Command, Edge, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Node;
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
-use crate::machine::{Exit, Machine};
+use crate::ids::{DeclaredPassId, MemoryId, Place, StoreId, SubresourceId};
+use crate::machine::{Exit, Kept, Machine};
 use crate::shape::Part;
-use crate::subresource::{Gone, Later};
+use crate::subresource::{Gone, Later, StorePlace};
 
 fn part_of(edge: &Edge) -> Part {
     let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
@@ -19,7 +19,7 @@ fn part_of(edge: &Edge) -> Part {
 
 impl Machine<'_> {
     /// Makes the runtime's entry barriers at the first use of a resource on a queue in this run.
-    pub(crate) fn enter_store(&mut self, queue: usize, store: usize, resource: usize) {
+    pub(crate) fn enter_store(&mut self, queue: QueueId, store: StoreId, resource: ResourceId) {
         let facts = self.facts;
         let memory = self.stores[store].memory;
         let run = self.run + 1;
@@ -32,15 +32,15 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let plan = self.plan;
         let of_this = |edge: &&Edge| {
-            let other = edge.resource.index();
-            other < facts.memory.len() && facts.memory[other] == memory && self.same_copy(other, resource)
+            let other = edge.resource;
+            facts.memory.get(other) == Some(&memory) && self.same_copy(other, resource)
         };
         let edges: Vec<&Edge> = plan.edges.iter().filter(of_this).collect();
         for edge in &edges {
-            let entry = edge.entry.queue.map_or(self.host, Id::index);
+            let entry = edge.entry.queue.unwrap_or(self.host);
             for subresource in facts.grids[memory].subresources(&part_of(edge)) {
                 if entry == queue {
-                    self.enter_subresource(edge, queue, store, subresource);
+                    self.enter_subresource(edge, queue, StorePlace { store, subresource });
                 }
             }
         }
@@ -51,9 +51,10 @@ impl Machine<'_> {
         self.stores[store].filled = true;
     }
 
-    fn enter_subresource(&mut self, edge: &Edge, queue: usize, store: usize, subresource: usize) {
+    fn enter_subresource(&mut self, edge: &Edge, queue: QueueId, place: StorePlace) {
+        let StorePlace { store, subresource } = place;
         let facts = self.facts;
-        let resource = edge.resource.index();
+        let resource = edge.resource;
         let memory = self.stores[store].memory;
         let what = facts.name(resource);
         let entry = edge.entry;
@@ -66,8 +67,7 @@ impl Machine<'_> {
             let x = &self.done[write.done];
             x.run == run && x.node.is_some() && x.pass.is_none()
         });
-        self.nodes.push(Node::new(queue, position, position, scope, clock));
-        let node = self.nodes.len() - 1;
+        let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
         let state = &self.stores[store].subresources[subresource];
         if entered || state.written == run + 1 || state.reads.iter().any(|read| self.done[read.done].run == run) {
             // A second queue that reads what the first entered: its entry stands beside the other.
@@ -85,8 +85,7 @@ impl Machine<'_> {
             let state = &self.stores[store].subresources[subresource];
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
-                let handed =
-                    x.queue == queue || self.exits.get(&(store, subresource)).is_some_and(|exit| exit.queue == queue);
+                let handed = x.queue == queue || self.exits.get(&place).is_some_and(|exit| exit.queue == queue);
                 if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &[], &y) {
                     late.push(done);
                 }
@@ -103,7 +102,7 @@ impl Machine<'_> {
             );
             self.findings.add(Rule::Race, self.pass_name(x.pass), Some(what), message);
         }
-        self.record_node(store, subresource, node, None);
+        self.record_node(place, node, None);
         let defined = facts.frames_ago[resource] > 0 || facts.filled[memory];
         let family = self.family(queue);
         let image = facts.shapes[resource].is_image();
@@ -122,7 +121,7 @@ impl Machine<'_> {
         }
         for at in 0..self.plan.edges.len() {
             let edge = self.plan.edges[at];
-            if edge.resource.index() < self.facts.memory.len() {
+            if self.facts.memory.get(edge.resource).is_some() {
                 self.exit(&edge);
             }
         }
@@ -133,20 +132,19 @@ impl Machine<'_> {
 
     fn exit(&mut self, edge: &Edge) {
         let facts = self.facts;
-        let resource = edge.resource.index();
+        let resource = edge.resource;
         let memory = facts.memory[resource];
         let store = self.store(resource);
         if self.stores[store].entered_run != self.run + 1 {
             return;
         }
-        let queue = edge.exit.queue.map_or(self.host, Id::index);
+        let queue = edge.exit.queue.unwrap_or(self.host);
         let what = facts.name(resource);
         let exit = edge.exit;
         let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Default::default() };
         let position = self.now[queue] + 1;
         let clock = self.lanes.enter(queue, position, exit.stages);
-        self.nodes.push(Node::new(queue, position, position, scope, clock));
-        let node = self.nodes.len() - 1;
+        let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
         for subresource in facts.grids[memory].subresources(&part_of(edge)) {
             let mut late = Vec::new();
             let state = &self.stores[store].subresources[subresource];
@@ -211,7 +209,7 @@ impl Machine<'_> {
                 );
                 self.findings.add(Rule::Edge, None, Some(what), message);
             }
-            self.exits.insert((store, subresource), Exit { queue, run: self.run });
+            self.exits.insert(StorePlace { store, subresource }, Exit { queue, run: self.run });
         }
     }
 
@@ -219,20 +217,22 @@ impl Machine<'_> {
     fn check_covered(&mut self) {
         let run = self.run;
         let mut missing = Vec::new();
-        for (store, state) in self.stores.iter().enumerate() {
+        for (store, state) in self.stores.iter_ids() {
             if !self.facts.edged[state.memory] {
                 continue;
             }
-            for (subresource, here) in state.subresources.iter().enumerate() {
+            for (subresource, here) in state.subresources.iter_ids() {
                 let dones = here.writes.iter().map(|w| w.done).chain(here.reads.iter().map(|r| r.done));
                 let mut used = dones.filter(|done| self.done[*done].run == run).peekable();
-                if used.peek().is_some() && self.exits.get(&(store, subresource)).is_none_or(|exit| exit.run != run) {
-                    missing.push((state.memory, subresource));
+                if used.peek().is_some()
+                    && self.exits.get(&StorePlace { store, subresource }).is_none_or(|exit| exit.run != run)
+                {
+                    missing.push(Place { memory: state.memory, subresource });
                 }
             }
         }
-        for (memory, subresource) in missing {
-            let what = self.facts.name(memory);
+        for Place { memory, subresource } in missing {
+            let what = self.facts.memory_name(memory);
             let message =
                 format!("\"{what}\"{} outlives the frame and is used, but has no edge", self.part(memory, subresource));
             self.findings.add(Rule::Edge, None, Some(what), message);
@@ -243,7 +243,7 @@ impl Machine<'_> {
     fn check_roots(&mut self) {
         let facts = self.facts;
         for at in 0..self.kept.len() {
-            let (resource, subresource) = self.kept[at];
+            let Kept { resource, subresource } = self.kept[at];
             let memory = facts.memory[resource];
             let store = self.store(resource);
             let Some(gone) = self.stores[store].subresources[subresource].gone else { continue };
@@ -261,13 +261,13 @@ impl Machine<'_> {
     }
 
     /// Whether the last listed use of a subresource is the host's, also if its pass is switched off in this run.
-    fn is_last_on_host(&self, memory: usize, subresource: usize) -> bool {
+    fn is_last_on_host(&self, memory: MemoryId, subresource: SubresourceId) -> bool {
         let facts = self.facts;
         let part = |at: &DeclaredUse| facts.grids[memory].subresources(&at.part).binary_search(&subresource).is_ok();
-        let uses = |declared: usize| {
+        let uses = |declared: DeclaredPassId| {
             facts.declared_passes[declared].uses.iter().any(|at| {
                 let mut inputs = at.fallbacks.iter().map(|fallback| fallback.input);
-                let ours = |resource: usize| facts.memory[resource] == memory && facts.frames_ago[resource] == 0;
+                let ours = |resource: ResourceId| facts.memory[resource] == memory && facts.frames_ago[resource] == 0;
                 ours(at.resource) && at.subresources.binary_search(&subresource).is_ok() || inputs.any(ours) && part(at)
             })
         };
@@ -275,7 +275,7 @@ impl Machine<'_> {
         let mut passes = batches.flat_map(|batch| {
             let commands = self.plan.commands[batch.commands.range()].iter().rev();
             commands.filter_map(move |command| match command {
-                Command::Pass { pass, .. } => Some((batch.queue, self.declared_of[pass.index()]?)),
+                Command::Pass { pass, .. } => Some((batch.queue, self.declared_of[*pass]?)),
                 _ => None,
             })
         });
@@ -287,16 +287,15 @@ impl Machine<'_> {
         let facts = self.facts;
         for (id, resource) in facts.graph.resources().iter_ids() {
             let Some(leave) = resource.leave else { continue };
-            let at = id.index();
-            let store = self.store(at);
+            let store = self.store(id);
             if self.stores[store].last == 0 {
                 continue;
             }
-            let noted = crate::structure::is_noted(self.plan, facts.name(at));
-            let memory = facts.memory[at];
+            let noted = crate::structure::is_noted(self.plan, facts.name(id));
+            let memory = facts.memory[id];
             let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
             let family = queue.and_then(|queue| self.family(queue));
-            for subresource in 0..facts.grids[memory].len() {
+            for subresource in facts.grids[memory].ids() {
                 let state = &self.stores[store].subresources[subresource];
                 let used = state.writes.iter().map(|w| w.done).chain(state.reads.iter().map(|r| r.done));
                 let of_run = used.map(|done| &self.done[done]).filter(|done| done.run == self.run);
@@ -308,10 +307,10 @@ impl Machine<'_> {
                 let reached = state.release.as_ref().map_or(state.layout, |release| release.layouts[1]);
                 let owner = state.release.as_ref().map(|release| release.families[1]).or(state.owner);
                 let part = self.part(memory, subresource);
-                let what = facts.name(at);
+                let what = facts.name(id);
                 if let Some(layout) = leave
                     .layout
-                    .filter(|layout| facts.shapes[at].is_image() && *layout != reached && *layout != Layout::Undefined)
+                    .filter(|layout| facts.shapes[id].is_image() && *layout != reached && *layout != Layout::Undefined)
                 {
                     let message = format!("\"{what}\"{part} must be left in {layout} but is left in {reached}");
                     self.findings.add(Rule::Leave, None, Some(what), message);
@@ -325,15 +324,15 @@ impl Machine<'_> {
                 }
             }
         }
-        for (store, state) in self.stores.iter().enumerate() {
-            let left =
-                facts.names(state.memory).any(|name| facts.graph.resources()[ResourceId::new(name)].leave.is_some());
+        for (store, state) in self.stores.iter_ids() {
+            let left = facts.names(state.memory).any(|name| facts.graph.resources()[name].leave.is_some());
             if left || facts.edged[state.memory] {
                 continue;
             }
-            let pending = state.subresources.iter().position(|subresource| subresource.release.is_some());
+            let pending =
+                state.subresources.ids().find(|subresource| state.subresources[*subresource].release.is_some());
             if let Some(subresource) = pending {
-                let what = facts.name(state.memory);
+                let what = facts.memory_name(state.memory);
                 let part = self.part(state.memory, subresource);
                 let pass =
                     self.stores[store].subresources[subresource].release.as_ref().and_then(|release| release.pass);

@@ -6,10 +6,11 @@
 
 use rgraph_ir::access::{Accesses, Stages};
 use rgraph_ir::graph::Graph;
-use rgraph_ir::plan::{Command, Plan};
+use rgraph_ir::plan::{Command, Plan, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::{NodeId, Place, StoreId, SubresourceId};
 use crate::machine::Machine;
 use crate::subresource::{Done, Local};
 use crate::tables::{leaf, with_earlier, with_later};
@@ -17,16 +18,16 @@ use crate::tables::{leaf, with_earlier, with_later};
 /// A wait that was met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Met {
-    pub from: usize,
+    pub from: QueueId,
     /// Position of the signal on its queue.
     pub signal: u32,
-    pub queue: usize,
+    pub queue: QueueId,
     pub at: u32,
     pub stages: Stages,
 }
 
 /// A node and, where it has one, what it is about: a store and its subresources.
-pub(crate) type Cover = (usize, Option<(usize, Vec<usize>)>);
+pub(crate) type Cover = (NodeId, Option<(StoreId, Vec<SubresourceId>)>);
 
 /// What the walk did, besides its operations and nodes.
 #[derive(Default)]
@@ -73,7 +74,7 @@ impl<'m, 'a> Exact<'m, 'a> {
     }
 
     /// Queue, position and stages of a vertex's second scope.
-    fn out(&self, vertex: usize) -> (usize, u32, Stages) {
+    fn out(&self, vertex: usize) -> (QueueId, u32, Stages) {
         match self.vertices[vertex] {
             Vertex::Barrier(at) => {
                 let node = &self.machine.nodes[self.machine.log.covers[at].0];
@@ -87,7 +88,7 @@ impl<'m, 'a> Exact<'m, 'a> {
     }
 
     /// Whether what stands at a queue, position and stages enters a vertex; no stages: a transition, a signal only.
-    fn takes_in(&self, vertex: usize, queue: usize, position: u32, stages: Stages) -> bool {
+    fn takes_in(&self, vertex: usize, queue: QueueId, position: u32, stages: Stages) -> bool {
         match self.vertices[vertex] {
             Vertex::Barrier(at) => {
                 let node = &self.machine.nodes[self.machine.log.covers[at].0];
@@ -109,7 +110,7 @@ impl<'m, 'a> Exact<'m, 'a> {
     /// Whether a barrier is about a pair's bytes: about all memory, or it names the place of one of the two.
     fn covers(&self, at: usize, x: &Done, y: &Done) -> bool {
         self.machine.log.covers[at].1.as_ref().is_none_or(|(store, subresources)| {
-            [x, y].iter().any(|done| done.store == *store && subresources.contains(&done.subresource))
+            [x, y].iter().any(|done| done.place.store == *store && subresources.contains(&done.place.subresource))
         })
     }
 
@@ -204,10 +205,11 @@ impl<'m, 'a> Exact<'m, 'a> {
     /// the pair shares.
     fn is_lent(&self, x: &Done, y: &Done) -> bool {
         let machine = self.machine;
-        let of = |store: usize, subresource: usize| (machine.stores[store].memory, subresource);
+        let of =
+            |store: StoreId, subresource: SubresourceId| Place { memory: machine.stores[store].memory, subresource };
         let mut named = Vec::new();
-        for &store in &machine.stores[x.store].overlaps {
-            for subresource in 0..machine.stores[store].subresources.len() {
+        for &store in &machine.stores[x.place.store].overlaps {
+            for subresource in machine.stores[store].subresources.ids() {
                 let names = |at: usize| {
                     let cover = machine.log.covers[at].1.as_ref();
                     cover.is_some_and(|(other, list)| *other == store && list.contains(&subresource))
@@ -217,7 +219,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                 }
             }
         }
-        let pair = [of(x.store, x.subresource), of(y.store, y.subresource)];
+        let pair = [x, y].map(|done| of(done.place.store, done.place.subresource));
         self.own(x).is_none() && machine.bytes.contain(machine.facts, pair, named)
     }
 
@@ -266,14 +268,14 @@ impl<'m, 'a> Exact<'m, 'a> {
     /// The first hazard among all pairs, in words.
     fn first_hazard(&self) -> Option<String> {
         let facts = self.machine.facts;
-        let outlives = |done: &Done| facts.edged[self.machine.stores[done.store].memory];
-        let fresh = |done: &Done| facts.fresh[self.machine.stores[done.store].memory];
+        let outlives = |done: &Done| facts.edged[self.machine.stores[done.place.store].memory];
+        let fresh = |done: &Done| facts.fresh[self.machine.stores[done.place.store].memory];
         let list: Vec<&Done> = self.machine.done.iter().filter(|done| !outlives(done)).collect();
         for (later, y) in list.iter().enumerate() {
             for x in &list[..later] {
                 // Each run has other memory for what is fresh.
-                let same = x.store == y.store && x.subresource == y.subresource && (x.run == y.run || !fresh(x));
-                let aliased = self.machine.stores[x.store].overlaps.contains(&y.store);
+                let same = x.place == y.place && (x.run == y.run || !fresh(x));
+                let aliased = self.machine.stores[x.place.store].overlaps.contains(&y.place.store);
                 let own = same && x.instance == y.instance;
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
                     continue;
@@ -299,9 +301,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                     continue;
                 }
                 let between = |z: &&&Done| z.sequence > x.sequence && z.sequence < y.sequence;
-                let on = |z: &Done, w: &Done| {
-                    z.store == w.store && z.subresource == w.subresource && (z.run == w.run || !fresh(z))
-                };
+                let on = |z: &Done, w: &Done| z.place == w.place && (z.run == w.run || !fresh(z));
                 let replaced = list
                     .iter()
                     .filter(between)
@@ -334,16 +334,12 @@ fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
     machine.walk();
     let exact = Exact::new(&machine).first_hazard();
     let hazards = [Rule::ReadAfterWrite, Rule::WriteAfterRead, Rule::WriteAfterWrite, Rule::Race, Rule::Alias];
-    let inside = |name: &str| graph.find_resource(name).is_some_and(|id| !facts.edged[facts.memory[index(id)]]);
+    let inside = |name: &str| graph.find_resource(name).is_some_and(|id| !facts.edged[facts.memory[id]]);
     let found = walked
         .into_vec()
         .into_iter()
         .find(|finding| hazards.contains(&finding.rule) && finding.resource.as_deref().is_some_and(inside));
     [found.map(|finding| finding.to_string()), exact]
-}
-
-fn index(id: rgraph_ir::resource::ResourceId) -> usize {
-    rgraph_ir::id::Id::index(id)
 }
 
 #[path = "../tests/support/mutate.rs"]

@@ -8,11 +8,12 @@ mod need;
 mod order;
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
-use rgraph_ir::graph::{Clear, Graph, PassId};
-use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
+use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Life, ResourceId};
 
+use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UseId};
 use crate::shape::{Grid, Part, Shape, shapes};
 
 /// Order of an access to a subresource within a frame: position in the chain of names of one memory, position of the
@@ -25,10 +26,10 @@ const FORWARD: u32 = 1000;
 /// One access of a declared pass, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclaredUse {
-    pub resource: usize,
+    pub resource: ResourceId,
     pub usage: Usage,
     pub part: Part,
-    pub subresources: Vec<usize>,
+    pub subresources: Vec<SubresourceId>,
     /// Order and group at each of the subresources; no entry for histories.
     pub keys: Vec<(Key, u32)>,
     pub stages: Stages,
@@ -45,19 +46,19 @@ pub(crate) struct DeclaredUse {
     pub load: Load,
     pub stencil_load: Load,
     pub clear: Option<Clear>,
-    pub resolves: Option<usize>,
-    /// Flags that, while off, make it read another resource, in the order in which they are asked.
+    pub resolves: Option<ResourceId>,
+    /// FlagStates that, while off, make it read another resource, in the order in which they are asked.
     pub fallbacks: Vec<StandIn>,
     /// Earlier names of its memory that stand in for it so: they change nothing, but the use is one of theirs too.
-    pub names: Vec<usize>,
+    pub names: Vec<ResourceId>,
 }
 
 /// While a flag is off, readers of one resource get another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StandIn {
-    pub output: usize,
-    pub flag: usize,
-    pub input: usize,
+    pub output: ResourceId,
+    pub flag: FlagId,
+    pub input: ResourceId,
 }
 
 impl DeclaredUse {
@@ -77,38 +78,48 @@ impl DeclaredUse {
 pub(crate) struct DeclaredPass {
     pub name: String,
     /// Position in the flattened declaration.
-    pub declared: Option<usize>,
+    pub declared: Option<DeclaredPassId>,
     /// What inserted declared passes do.
     pub inserted: Option<Inserted>,
     pub position: u32,
     pub step: u32,
-    pub uses: Vec<DeclaredUse>,
+    pub uses: IdVec<UseId, DeclaredUse>,
     /// The flag that switches it.
-    pub flag: Option<usize>,
+    pub flag: Option<FlagId>,
     pub queue: PassQueue,
     /// Its draws commute with those of other passes that say so.
     pub unordered: bool,
     /// It runs whether or not anybody reads what it writes.
     pub pinned: bool,
     /// Resources whose readers get another one while its flag is off.
-    pub outputs: Vec<usize>,
+    pub outputs: Vec<ResourceId>,
 }
 
 /// Work that the declaration demands without naming it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inserted {
     /// Fills one mip level from the one before, at the end of the declared pass `owner`.
-    Mips { owner: usize, resource: usize, level: u32 },
+    Mips { owner: DeclaredPassId, resource: ResourceId, level: u32 },
     /// Fills a resource from the one of another size that it modifies.
-    Scaled { from: usize, to: usize },
+    Scaled { from: ResourceId, to: ResourceId },
 }
+
+/// A resource of another size that is filled from the one that it modifies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ScaledCopy {
+    pub from: ResourceId,
+    pub to: ResourceId,
+}
+
+/// By memory and subresource.
+pub(crate) type BySubresource<T> = IdVec<MemoryId, IdVec<SubresourceId, T>>;
 
 /// An access to a subresource, in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubresourceUse {
     pub key: Key,
-    pub declared: usize,
-    pub at: usize,
+    pub declared: DeclaredPassId,
+    pub at: UseId,
     /// Neighbouring unordered accesses have one group; 0: none.
     pub group: u32,
 }
@@ -117,35 +128,35 @@ pub(crate) struct SubresourceUse {
 pub(crate) struct Facts<'g> {
     pub graph: &'g Graph,
     /// By pass: its position in the flattened declaration, which is that of its declared pass.
-    places: IdVec<PassId, usize>,
-    pub shapes: Vec<Shape>,
+    places: IdVec<PassId, DeclaredPassId>,
+    pub shapes: IdVec<ResourceId, Shape>,
     /// The first name of the memory that a resource is in; that of what it remembers, for histories.
-    pub memory: Vec<usize>,
+    pub memory: IdVec<ResourceId, MemoryId>,
     /// Position of a name among the names of its memory.
-    pub chain: Vec<u32>,
+    pub chain: IdVec<ResourceId, u32>,
     /// Frames ago, for histories.
-    pub frames_ago: Vec<u32>,
+    pub frames_ago: IdVec<ResourceId, u32>,
     /// By memory: its names, histories aside.
-    pub names_of: Vec<Vec<usize>>,
+    pub names_of: IdVec<MemoryId, Vec<ResourceId>>,
     /// By memory: how many copies take turns.
-    pub ring: Vec<u32>,
+    pub ring: IdVec<MemoryId, u32>,
     /// By memory: its subresources.
-    pub grids: Vec<Grid>,
-    pub declared_passes: Vec<DeclaredPass>,
+    pub grids: IdVec<MemoryId, Grid>,
+    pub declared_passes: IdVec<DeclaredPassId, DeclaredPass>,
     /// By memory and subresource: accesses of this frame's copy, in order.
-    pub order: Vec<Vec<Vec<SubresourceUse>>>,
+    pub order: BySubresource<Vec<SubresourceUse>>,
     /// By memory and subresource: the writes alone.
-    pub writers: Vec<Vec<Vec<SubresourceUse>>>,
+    pub writers: BySubresource<Vec<SubresourceUse>>,
     /// By memory: whether it keeps contents from frame to frame by declaration.
-    pub persistent: Vec<bool>,
+    pub persistent: IdVec<MemoryId, bool>,
     /// By memory: whether it outlives the frame, so that its first and last states are edges.
-    pub edged: Vec<bool>,
+    pub edged: IdVec<MemoryId, bool>,
     /// By memory: whether each run has another copy of it, which no earlier run under way uses.
-    pub fresh: Vec<bool>,
+    pub fresh: IdVec<MemoryId, bool>,
     /// By memory: whether it holds something before anything is written.
-    pub filled: Vec<bool>,
+    pub filled: IdVec<MemoryId, bool>,
     /// Jobs that must run.
-    pub needed: Vec<bool>,
+    pub needed: IdVec<DeclaredPassId, bool>,
 }
 
 impl<'g> Facts<'g> {
@@ -154,38 +165,38 @@ impl<'g> Facts<'g> {
     pub(crate) fn new(graph: &'g Graph, plan: Option<&Plan>) -> Self {
         let shapes = shapes(graph);
         let count = shapes.len();
-        let (memory, chain, scaled) = memories(graph, &shapes);
-        let mut frames_ago = vec![0; count];
-        let mut ring = vec![1; count];
+        let Names { memory, chain, scaled } = memories(graph, &shapes);
+        let mut frames_ago = IdVec::filled(0, count);
+        let mut ring = IdVec::filled(1, count);
         let mut memory_of = memory.clone();
         for (id, resource) in graph.resources().iter_ids() {
             if let Life::History(history) = resource.life {
-                let at = id.index();
-                let base = memory.get(history.of.index()).copied().unwrap_or(at);
-                if base != at && history.frames <= 64 {
-                    memory_of[at] = base;
-                    frames_ago[at] = history.frames.max(1);
+                let own = MemoryId::of_first(id);
+                let base = memory.get(history.of).copied().unwrap_or(own);
+                if base != own && history.frames <= 64 {
+                    memory_of[id] = base;
+                    frames_ago[id] = history.frames.max(1);
                     ring[base] = ring[base].max(history.frames.max(1) + 1);
                 }
             }
         }
-        let mut names_of = vec![Vec::new(); count];
-        for name in (0..count).filter(|name| frames_ago[*name] == 0) {
+        let mut names_of = IdVec::filled(Vec::new(), count);
+        for name in frames_ago.ids().filter(|name| frames_ago[*name] == 0) {
             names_of[memory_of[name]].push(name);
         }
-        let mut persistent = vec![false; count];
-        let mut filled = vec![false; count];
-        let mut edged: Vec<bool> = ring.iter().map(|copies| *copies > 1).collect();
+        let mut persistent = IdVec::filled(false, count);
+        let mut filled = IdVec::filled(false, count);
+        let mut edged: IdVec<MemoryId, bool> = ring.iter().map(|copies| *copies > 1).collect();
         for (id, resource) in graph.resources().iter_ids() {
-            persistent[memory[id.index()]] |= resource.life == Life::Persistent;
-            edged[memory_of[id.index()]] |= !resource.life.is_of_frame();
-            filled[memory[id.index()]] |= match resource.life {
+            persistent[memory[id]] |= resource.life == Life::Persistent;
+            edged[memory_of[id]] |= !resource.life.is_of_frame();
+            filled[memory[id]] |= match resource.life {
                 Life::Transient | Life::Fresh | Life::History(_) => false,
                 Life::Imported(imported) => imported.defined,
                 Life::Persistent => true,
             };
         }
-        let fresh = memory_of.iter().map(|memory| graph.resources()[ResourceId::new(*memory)].life == Life::Fresh);
+        let fresh = memory_of.iter().map(|memory| graph.resources()[memory.first_name()].life == Life::Fresh);
         let fresh = fresh.collect();
         let mut facts = Self {
             graph,
@@ -196,15 +207,15 @@ impl<'g> Facts<'g> {
             frames_ago,
             names_of,
             ring,
-            grids: Vec::new(),
-            declared_passes: Vec::new(),
-            order: Vec::new(),
-            writers: Vec::new(),
+            grids: IdVec::new(),
+            declared_passes: IdVec::new(),
+            order: IdVec::new(),
+            writers: IdVec::new(),
             persistent,
             edged,
             fresh,
             filled,
-            needed: Vec::new(),
+            needed: IdVec::new(),
         };
         facts.declare_passes();
         facts.insert_declared_passes(&scaled);
@@ -217,21 +228,26 @@ impl<'g> Facts<'g> {
     }
 
     /// All names of a memory, histories aside.
-    pub(crate) fn names(&self, memory: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn names(&self, memory: MemoryId) -> impl Iterator<Item = ResourceId> + '_ {
         self.names_of[memory].iter().copied()
     }
 
     /// The declared pass of a declared pass.
-    pub(crate) fn place(&self, pass: PassId) -> Option<usize> {
+    pub(crate) fn place(&self, pass: PassId) -> Option<DeclaredPassId> {
         self.places.get(pass).copied()
     }
 
-    pub(crate) fn name(&self, resource: usize) -> &'g str {
-        self.graph.resource_name(ResourceId::new(resource))
+    /// The first name of a memory.
+    pub(crate) fn memory_name(&self, memory: MemoryId) -> &'g str {
+        self.name(memory.first_name())
+    }
+
+    pub(crate) fn name(&self, resource: ResourceId) -> &'g str {
+        self.graph.resource_name(resource)
     }
 
     /// The resource that a use is of while the flags are so.
-    pub(crate) fn effective(&self, at: &DeclaredUse, flags: &[bool]) -> usize {
+    pub(crate) fn effective(&self, at: &DeclaredUse, flags: &FlagStates) -> ResourceId {
         // What stands in may itself be the output of a pass that is switched off.
         let mut resource = at.resource;
         for _ in 0..at.fallbacks.len() {
@@ -243,7 +259,11 @@ impl<'g> Facts<'g> {
     }
 
     /// The subresources of a use, in the resource that it is of while the flags are so.
-    pub(crate) fn effective_subresources(&self, at: &DeclaredUse, flags: &[bool]) -> (usize, Vec<usize>) {
+    pub(crate) fn effective_subresources(
+        &self,
+        at: &DeclaredUse,
+        flags: &FlagStates,
+    ) -> (ResourceId, Vec<SubresourceId>) {
         let resource = self.effective(at, flags);
         if resource == at.resource {
             return (resource, at.subresources.clone());
@@ -252,12 +272,18 @@ impl<'g> Facts<'g> {
     }
 
     /// Whether a declared pass runs while the flags are so.
-    pub(crate) fn runs(&self, declared: usize, flags: &[bool]) -> bool {
+    pub(crate) fn runs(&self, declared: DeclaredPassId, flags: &FlagStates) -> bool {
         self.declared_passes[declared].flag.is_none_or(|flag| flags[flag])
     }
 
     /// The order of a declared pass's use at a subresource, and the unordered group that it is in.
-    pub(crate) fn key(&self, resource: usize, subresource: usize, declared: usize, at: usize) -> Option<(Key, u32)> {
+    pub(crate) fn key(
+        &self,
+        resource: ResourceId,
+        subresource: SubresourceId,
+        declared: DeclaredPassId,
+        at: UseId,
+    ) -> Option<(Key, u32)> {
         let declared_use = &self.declared_passes[declared].uses[at];
         if declared_use.resource == resource {
             let number = declared_use.subresources.binary_search(&subresource).ok()?;
@@ -267,7 +293,7 @@ impl<'g> Facts<'g> {
     }
 
     /// The order of what stands in for a use: that of the use, so behind the writer of a read that looks forward.
-    fn stand_in_key(&self, input: usize, declared: usize, at: usize) -> Key {
+    fn stand_in_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
         let declared = &self.declared_passes[declared];
         let (position, step) =
             declared.uses[at].keys.first().map_or((declared.position, declared.step), |((_, p, s), _)| (*p, *s));
@@ -275,20 +301,26 @@ impl<'g> Facts<'g> {
     }
 
     /// Whether a declared pass is switched and names what readers of a resource get instead while it is off.
-    fn falls_back(&self, declared: usize, output: usize) -> bool {
+    fn falls_back(&self, declared: DeclaredPassId, output: ResourceId) -> bool {
         self.declared_passes[declared].flag.is_some() && self.declared_passes[declared].outputs.contains(&output)
     }
 
     /// Whether all work that a subresource's contents at the end of a frame come from is needed.
-    pub(crate) fn is_kept(&self, memory: usize, subresource: usize) -> bool {
+    pub(crate) fn is_kept(&self, memory: MemoryId, subresource: SubresourceId) -> bool {
         let mut writers = Vec::new();
-        self.writers_before(memory, subresource, (u32::MAX, u32::MAX, u32::MAX), usize::MAX, &mut writers);
+        self.writers_before(memory, subresource, (u32::MAX, u32::MAX, u32::MAX), None, &mut writers);
         writers.into_iter().all(|declared| self.needed[declared])
     }
 
     /// Whether a use finds contents in a subresource while the flags are so: of an earlier writer, or there from the
     /// start.
-    pub(crate) fn finds(&self, resource: usize, subresource: usize, key: Option<(Key, u32)>, flags: &[bool]) -> bool {
+    pub(crate) fn finds(
+        &self,
+        resource: ResourceId,
+        subresource: SubresourceId,
+        key: Option<(Key, u32)>,
+        flags: &FlagStates,
+    ) -> bool {
         if self.frames_ago[resource] > 0 {
             return true;
         }
@@ -327,29 +359,36 @@ pub(crate) fn writes(usage: Usage) -> bool {
     )
 }
 
-/// Memory and position in its chain of names, for each resource, and `modifies` of another size.
-#[allow(clippy::type_complexity, reason = "three parallel results of one walk")]
-fn memories(graph: &Graph, shapes: &[Shape]) -> (Vec<usize>, Vec<u32>, Vec<(usize, usize)>) {
-    let mut memory: Vec<usize> = (0..shapes.len()).collect();
-    let mut chain = vec![0; shapes.len()];
+/// What names say of memory.
+struct Names {
+    /// By resource: its memory, histories apart, and its position in the chain of names.
+    memory: IdVec<ResourceId, MemoryId>,
+    chain: IdVec<ResourceId, u32>,
+    /// `modifies` of another size.
+    scaled: Vec<ScaledCopy>,
+}
+
+fn memories(graph: &Graph, shapes: &IdVec<ResourceId, Shape>) -> Names {
+    let mut memory: IdVec<_, _> = shapes.ids().map(MemoryId::of_first).collect();
+    let mut chain = IdVec::filled(0, shapes.len());
     let mut scaled = Vec::new();
+    let size = |id: ResourceId| shapes.get(id).map(|shape| shape.size);
     for (id, resource) in graph.resources().iter_ids() {
-        let (mut at, mut steps) = (id.index(), 0);
-        while let Some(base) = graph.resources()[ResourceId::new(at)].modifies.map(Id::index) {
-            if base >= shapes.len() || shapes[base].size != shapes[at].size || steps > shapes.len() as u32 {
+        let (mut at, mut steps) = (id, 0);
+        while let Some(base) = graph.resources()[at].modifies {
+            if size(base).is_none_or(|size| size != shapes[at].size) || steps > shapes.len() as u32 {
                 break;
             }
             at = base;
             steps += 1;
         }
-        memory[id.index()] = at;
-        chain[id.index()] = steps;
-        if let Some(base) = resource.modifies.map(Id::index)
-            && base < shapes.len()
-            && shapes[base].size != shapes[id.index()].size
+        memory[id] = MemoryId::of_first(at);
+        chain[id] = steps;
+        if let Some(base) = resource.modifies
+            && size(base).is_some_and(|size| size != shapes[id].size)
         {
-            scaled.push((base, id.index()));
+            scaled.push(ScaledCopy { from: base, to: id });
         }
     }
-    (memory, chain, scaled)
+    Names { memory, chain, scaled }
 }

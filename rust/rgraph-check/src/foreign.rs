@@ -7,11 +7,12 @@ use std::collections::HashMap;
 
 use rgraph_ir::access::Stages;
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId};
+use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId, QueueId};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId};
 use crate::tables::with_later;
 
 /// What happened to an import on a queue so far.
@@ -28,34 +29,34 @@ struct Walk<'a> {
     facts: &'a Facts<'a>,
     plan: &'a Plan,
     /// By memory and queue; the host is the number after the last queue.
-    seen: HashMap<(usize, usize), Seen>,
+    seen: HashMap<(MemoryId, QueueId), Seen>,
 }
 
 /// Judges the points. O(plan + accesses + points · batches).
-pub(crate) fn foreign(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn foreign(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     Walk { facts, plan, seen: HashMap::new() }.walk(declared_of, findings);
 }
 
 impl Walk<'_> {
     /// Whether the declaration has the import waited for, and signalled.
-    fn demands(&self, memory: usize) -> [bool; 2] {
-        match self.facts.graph.resources().get(ResourceId::new(memory)).map(|resource| resource.life) {
+    fn demands(&self, memory: MemoryId) -> [bool; 2] {
+        match self.facts.graph.resources().get(memory.first_name()).map(|resource| resource.life) {
             Some(Life::Imported(imported)) => [imported.wait, imported.signal],
             _ => [false; 2],
         }
     }
 
-    fn memory(&self, resource: usize) -> usize {
-        self.facts.memory.get(resource).copied().unwrap_or(resource)
+    fn memory(&self, resource: ResourceId) -> MemoryId {
+        self.facts.memory.get(resource).copied().unwrap_or(MemoryId::of_first(resource))
     }
 
-    fn walk(mut self, declared_of: &[Option<usize>], findings: &mut Findings) {
+    fn walk(mut self, declared_of: &DeclaredOf, findings: &mut Findings) {
         let plan = self.plan;
         for point in &plan.foreign {
-            let memory = self.memory(point.resource.index());
+            let memory = self.memory(point.resource);
             let [waits, signals] = self.demands(memory);
             let demanded = if point.wait.is_some() { waits } else { signals };
-            if !demanded || memory != point.resource.index() {
+            if !demanded || memory.first_name() != point.resource {
                 let name = plan.resource_name(point.resource);
                 let message = format!(
                     "batch {} {} the other user of \"{name}\", which is not declared so",
@@ -66,15 +67,15 @@ impl Walk<'_> {
             }
         }
         for (id, batch) in plan.batches.iter_ids() {
-            let queue = batch.queue.map_or(plan.queues.len(), Id::index);
+            let queue = batch.queue.unwrap_or(QueueId::new(plan.queues.len()));
             for point in plan.foreign.iter().filter(|point| point.batch == id) {
-                let seen = self.seen.entry((point.resource.index(), queue)).or_default();
+                let seen = self.seen.entry((MemoryId::of_first(point.resource), queue)).or_default();
                 seen.waited |= point.wait.unwrap_or_default();
             }
             for command in &plan.commands[batch.commands.range()] {
                 match command {
                     Command::Pass { pass, .. } => {
-                        if let Some(declared) = declared_of[pass.index()] {
+                        if let Some(declared) = declared_of[*pass] {
                             self.pass(queue, *pass, declared, findings);
                         }
                     }
@@ -83,14 +84,14 @@ impl Walk<'_> {
                         let images = plan.image_barriers[barriers.images.range()].iter();
                         let images = images.map(|barrier| barrier.resource);
                         for resource in buffers.map(|barrier| barrier.resource).chain(images) {
-                            self.access(queue, None, resource.index(), Stages::empty(), findings);
+                            self.access(queue, None, resource, Stages::empty(), findings);
                         }
                     }
                     Command::BeginRendering { .. } | Command::EndRendering => {}
                 }
             }
             for point in plan.foreign.iter().filter(|point| point.batch == id && point.wait.is_none()) {
-                let seen = self.seen.entry((point.resource.index(), queue)).or_default();
+                let seen = self.seen.entry((MemoryId::of_first(point.resource), queue)).or_default();
                 seen.released = seen.released.or(Some(id));
             }
         }
@@ -99,14 +100,14 @@ impl Walk<'_> {
         unsignalled.sort_by_key(|(key, _)| **key);
         for ((memory, queue), _) in unsignalled {
             if self.demands(*memory)[1] {
-                let name = self.facts.name(*memory);
+                let name = self.facts.memory_name(*memory);
                 let message = format!("no batch on {} signals the other user of \"{name}\"", self.queue_name(*queue));
                 findings.add(Rule::Foreign, None, Some(name), message);
             }
         }
     }
 
-    fn pass(&mut self, queue: usize, pass: PlanPassId, declared: usize, findings: &mut Findings) {
+    fn pass(&mut self, queue: QueueId, pass: PlanPassId, declared: DeclaredPassId, findings: &mut Findings) {
         let facts = self.facts;
         for at in &facts.declared_passes[declared].uses {
             for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
@@ -118,9 +119,9 @@ impl Walk<'_> {
     /// A use by a pass, or by a barrier, whose stages are those of passes.
     fn access(
         &mut self,
-        queue: usize,
+        queue: QueueId,
         pass: Option<PlanPassId>,
-        resource: usize,
+        resource: ResourceId,
         stages: Stages,
         findings: &mut Findings,
     ) {
@@ -132,7 +133,7 @@ impl Walk<'_> {
         let seen = self.seen.entry((memory, queue)).or_default();
         seen.used = true;
         let Seen { waited, released, .. } = *seen;
-        let name = self.facts.name(memory);
+        let name = self.facts.memory_name(memory);
         let by = pass.map(|pass| self.plan.pass_name(pass));
         let who = by.map_or("a barrier".to_owned(), |by| format!("pass \"{by}\""));
         let missing = stages - with_later(waited);
@@ -153,9 +154,9 @@ impl Walk<'_> {
         }
     }
 
-    fn queue_name(&self, queue: usize) -> String {
-        match self.plan.queues.as_slice().get(queue) {
-            Some(plan) => format!("queue {queue} (\"{}\")", plan.name),
+    fn queue_name(&self, queue: QueueId) -> String {
+        match self.plan.queues.get(queue) {
+            Some(plan) => format!("queue {} (\"{}\")", queue.index(), plan.name),
             None => "the host".to_owned(),
         }
     }

@@ -20,10 +20,12 @@ mod facts;
 mod finding;
 mod foreign;
 pub mod generate;
+mod ids;
 pub mod interpret;
 mod machine;
 mod meaning;
 mod minimal;
+mod outcome;
 mod packets;
 pub mod random;
 mod region;
@@ -39,9 +41,8 @@ mod time;
 
 pub use devices::{check_devices, is_well_formed_for_devices};
 pub use finding::{Finding, Rule};
-pub use minimal::{
-    BufferBarrierId, CommandId, Entry, Examined, ImageBarrierId, MemoryBarrierId, Part, WaitId, minimal,
-};
+pub use ids::{BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, WaitId};
+pub use minimal::{Entry, Examined, Part, minimal};
 
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;
@@ -57,8 +58,9 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         findings.add(Rule::WrongGraph, None, None, message);
     }
     let facts = facts::Facts::new(graph, Some(plan));
-    for (declared, earlier, later) in facts.torn() {
-        let (pass, a, b) = (&facts.declared_passes[declared].name, facts.name(earlier), facts.name(later));
+    for torn in facts.torn() {
+        let pass = &facts.declared_passes[torn.declared].name;
+        let (a, b) = (facts.name(torn.earlier), facts.name(torn.later));
         let message =
             format!("pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one piece of memory: no order keeps both");
         findings.add(Rule::Order, Some(pass), Some(b), message);

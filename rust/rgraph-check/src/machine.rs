@@ -7,115 +7,78 @@
 
 mod after;
 mod pairs;
+mod state;
 
 use std::collections::HashMap;
 
 use rgraph_ir::access::{Sharing, Stages};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId};
+use rgraph_ir::graph::PassId;
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, Plan, PlanPassId, QueueId};
+use rgraph_ir::resource::ResourceId;
 
 use crate::bytes::Bytes;
-use crate::clock::{Clock, Lanes, Node};
+use crate::clock::{Lanes, Node};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::region::Region;
-use crate::subresource::{Court, Done, Gone, Later, Local, Read, SubresourceState, TRANSITION, Write};
+use crate::ids::{CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, MemoryId, NodeId, StoreId};
+use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
-
-/// One memory, or one copy of a ring of them.
-pub(crate) struct Store {
-    pub memory: usize,
-    pub subresources: Vec<SubresourceState>,
-    /// Stores in some of the same bytes.
-    pub overlaps: Vec<usize>,
-    /// The last operation on it.
-    pub last: u64,
-    /// Whether anything in it is defined.
-    pub filled: bool,
-    /// The run (from 1) whose entry edges were made, by queue.
-    pub entered: Vec<u32>,
-    pub entered_run: u32,
-}
-
-/// A render pass that is open.
-pub(crate) struct Rendering {
-    pub id: u32,
-    pub attachments: std::ops::Range<usize>,
-    /// Operations that its load and store operations add.
-    pub extra: Vec<crate::render::Extra>,
-    /// Dependencies between its subpasses, in order.
-    pub regions: Vec<Region>,
-    pub runs: bool,
-}
+pub(crate) use state::{Accessed, Exit, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
 
 /// An event that is set: its nodes, its dependency, its queue.
-type Event = (Vec<Option<usize>>, Barriers, usize);
-
-/// What a signal left.
-#[derive(Clone)]
-pub(crate) struct Signal {
-    pub value: u32,
-    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
-    pub position: u32,
-    pub clock: Clock,
-}
+type Event = (Vec<Option<NodeId>>, Barriers, QueueId);
 
 /// By queue: its signals of one run.
-type Signals = Vec<Vec<Signal>>;
-
-/// The queue on which a run left a subresource; it stays known while later runs do not use that image of a ring.
-#[derive(Clone, Copy)]
-pub(crate) struct Exit {
-    pub queue: usize,
-    pub run: u32,
-}
+type Signals = IdVec<QueueId, Vec<Signal>>;
 
 pub(crate) struct Machine<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
     pub findings: &'a mut Findings,
     /// By pass of the plan: its declared pass.
-    pub declared_of: &'a [Option<usize>],
-    pub host: usize,
+    pub declared_of: &'a DeclaredOf,
+    pub host: QueueId,
     pub lanes: Lanes,
-    pub now: Vec<u32>,
-    pub nodes: Vec<Node>,
-    pub done: Vec<Done>,
-    pub stores: Vec<Store>,
-    pub first_store: Vec<usize>,
+    pub now: IdVec<QueueId, u32>,
+    pub nodes: IdVec<NodeId, Node>,
+    pub done: IdVec<DoneId, Done>,
+    pub stores: IdVec<StoreId, Store>,
+    /// By memory: its first store; none for what is in the ring of another.
+    pub first_store: IdVec<MemoryId, Option<StoreId>>,
     pub bytes: Bytes,
-    pub concurrent: Vec<bool>,
+    pub concurrent: IdVec<MemoryId, bool>,
     pub run: u32,
-    pub flags: Vec<bool>,
+    pub flags: FlagStates,
     pub signals: Signals,
     pub before: Signals,
     pub rendering: Option<Rendering>,
     pub renderings: u32,
-    pub events: Vec<Option<Event>>,
+    pub events: IdVec<EventId, Option<Event>>,
     pub instances: u32,
-    /// By store and subresource: the queue on which the run before left it.
-    pub exits: HashMap<(usize, usize), Exit>,
+    /// The queue on which the run before left a subresource.
+    pub exits: HashMap<StorePlace, Exit>,
     /// Resources and subresources whose contents somebody sees after the frame.
-    pub kept: Vec<(usize, usize)>,
-    /// By declared pass: queue and position in this run.
-    pub ran_at: Vec<Option<(usize, u32)>>,
-    /// Pure orderings, sorted: later and earlier declared pass.
-    pub after: Vec<(usize, usize)>,
+    pub kept: Vec<Kept>,
+    /// By declared pass: where it stands in this run.
+    pub ran_at: IdVec<DeclaredPassId, Option<Stand>>,
+    /// Pure orderings, sorted by the later pass.
+    pub after: Vec<Ordering>,
     /// What the exact judge of the tests asks for.
     #[cfg(test)]
     pub log: crate::exact::Log,
 }
 
 /// The conditions of each run of the walk.
-pub(crate) fn conditions(flags: usize) -> Vec<Vec<bool>> {
-    let mut runs = vec![vec![true; flags]; 3];
+pub(crate) fn conditions(flags: usize) -> Vec<FlagStates> {
+    let mut runs = vec![FlagStates::filled(true, flags); 3];
     if flags == 0 {
         return runs;
     }
     let mut random = crate::random::Random::new(flags as u64);
     let combinations = if flags <= 6 { 1 << flags } else { 64 };
     for index in 0..combinations {
-        let combination: Vec<bool> = (0..flags)
+        let combination: FlagStates = (0..flags)
             .map(|flag| if flags <= 6 { (index ^ (index >> 1)) >> flag & 1 == 0 } else { random.chance(1, 2) })
             .collect();
         runs.push(combination.clone());
@@ -125,13 +88,13 @@ pub(crate) fn conditions(flags: usize) -> Vec<Vec<bool>> {
 }
 
 /// Roots and what outlives the frame, as far as the work behind it is needed.
-fn kept(facts: &Facts) -> Vec<(usize, usize)> {
+fn kept(facts: &Facts) -> Vec<Kept> {
     let mut kept = Vec::new();
-    for (id, _) in facts.graph.resources().iter_ids().filter(|(id, _)| facts.frames_ago[id.index()] == 0) {
-        let memory = facts.memory[id.index()];
+    for (id, _) in facts.graph.resources().iter_ids().filter(|(id, _)| facts.frames_ago[*id] == 0) {
+        let memory = facts.memory[id];
         if facts.edged[memory] || facts.graph.roots().contains(&id) {
-            let subresources = (0..facts.grids[memory].len()).filter(|subresource| facts.is_kept(memory, *subresource));
-            kept.extend(subresources.map(|subresource| (id.index(), subresource)));
+            let subresources = facts.grids[memory].ids().filter(|subresource| facts.is_kept(memory, *subresource));
+            kept.extend(subresources.map(|subresource| Kept { resource: id, subresource }));
         }
     }
     kept
@@ -141,44 +104,48 @@ impl<'a> Machine<'a> {
     pub(crate) fn new(
         facts: &'a Facts<'a>,
         plan: &'a Plan,
-        declared_of: &'a [Option<usize>],
+        declared_of: &'a DeclaredOf,
         findings: &'a mut Findings,
     ) -> Self {
-        let host = plan.queues.len();
+        let host = QueueId::new(plan.queues.len());
+        let queues = plan.queues.len() + 1;
         let count = facts.memory.len();
-        let mut stores = Vec::new();
-        let mut first_store = vec![usize::MAX; count];
-        for (memory, first) in first_store.iter_mut().enumerate() {
-            if facts.memory[memory] != memory {
+        let mut stores = IdVec::<StoreId, Store>::new();
+        let mut first_store = IdVec::<MemoryId, _>::filled(None, count);
+        for memory in first_store.ids() {
+            if facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            *first = stores.len();
+            first_store[memory] = Some(StoreId::new(stores.len()));
             for _ in 0..facts.ring[memory] {
                 stores.push(Store {
                     memory,
-                    subresources: vec![SubresourceState::new(); facts.grids[memory].len()],
+                    subresources: IdVec::filled(SubresourceState::new(), facts.grids[memory].len()),
                     overlaps: Vec::new(),
                     last: 0,
                     filled: false,
-                    entered: vec![0; host + 1],
+                    entered: IdVec::filled(0, queues),
                     entered_run: 0,
                 });
             }
         }
-        let mut concurrent = vec![false; count];
+        let mut concurrent = IdVec::filled(false, count);
         for (id, resource) in plan.resources.iter_ids().take(count) {
             // An executor makes a memory as its first name is shared.
-            concurrent[id.index()] = resource.sharing == Sharing::Concurrent;
+            concurrent[MemoryId::of_first(id)] = resource.sharing == Sharing::Concurrent;
         }
         for (a, b) in crate::structure::overlaps(facts, plan) {
             for (a, b) in [(a, b), (b, a)] {
-                let (a, b) = (first_store[a], first_store[b]);
-                stores[a].overlaps.push(b);
+                if let (Some(a), Some(b)) = (first_store[a], first_store[b]) {
+                    stores[a].overlaps.push(b);
+                }
             }
         }
         let orderings = facts.graph.orderings().iter();
-        let mut after: Vec<_> =
-            orderings.filter_map(|(later, earlier)| Some((facts.place(*later)?, facts.place(*earlier)?))).collect();
+        let ordering = |later: &PassId, earlier: &PassId| {
+            Some(Ordering { later: facts.place(*later)?, earlier: facts.place(*earlier)? })
+        };
+        let mut after: Vec<_> = orderings.filter_map(|(later, earlier)| ordering(later, earlier)).collect();
         after.sort_unstable();
         let events = plan.commands.iter().filter_map(|command| match command {
             Command::SetEvent(event, _) | Command::WaitEvents(event, _) => Some(event.index() + 1),
@@ -191,25 +158,25 @@ impl<'a> Machine<'a> {
             findings,
             declared_of,
             host,
-            lanes: Lanes::new(host + 1),
-            now: vec![1; host + 1],
-            nodes: Vec::new(),
-            done: Vec::new(),
+            lanes: Lanes::new(queues),
+            now: IdVec::filled(1, queues),
+            nodes: IdVec::new(),
+            done: IdVec::new(),
             stores,
             first_store,
             bytes: Bytes::new(facts, plan),
             concurrent,
             run: 0,
-            flags: Vec::new(),
-            signals: vec![Vec::new(); host + 1],
-            before: vec![Vec::new(); host + 1],
+            flags: FlagStates::new(),
+            signals: IdVec::filled(Vec::new(), queues),
+            before: IdVec::filled(Vec::new(), queues),
             rendering: None,
             renderings: 0,
-            events: vec![None; events],
+            events: IdVec::filled(None, events),
             instances: 0,
             exits: HashMap::new(),
             kept: kept(facts),
-            ran_at: vec![None; facts.declared_passes.len()],
+            ran_at: IdVec::filled(None, facts.declared_passes.len()),
             after,
             #[cfg(test)]
             log: crate::exact::Log::default(),
@@ -241,15 +208,16 @@ impl<'a> Machine<'a> {
     }
 
     /// The store that a resource is in during this run.
-    pub(crate) fn store(&self, resource: usize) -> usize {
+    pub(crate) fn store(&self, resource: ResourceId) -> StoreId {
         let memory = self.facts.memory[resource];
         let ring = self.facts.ring[memory];
         let ago = self.facts.frames_ago[resource];
-        self.first_store[memory] + ((self.run + ring * 64 - ago) % ring) as usize
+        let first = self.first_store[memory].expect("a memory has a store");
+        StoreId::new(first.index() + ((self.run + ring * 64 - ago) % ring) as usize)
     }
 
-    pub(crate) fn family(&self, queue: usize) -> Option<u32> {
-        self.plan.queues.as_slice().get(queue).map(|queue| queue.family)
+    pub(crate) fn family(&self, queue: QueueId) -> Option<u32> {
+        self.plan.queues.get(queue).map(|queue| queue.family)
     }
 
     pub(crate) fn court(&self) -> Court<'_> {
@@ -257,16 +225,16 @@ impl<'a> Machine<'a> {
     }
 
     fn begin_run(&mut self) {
-        self.before = std::mem::replace(&mut self.signals, vec![Vec::new(); self.host + 1]);
-        self.events.fill(None);
-        self.ran_at.fill(None);
-        for store in &mut self.stores {
+        self.before = std::mem::replace(&mut self.signals, IdVec::filled(Vec::new(), self.host.index() + 1));
+        self.events.iter_mut().for_each(|event| *event = None);
+        self.ran_at.iter_mut().for_each(|at| *at = None);
+        for store in self.stores.iter_mut() {
             let transient = !self.facts.edged[store.memory];
             if self.facts.fresh[store.memory] {
                 // Memory of this run alone: no earlier run under way uses it.
-                store.subresources.fill(SubresourceState::new());
+                store.subresources.iter_mut().for_each(|state| *state = SubresourceState::new());
             }
-            for subresource in &mut store.subresources {
+            for subresource in store.subresources.iter_mut() {
                 (subresource.last_write, subresource.last_any) = (None, None);
                 if transient {
                     // What holds nothing may be used by any family as if it were new (Vulkan 1.3, "Queue Family
@@ -280,10 +248,10 @@ impl<'a> Machine<'a> {
 
     fn batch(&mut self, id: BatchId) {
         let batch = self.plan.batches[id];
-        let queue = batch.queue.map_or(self.host, Id::index);
+        let queue = batch.queue.unwrap_or(self.host);
         self.now[queue] += 1;
         for wait in &self.plan.waits[batch.waits.range()] {
-            let from = wait.queue.map_or(self.host, Id::index);
+            let from = wait.queue.unwrap_or(self.host);
             let list = if wait.previous_run { &self.before[from] } else { &self.signals[from] };
             let found = list.iter().find(|signal| signal.value == wait.value).cloned();
             match found {
@@ -315,7 +283,7 @@ impl<'a> Machine<'a> {
         for at in batch.commands.range() {
             rgraph_ir::cancel::poll();
             self.now[queue] += 2;
-            self.command(queue, at);
+            self.command(queue, CommandId::new(at));
         }
         self.now[queue] += 2;
         if let Some(value) = batch.signal {
@@ -334,26 +302,26 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(crate) fn queue_name(&self, queue: usize) -> String {
-        match self.plan.queues.as_slice().get(queue) {
-            Some(plan) => format!("queue {queue} (\"{}\")", plan.name),
+    pub(crate) fn queue_name(&self, queue: QueueId) -> String {
+        match self.plan.queues.get(queue) {
+            Some(plan) => format!("queue {} (\"{}\")", queue.index(), plan.name),
             None => "the host".to_owned(),
         }
     }
 
-    fn command(&mut self, queue: usize, at: usize) {
-        match self.plan.commands[at] {
+    fn command(&mut self, queue: QueueId, at: CommandId) {
+        match self.plan.commands[at.index()] {
             Command::Barriers(barriers) => self.barriers(queue, &barriers),
             Command::SetEvent(event, barriers) => {
                 let nodes = self.set(queue, &barriers);
-                let slot = self.events.get_mut(event.index());
+                let slot = self.events.get_mut(event);
                 if slot.and_then(|slot| slot.replace((nodes, barriers, queue))).is_some() {
                     let message = format!("event {} is set again before anything waits for it", event.index());
                     self.findings.add(Rule::Event, None, None, message);
                 }
             }
             Command::WaitEvents(event, barriers) => {
-                let set = self.events.get_mut(event.index()).and_then(Option::take);
+                let set = self.events.get_mut(event).and_then(Option::take);
                 match set {
                     Some((nodes, set, from)) if from == queue && crate::structure::same(self.plan, &set, &barriers) => {
                         self.publish(queue, &barriers, &nodes);
@@ -378,7 +346,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The runtime's entry barriers stand before the batch of the plan's first use, whether that is switched on or not.
-    fn enter_all(&mut self, queue: usize, declared: usize) {
+    fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
         let facts = self.facts;
         for at in &facts.declared_passes[declared].uses {
             for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
@@ -389,8 +357,8 @@ impl<'a> Machine<'a> {
     }
 
     /// The operations of a pass, subresource by subresource.
-    fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: std::ops::Range<usize>) {
-        let Some(declared) = self.declared_of[pass.index()] else { return };
+    fn pass(&mut self, queue: QueueId, pass: PlanPassId, layouts: std::ops::Range<usize>) {
+        let Some(declared) = self.declared_of[pass] else { return };
         self.enter_all(queue, declared);
         if !self.facts.runs(declared, &self.flags) {
             return;
@@ -398,18 +366,22 @@ impl<'a> Machine<'a> {
         self.instances += 1;
         self.check_after(queue, pass, declared);
         let facts = self.facts;
-        let mut accessed: Vec<(usize, usize, usize, usize)> = Vec::new();
-        for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
+        let mut accessed: Vec<Accessed> = Vec::new();
+        for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             let (resource, subresources) = facts.effective_subresources(at, &self.flags);
             let store = self.store(resource);
-            accessed.extend(subresources.into_iter().map(|subresource| (store, subresource, number, resource)));
+            accessed.extend(subresources.into_iter().map(|subresource| Accessed {
+                place: StorePlace { store, subresource },
+                number,
+                resource,
+            }));
         }
         self.check_views(pass, declared, &accessed);
         accessed.sort_unstable();
         let mut group = 0;
         while group < accessed.len() {
-            let (store, subresource, ..) = accessed[group];
-            let end = group + accessed[group..].partition_point(|t| (t.0, t.1) == (store, subresource));
+            let place = accessed[group].place;
+            let end = group + accessed[group..].partition_point(|one| one.place == place);
             self.use_subresource(queue, pass, declared, &accessed[group..end], layouts.clone());
             group = end;
         }
@@ -417,22 +389,23 @@ impl<'a> Machine<'a> {
 
     fn use_subresource(
         &mut self,
-        queue: usize,
+        queue: QueueId,
         pass: PlanPassId,
-        declared: usize,
-        accessed: &[(usize, usize, usize, usize)],
+        declared: DeclaredPassId,
+        accessed: &[Accessed],
         layouts: std::ops::Range<usize>,
     ) {
         let facts = self.facts;
-        let (store, subresource, ..) = accessed[0];
+        let place = accessed[0].place;
+        let StorePlace { store, subresource } = place;
         let memory = self.stores[store].memory;
         let aspect = facts.grids[memory].aspect(subresource);
         let (mut made, mut all) = (Vec::new(), Vec::new());
-        for &(.., number, resource) in accessed {
+        for &Accessed { number, resource, .. } in accessed {
             let at = &facts.declared_passes[declared].uses[number];
-            self.check_layout(pass, at, resource, store, subresource, layouts.clone());
-            self.check_order(pass, declared, number, resource, store, subresource);
-            self.check_contents(queue, pass, [declared, number], resource, store, subresource);
+            self.check_layout(pass, at, resource, place, layouts.clone());
+            self.check_order(pass, UseOf { declared, number }, resource, place);
+            self.check_contents(queue, pass, UseOf { declared, number }, resource, place);
             let local = match at.usage {
                 rgraph_ir::access::Usage::ResolveAttachment => Local::Resolve,
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
@@ -452,12 +425,9 @@ impl<'a> Machine<'a> {
             }
         }
         if let Some(rendering) = &self.rendering {
-            let here = |extra: &&crate::render::Extra| {
-                (extra.store, extra.subresource) == (store, subresource)
-                    && extra.pass.is_none_or(|of| of == pass.index())
-            };
+            let here = |extra: &&crate::render::Extra| extra.place == place && extra.pass.is_none_or(|of| of == pass);
             let extra = rendering.extra.iter().filter(here);
-            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].3)));
+            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].resource)));
         }
         let rendering = self.rendering.as_ref().map_or(0, |rendering| rendering.id);
         let mut list = Vec::with_capacity(made.len());
@@ -472,15 +442,14 @@ impl<'a> Machine<'a> {
                 position: self.now[queue],
                 op,
                 node: None,
-                pass: Some(pass.index()),
+                pass: Some(pass),
                 instance: self.instances,
                 rendering,
                 subpass: self.plan.passes[pass].subpass,
                 local,
                 inner,
                 run: self.run,
-                store,
-                subresource,
+                place,
                 group,
                 sequence: self.done.len() as u64 + 1,
             };
@@ -488,16 +457,16 @@ impl<'a> Machine<'a> {
         }
         for (done, resource) in &list {
             rgraph_ir::cancel::poll();
-            self.judge(store, subresource, &Later::Op(done), *resource);
+            self.judge(place, &Later::Op(done), *resource);
         }
-        self.record(store, subresource, list.into_iter().map(|(done, _)| done).collect());
-        for &(.., number, _) in accessed {
-            self.note_contents(&facts.declared_passes[declared].uses[number], store, subresource);
+        self.record(place, list.into_iter().map(|(done, _)| done).collect());
+        for one in accessed {
+            self.note_contents(&facts.declared_passes[declared].uses[one.number], place);
         }
     }
 
     /// Puts operations into a subresource's state.
-    pub(crate) fn record(&mut self, store: usize, subresource: usize, list: Vec<Done>) {
+    pub(crate) fn record(&mut self, StorePlace { store, subresource }: StorePlace, list: Vec<Done>) {
         let Some(first) = list.first() else { return };
         let (sequence, instance) = (first.sequence, first.instance);
         let grouped = list.iter().all(|done| done.group != 0);
@@ -509,7 +478,7 @@ impl<'a> Machine<'a> {
             state.nodes.clear();
         }
         for done in list {
-            let index = self.done.len();
+            let index = DoneId::new(self.done.len());
             if done.op.write {
                 let at = done.node.into_iter().collect();
                 state.nodes.extend(done.node);
@@ -536,7 +505,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts a transition, release, acquire or entry into a subresource's state.
-    pub(crate) fn record_node(&mut self, store: usize, subresource: usize, node: usize, pass: Option<usize>) {
+    pub(crate) fn record_node(&mut self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) {
         self.instances += 1;
         let done = Done {
             queue: self.nodes[node].queue,
@@ -550,16 +519,15 @@ impl<'a> Machine<'a> {
             local: Local::No,
             inner: false,
             run: self.run,
-            store,
-            subresource,
+            place,
             group: 0,
             sequence: self.done.len() as u64 + 1,
         };
-        self.record(store, subresource, vec![done]);
+        self.record(place, vec![done]);
     }
 
     /// Makes a write of other contents destroy what the same bytes held.
-    pub(crate) fn destroy_aliases(&mut self, store: usize) {
+    pub(crate) fn destroy_aliases(&mut self, store: StoreId) {
         for at in 0..self.stores[store].overlaps.len() {
             rgraph_ir::cancel::poll();
             let other = self.stores[store].overlaps[at];
@@ -567,7 +535,7 @@ impl<'a> Machine<'a> {
                 continue;
             }
             let by = self.stores[store].memory;
-            for subresource in &mut self.stores[other].subresources {
+            for subresource in self.stores[other].subresources.iter_mut() {
                 if subresource.gone.is_none() {
                     subresource.gone = Some(Gone::Alias(by));
                     subresource.lost = self.run + 1;
@@ -576,8 +544,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(crate) fn pass_name(&self, pass: Option<usize>) -> Option<&'a str> {
+    pub(crate) fn pass_name(&self, pass: Option<PlanPassId>) -> Option<&'a str> {
         let plan = self.plan;
-        pass.filter(|pass| *pass < plan.passes.len()).map(|pass| plan.pass_name(PlanPassId::new(pass)))
+        pass.filter(|pass| plan.passes.get(*pass).is_some()).map(|pass| plan.pass_name(pass))
     }
 }

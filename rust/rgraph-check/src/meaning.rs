@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use rgraph_ir::access::{Load, Usage};
-use rgraph_ir::id::Id;
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
-use crate::interpret::{Outcome, Watched, cleared, resolved, symbol, watched, written};
+use crate::ids::{DeclaredPassId, FlagStates, MemoryId, StoreId, SubresourceId, UseId};
+use crate::outcome::{Outcome, Watched, cleared, resolved, symbol, watched, written};
 
 /// Runs declared passes in a serial order, frame by frame. `all`: says what every declared pass reads, not only those
 /// with side effects.
-pub(crate) fn run(facts: &Facts, order: &[usize], flags: &[Vec<bool>], all: bool) -> Outcome {
+pub(crate) fn run(facts: &Facts, order: &[DeclaredPassId], flags: &[FlagStates], all: bool) -> Outcome {
     let mut memory = Memory::new(facts);
     let watch = watched(facts);
     let mut outcome = Outcome::default();
@@ -46,47 +47,50 @@ struct Held {
 
 /// Contents of every copy of every memory.
 struct Memory {
-    first: Vec<usize>,
-    subresources: Vec<Vec<Held>>,
+    /// By memory: its first store.
+    first: IdVec<MemoryId, Option<StoreId>>,
+    subresources: IdVec<StoreId, IdVec<SubresourceId, Held>>,
 }
 
 impl Memory {
     /// What is there before the first frame.
     fn new(facts: &Facts) -> Self {
-        let mut first = vec![usize::MAX; facts.memory.len()];
-        let mut subresources: Vec<Vec<Held>> = Vec::new();
-        for (memory, slot) in first.iter_mut().enumerate() {
-            if facts.memory[memory] != memory {
+        let mut first = IdVec::<MemoryId, _>::filled(None, facts.memory.len());
+        let mut subresources = IdVec::<StoreId, IdVec<_, Held>>::new();
+        for memory in first.ids() {
+            if facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            *slot = subresources.len();
+            first[memory] = Some(StoreId::new(subresources.len()));
             let there = stays(facts, memory);
             for copy in 0..facts.ring[memory] {
-                let start = |subresource: usize| Held {
-                    symbol: there.then(|| symbol(facts.name(memory), &[u128::from(copy), subresource as u128])),
+                let start = |subresource: SubresourceId| Held {
+                    symbol: there
+                        .then(|| symbol(facts.memory_name(memory), &[u128::from(copy), subresource.index() as u128])),
                     ..Held::default()
                 };
-                subresources.push((0..facts.grids[memory].len()).map(start).collect());
+                subresources.push(facts.grids[memory].ids().map(start).collect());
             }
         }
         Self { first, subresources }
     }
 
     /// The copy of a resource in a run.
-    fn store(&self, facts: &Facts, resource: usize, run: u32) -> usize {
+    fn store(&self, facts: &Facts, resource: ResourceId, run: u32) -> StoreId {
         let memory = facts.memory[resource];
         let ring = facts.ring[memory];
-        self.first[memory] + ((run + ring * 64 - facts.frames_ago[resource]) % ring) as usize
+        let first = self.first[memory].expect("a memory has a store");
+        StoreId::new(first.index() + ((run + ring * 64 - facts.frames_ago[resource]) % ring) as usize)
     }
 
     /// What a use of a resource finds in a subresource.
-    fn read(&self, facts: &Facts, resource: usize, subresource: usize, run: u32) -> Option<u128> {
+    fn read(&self, facts: &Facts, resource: ResourceId, subresource: SubresourceId, run: u32) -> Option<u128> {
         let memory = facts.memory[resource];
         let ago = facts.frames_ago[resource];
         let held = self.subresources[self.store(facts, resource, run)][subresource];
         let stays = stays(facts, memory);
         if ago > 0 && run < ago && !stays {
-            let zero = match facts.graph.resources()[ResourceId::new(resource)].life {
+            let zero = match facts.graph.resources()[resource].life {
                 Life::History(history) => history.zero_first,
                 _ => false,
             };
@@ -96,7 +100,14 @@ impl Memory {
     }
 
     /// What an unordered read finds: what its group found.
-    fn read_in(&self, facts: &Facts, resource: usize, subresource: usize, run: u32, group: u32) -> Option<u128> {
+    fn read_in(
+        &self,
+        facts: &Facts,
+        resource: ResourceId,
+        subresource: SubresourceId,
+        run: u32,
+        group: u32,
+    ) -> Option<u128> {
         let held = self.subresources[self.store(facts, resource, run)][subresource];
         if group != 0 && held.group == group && held.run == run {
             return held.before;
@@ -106,13 +117,13 @@ impl Memory {
 
     /// Runs a declared pass: reads, then writes, then resolves. Returns the hash of the declared pass, its run and all
     /// that it read.
-    fn declared(&mut self, facts: &Facts, declared: usize, run: u32, flags: &[bool]) -> u128 {
+    fn declared(&mut self, facts: &Facts, declared: DeclaredPassId, run: u32, flags: &FlagStates) -> u128 {
         let undefined = symbol("undefined", &[]);
         let mut reads = vec![u128::from(run)];
-        let group = |at: usize, resource: usize, subresource: usize| {
+        let group = |at: UseId, resource: ResourceId, subresource: SubresourceId| {
             facts.key(resource, subresource, declared, at).map_or(0, |(_, group)| group)
         };
-        for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
+        for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             if at.unordered && at.writes {
                 continue;
             }
@@ -132,7 +143,7 @@ impl Memory {
         let base = symbol(&facts.declared_passes[declared].name, &reads);
         let resolves = |at: &DeclaredUse| at.usage == Usage::ResolveAttachment;
         for last in [false, true] {
-            for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
+            for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
                 if !at.writes || resolves(at) != last {
                     continue;
                 }
@@ -141,8 +152,8 @@ impl Memory {
                 for &subresource in &at.subresources {
                     let group = if at.unordered { group(number, at.resource, subresource) } else { 0 };
                     let new = match last {
-                        true => resolved(base, number as u32, subresource as u32, &samples),
-                        false => written(base, number as u32, subresource as u32),
+                        true => resolved(base, number.index() as u32, subresource.index() as u32, &samples),
+                        false => written(base, number.index() as u32, subresource.index() as u32),
                     };
                     let held = self.read(facts, at.resource, subresource, run);
                     let before = self.read_in(facts, at.resource, subresource, run, group);
@@ -160,7 +171,7 @@ impl Memory {
     }
 
     /// What a resolve resolves, subresource by subresource.
-    fn samples(&self, facts: &Facts, declared: usize, resolve: &DeclaredUse, run: u32) -> Vec<Option<u128>> {
+    fn samples(&self, facts: &Facts, declared: DeclaredPassId, resolve: &DeclaredUse, run: u32) -> Vec<Option<u128>> {
         let uses = facts.declared_passes[declared].uses.iter();
         let of = uses.filter(|at| Some(at.resource) == resolve.resolves && crate::tables::is_attachment(at.usage));
         of.flat_map(|at| at.subresources.iter().map(|subresource| self.read(facts, at.resource, *subresource, run)))
@@ -173,7 +184,7 @@ impl Memory {
         facts: &Facts,
         at: &Watched,
         run: u32,
-        flags: &[bool],
+        flags: &FlagStates,
         seen: &mut BTreeMap<String, Option<u128>>,
     ) {
         let counts = at.counts(facts, flags);
@@ -182,7 +193,7 @@ impl Memory {
 }
 
 /// Whether what a memory holds stays from run to run.
-fn stays(facts: &Facts, memory: usize) -> bool {
-    let life = facts.graph.resources()[ResourceId::new(memory)].life;
+fn stays(facts: &Facts, memory: MemoryId) -> bool {
+    let life = facts.graph.resources()[memory.first_name()].life;
     facts.persistent[memory] || matches!(life, Life::Imported(imported) if imported.defined)
 }

@@ -10,22 +10,10 @@ use rgraph_ir::resource::ResourceId;
 
 use crate::facts::Facts;
 use crate::finding::Findings;
+use crate::ids::{BufferBarrierId, CommandId, DeclaredOf, ImageBarrierId, MemoryBarrierId, WaitId};
 use crate::machine::Machine;
 use crate::structure;
 use crate::subresource::meant;
-
-rgraph_ir::id! {
-    /// Position of a command in [`Plan::commands`].
-    pub struct CommandId;
-    /// Position of a wait in [`Plan::waits`].
-    pub struct WaitId;
-    /// Position of an entry in [`Plan::memory_barriers`].
-    pub struct MemoryBarrierId;
-    /// Position of an entry in [`Plan::buffer_barriers`].
-    pub struct BufferBarrierId;
-    /// Position of an entry in [`Plan::image_barriers`].
-    pub struct ImageBarrierId;
-}
 
 /// A wait, or an entry of a barrier call or event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -198,7 +186,7 @@ pub fn minimal(graph: &Graph, plan: &Plan) -> Vec<Examined> {
 /// Tries parts out on a copy of the plan.
 struct Examiner<'f> {
     facts: &'f Facts<'f>,
-    declared_of: Vec<Option<usize>>,
+    declared_of: DeclaredOf,
     plan: Plan,
     found: Vec<Examined>,
 }
@@ -310,13 +298,13 @@ impl Examiner<'_> {
                 self.put(entry, scope);
             }
         }
-        let pass = subject.why.as_ref().and_then(meant).filter(|pass| *pass < self.plan.passes.len());
+        let pass = subject.why.as_ref().and_then(meant).filter(|pass| self.plan.passes.get(*pass).is_some());
         self.found.push(Examined {
             batch: subject.batch,
             command: subject.command,
             entry: subject.entry,
             part,
-            pass: pass.map(PlanPassId::new),
+            pass,
             resource: subject.resource.filter(|id| id.index() < self.plan.resources.len()),
             redundant,
         });

@@ -6,30 +6,30 @@
 
 use std::collections::HashMap;
 
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Command, Plan, PlanPassId};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::{CommandId, DeclaredOf, Place};
 use crate::tables::is_attachment;
 
 /// Where a pass stands in the commands.
 #[derive(Clone, Copy)]
 struct Stand {
-    /// Position in [`Plan::commands`].
-    command: usize,
-    batch: usize,
+    command: CommandId,
+    batch: BatchId,
     rendered: bool,
     host: bool,
 }
 
 /// Judges the groups of packets. O(commands + accesses of subresources).
-pub(crate) fn packets(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn packets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     if plan.packets.is_empty() {
         return;
     }
     let stands = stands(plan);
-    let mut grouped = vec![false; plan.passes.len()];
+    let mut grouped = IdVec::filled(false, plan.passes.len());
     for group in &plan.packets {
         let passes = &plan.packet_passes[group.range()];
         if let Some(message) = wrong(facts, plan, declared_of, &stands, passes) {
@@ -37,7 +37,7 @@ pub(crate) fn packets(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>],
             findings.add(Rule::Packets, name, None, message);
         }
         for pass in passes {
-            if std::mem::replace(&mut grouped[pass.index()], true) {
+            if std::mem::replace(&mut grouped[*pass], true) {
                 let name = plan.pass_name(*pass);
                 let message = format!("packets of pass \"{name}\" are sorted twice");
                 findings.add(Rule::Packets, Some(name), None, message);
@@ -48,11 +48,12 @@ pub(crate) fn packets(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>],
 
 fn stands(plan: &Plan) -> HashMap<PlanPassId, Stand> {
     let mut stands = HashMap::new();
-    for (at, batch) in plan.batches.iter().enumerate() {
+    for (at, batch) in plan.batches.iter_ids() {
         let mut rendered = false;
         for command in batch.commands.range() {
             match &plan.commands[command] {
                 Command::Pass { pass, .. } => {
+                    let command = CommandId::new(command);
                     stands.insert(*pass, Stand { command, batch: at, rendered, host: batch.queue.is_none() });
                 }
                 Command::BeginRendering { .. } => rendered = true,
@@ -68,12 +69,12 @@ fn stands(plan: &Plan) -> HashMap<PlanPassId, Stand> {
 fn wrong(
     facts: &Facts,
     plan: &Plan,
-    declared_of: &[Option<usize>],
+    declared_of: &DeclaredOf,
     stands: &HashMap<PlanPassId, Stand>,
     passes: &[PlanPassId],
 ) -> Option<String> {
     // By memory and subresource: the unordered group, and whether some use writes.
-    let mut used: HashMap<(usize, usize), (u32, bool)> = HashMap::new();
+    let mut used: HashMap<Place, (u32, bool)> = HashMap::new();
     let mut before: Option<(Stand, u32)> = None;
     if passes.len() < 2 {
         return Some("a group of packets has fewer than two passes".to_owned());
@@ -84,14 +85,13 @@ fn wrong(
             return Some(format!("packets of pass \"{name}\" are sorted, but it does not run on the GPU"));
         };
         let subpass = plan.passes[*pass].subpass;
-        if before
-            .is_some_and(|(last, sub)| (last.command + 1, last.batch, sub) != (stand.command, stand.batch, subpass))
-        {
+        if before.is_some_and(|(last, sub)| {
+            (last.command.index() + 1, last.batch, sub) != (stand.command.index(), stand.batch, subpass)
+        }) {
             return Some(format!("packets of pass \"{name}\" are sorted across a barrier, event, wait or other pass"));
         }
         before = Some((stand, subpass));
-        let Some(declared) = declared_of[pass.index()].filter(|at| facts.declared_passes[*at].inserted.is_none())
-        else {
+        let Some(declared) = declared_of[*pass].filter(|at| facts.declared_passes[*at].inserted.is_none()) else {
             return Some(format!("packets of pass \"{name}\" are sorted, but the planner inserted it"));
         };
         let declared_pass = &facts.declared_passes[declared];
@@ -99,7 +99,7 @@ fn wrong(
             return Some(format!("draws of pass \"{name}\" are sorted, but it does not say that they commute"));
         }
         let mut own = Vec::new();
-        for (number, at) in declared_pass.uses.iter().enumerate() {
+        for (number, at) in declared_pass.uses.iter_ids() {
             if stand.rendered && is_attachment(at.usage) || facts.frames_ago[at.resource] > 0 {
                 continue;
             }
@@ -107,13 +107,13 @@ fn wrong(
             for &subresource in &at.subresources {
                 let group = facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
                 let meets = used
-                    .get(&(memory, subresource))
+                    .get(&Place { memory, subresource })
                     .is_some_and(|(other, wrote)| (*wrote || at.writes) && (group == 0 || group != *other));
                 if meets {
                     let resource = facts.name(at.resource);
                     return Some(format!("packets of pass \"{name}\" are sorted, but \"{resource}\" orders them"));
                 }
-                own.push(((memory, subresource), (group, at.writes)));
+                own.push((Place { memory, subresource }, (group, at.writes)));
             }
         }
         for (key, (group, writes)) in own {

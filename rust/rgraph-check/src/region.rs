@@ -8,6 +8,7 @@
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::Scope;
 
+use crate::ids::{StoreId, SubresourceId};
 use crate::subresource::{Done, Local, Missing};
 use crate::tables::{leaf, with_earlier, with_later};
 
@@ -23,14 +24,14 @@ pub(crate) struct Region {
     pub position: u32,
     pub scope: Scope,
     /// The store and subresources that it names; `None`: every attachment.
-    pub of: Option<(usize, Vec<usize>)>,
+    pub of: Option<(StoreId, Vec<SubresourceId>)>,
 }
 
 impl Region {
     fn names(&self, x: &Done) -> bool {
-        self.of
-            .as_ref()
-            .is_none_or(|(store, subresources)| *store == x.store && subresources.binary_search(&x.subresource).is_ok())
+        self.of.as_ref().is_none_or(|(store, subresources)| {
+            *store == x.place.store && subresources.binary_search(&x.place.subresource).is_ok()
+        })
     }
 }
 

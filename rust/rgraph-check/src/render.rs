@@ -2,31 +2,41 @@
 
 use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage};
 use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Attachment, Command};
+use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
+use rgraph_ir::resource::ResourceId;
 
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
+use crate::ids::{CommandId, SubresourceId};
 use crate::machine::{Machine, Rendering};
 use crate::shape::Part;
-use crate::subresource::Gone;
+use crate::subresource::{Gone, StorePlace};
 use crate::tables::{Op, is_attachment};
+
+/// A use of an attachment by a pass of a render pass, in the resource that it is of in this run.
+struct Attached<'a> {
+    pass: PlanPassId,
+    at: &'a DeclaredUse,
+    resource: ResourceId,
+    subresources: Vec<SubresourceId>,
+}
 
 impl Machine<'_> {
     /// Opens a render pass and judges its load and store operations against its passes.
-    pub(crate) fn begin_rendering(&mut self, queue: usize, command: usize, attachments: Span) {
+    pub(crate) fn begin_rendering(&mut self, queue: QueueId, command: CommandId, attachments: Span) {
         let facts = self.facts;
         let plan = self.plan;
         if self.rendering.is_some() {
             self.findings.add(Rule::Malformed, None, None, "a render pass begins within another".to_owned());
         }
-        let mut uses: Vec<(usize, usize, &DeclaredUse, usize, Vec<usize>)> = Vec::new();
+        let mut uses: Vec<Attached> = Vec::new();
         // What passes of it say a layout of, whether they are switched on or not.
         let mut found_in: Vec<&DeclaredUse> = Vec::new();
-        for next in &plan.commands[command + 1..] {
+        for next in &plan.commands[command.index() + 1..] {
             match next {
                 Command::EndRendering => break,
                 Command::Pass { pass, .. } => {
-                    let Some(declared) = self.declared_of[pass.index()] else { continue };
+                    let Some(declared) = self.declared_of[*pass] else { continue };
                     let found = |at: &&DeclaredUse| {
                         is_attachment(at.usage) || matches!(at.usage, Usage::InputAttachment | Usage::Sampled)
                     };
@@ -37,7 +47,7 @@ impl Machine<'_> {
                     for at in &facts.declared_passes[declared].uses {
                         if is_attachment(at.usage) || at.usage == Usage::InputAttachment {
                             let (resource, subresources) = facts.effective_subresources(at, &self.flags);
-                            uses.push((pass.index(), declared, at, resource, subresources));
+                            uses.push(Attached { pass: *pass, at, resource, subresources });
                         }
                     }
                 }
@@ -47,16 +57,16 @@ impl Machine<'_> {
         self.renderings += 1;
         let mut extra = Vec::new();
         let list = &plan.attachments[attachments.range()];
-        for (pass, _, at, resource, subresources) in &uses {
+        for Attached { pass, at, resource, subresources } in &uses {
             let listed = subresources.iter().all(|subresource| {
                 list.iter().any(|entry| {
                     self.covers(entry, *resource, at.part.aspects & entry.aspects).binary_search(subresource).is_ok()
                 })
             });
-            let memory = |of: usize| facts.memory.get(of).copied();
+            let memory = |of: ResourceId| facts.memory.get(of).copied();
             let resolves = |entry: &Attachment| {
-                entry.resolve_to.is_some_and(|to| memory(to.index()) == memory(*resource))
-                    && at.resolves.is_none_or(|from| memory(entry.resource.index()) == memory(from))
+                entry.resolve_to.is_some_and(|to| memory(to) == memory(*resource))
+                    && at.resolves.is_none_or(|from| memory(entry.resource) == memory(from))
             };
             let found = if at.usage == Usage::ResolveAttachment { list.iter().any(resolves) } else { listed };
             if !found && is_attachment(at.usage) {
@@ -70,18 +80,18 @@ impl Machine<'_> {
             }
         }
         for entry in list {
-            let resource = entry.resource.index();
-            if resource >= facts.memory.len() || uses.is_empty() {
+            let resource = entry.resource;
+            if facts.memory.get(resource).is_none() || uses.is_empty() {
                 continue;
             }
             let store = self.store(resource);
             self.enter_store(queue, store, resource);
             for subresource in self.covers(entry, resource, entry.aspects) {
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
-                let same = |u: &&(usize, usize, &DeclaredUse, usize, Vec<usize>)| {
-                    self.store(u.3) == store && u.4.binary_search(&subresource).is_ok()
+                let same = |u: &&Attached| {
+                    self.store(u.resource) == store && u.subresources.binary_search(&subresource).is_ok()
                 };
-                let here: Vec<_> = uses.iter().filter(same).map(|u| (u.0, u.2)).collect();
+                let here: Vec<_> = uses.iter().filter(same).map(|u| (u.pass, u.at)).collect();
                 let found = |at: &&DeclaredUse| {
                     facts.memory[at.resource] == facts.memory[resource]
                         && at.subresources.binary_search(&subresource).is_ok()
@@ -89,7 +99,7 @@ impl Machine<'_> {
                 if !entry.input && !found_in.iter().any(found) {
                     self.nobody_finds(entry, aspect);
                 }
-                self.judge_attachment(entry, store, subresource, aspect, &here, &mut extra);
+                self.judge_attachment(entry, StorePlace { store, subresource }, aspect, &here, &mut extra);
             }
         }
         let runs = !uses.is_empty();
@@ -99,15 +109,15 @@ impl Machine<'_> {
 
     /// A render pass with subpasses attaches whole images: each aspect of them is in a layout that some pass names.
     fn nobody_finds(&mut self, entry: &Attachment, aspect: Aspects) {
-        let what = self.facts.name(entry.resource.index());
+        let what = self.facts.name(entry.resource);
         let aspect = aspect.names().collect::<Vec<_>>().join(" and ");
         let message =
             format!("{aspect} of \"{what}\" is an attachment, in a layout that no pass of its render pass names");
         self.findings.add(Rule::Attachment, None, Some(what), message);
     }
 
-    fn covers(&self, entry: &Attachment, resource: usize, aspects: Aspects) -> Vec<usize> {
-        let of = entry.resource.index();
+    fn covers(&self, entry: &Attachment, resource: ResourceId, aspects: Aspects) -> Vec<SubresourceId> {
+        let of = entry.resource;
         let Some(&memory) = self.facts.memory.get(of) else { return Vec::new() };
         if memory != self.facts.memory[resource] || !self.same_copy(of, resource) {
             return Vec::new();
@@ -119,19 +129,18 @@ impl Machine<'_> {
     fn judge_attachment(
         &mut self,
         entry: &Attachment,
-        store: usize,
-        subresource: usize,
+        place: StorePlace,
         aspect: Aspects,
-        here: &[(usize, &DeclaredUse)],
+        here: &[(PlanPassId, &DeclaredUse)],
         extra: &mut Vec<Extra>,
     ) {
-        let what = self.facts.name(entry.resource.index());
+        let what = self.facts.name(entry.resource);
         let (load, kept) = operations(entry, aspect);
         let depth = aspect != Aspects::COLOR;
         let Some((pass, first)) = here.first() else {
             // Loading a depth and stencil attachment loads both aspects (Vulkan 1.3, "Render Pass Load Operations").
             if load == Load::Load && depth && !entry.input {
-                extra.push(Extra { store, subresource, pass: None, op: loading(depth) });
+                extra.push(Extra { place, pass: None, op: loading(depth) });
             }
             if !entry.input && (load != Load::Load || kept != StoreOp::Nothing) {
                 let message = format!(
@@ -151,7 +160,7 @@ impl Machine<'_> {
         } else {
             first.load_of(aspect)
         };
-        let defined = self.stores[store].subresources[subresource].gone.is_none();
+        let defined = self.stores[place.store].subresources[place.subresource].gone.is_none();
         let wrong = match wanted {
             Load::Load => load != Load::Load && defined && !(entry.input && first.usage == Usage::InputAttachment),
             Load::Clear => load != Load::Clear || entry.clear != first.clear && first.clear.is_some(),
@@ -175,21 +184,27 @@ impl Machine<'_> {
             }
         }
         if load == Load::Load && wanted != Load::Load && !entry.input {
-            extra.push(Extra { store, subresource, pass: None, op: loading(depth) });
+            extra.push(Extra { place, pass: None, op: loading(depth) });
         }
         // What a pass reads as input attachment and none before it in the render pass made is loaded before.
         if first.usage == Usage::InputAttachment && load == Load::Load {
-            extra.push(Extra { store, subresource, pass: Some(*pass), op: loading(depth) });
+            extra.push(Extra { place, pass: Some(*pass), op: loading(depth) });
         }
         let (_, store_op) = operations(entry, aspect);
         if store_op != StoreOp::Nothing && !entry.input && here.iter().all(|(_, at)| !at.writes) && depth {
-            extra.push(Extra { store, subresource, pass: None, op: storing(depth) });
+            extra.push(Extra { place, pass: None, op: storing(depth) });
         }
     }
 
     /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
     /// "Render Pass Store Operations"), which nothing but that barrier orders.
-    fn check_storing(&mut self, entry: &Attachment, store: usize, subresource: usize, depth: bool, rendering: u32) {
+    fn check_storing(
+        &mut self,
+        entry: &Attachment,
+        StorePlace { store, subresource }: StorePlace,
+        depth: bool,
+        rendering: u32,
+    ) {
         let op = storing(depth);
         let change =
             self.stores[store].subresources[subresource].writes.iter().find_map(|write| self.done[write.done].node);
@@ -198,7 +213,7 @@ impl Machine<'_> {
         if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
             || !scope.dst_access.intersects(op.access)
         {
-            let what = self.facts.name(entry.resource.index());
+            let what = self.facts.name(entry.resource);
             let message =
                 format!("\"{what}\" changes its layout within a render pass, whose store operation does not wait");
             self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
@@ -215,8 +230,8 @@ impl Machine<'_> {
             return;
         }
         for entry in self.plan.attachments[rendering.attachments].iter().copied() {
-            let resource = entry.resource.index();
-            if entry.input || resource >= self.facts.memory.len() {
+            let resource = entry.resource;
+            if entry.input || self.facts.memory.get(resource).is_none() {
                 continue;
             }
             let store = self.store(resource);
@@ -224,7 +239,12 @@ impl Machine<'_> {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let (_, store_op) = operations(&entry, aspect);
                 if store_op != StoreOp::Nothing {
-                    self.check_storing(&entry, store, subresource, aspect != Aspects::COLOR, rendering.id);
+                    self.check_storing(
+                        &entry,
+                        StorePlace { store, subresource },
+                        aspect != Aspects::COLOR,
+                        rendering.id,
+                    );
                 }
                 let run = self.run + 1;
                 let state = &mut self.stores[store].subresources[subresource];
@@ -242,10 +262,9 @@ impl Machine<'_> {
 /// What a render pass adds to the operations of its passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
-    pub store: usize,
-    pub subresource: usize,
+    pub place: StorePlace,
     /// The pass of the plan with which it happens; `None`: with each that uses the subresource.
-    pub pass: Option<usize>,
+    pub pass: Option<PlanPassId>,
     pub op: Op,
 }
 

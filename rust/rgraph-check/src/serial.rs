@@ -91,9 +91,8 @@ pub struct ResolvedAccess {
 
 impl ResolvedAccess {
     fn new(at: &DeclaredUse) -> Self {
-        let id = ResourceId::new;
         Self {
-            resource: id(at.resource),
+            resource: at.resource,
             usage: at.usage,
             mips: at.part.mips,
             layers: at.part.layers,
@@ -105,8 +104,8 @@ impl ResolvedAccess {
             load: at.load,
             stencil_load: at.stencil_load,
             clear: at.clear,
-            resolves: at.resolves.map(id),
-            stand_ins: at.fallbacks.iter().map(|one| (id(one.output), FlagId::new(one.flag), id(one.input))).collect(),
+            resolves: at.resolves,
+            stand_ins: at.fallbacks.iter().map(|one| (one.output, one.flag, one.input)).collect(),
         }
     }
 
@@ -129,26 +128,22 @@ pub fn serial(graph: &Graph) -> Serial {
     let steps = crate::interpret::serial_order(&facts).into_iter().filter_map(|at| {
         let declared = &facts.declared_passes[at];
         let what = match (declared.declared, declared.inserted) {
-            (Some(pass), _) => Operation::Pass(PassId::new(pass)),
-            (None, Some(Inserted::Mips { resource, level, .. })) => {
-                Operation::Mips { image: ResourceId::new(resource), level }
-            }
-            (None, Some(Inserted::Scaled { from, to })) => {
-                Operation::Scaled { from: ResourceId::new(from), to: ResourceId::new(to) }
-            }
+            (Some(pass), _) => Operation::Pass(PassId::new(pass.index())),
+            (None, Some(Inserted::Mips { resource, level, .. })) => Operation::Mips { image: resource, level },
+            (None, Some(Inserted::Scaled { from, to })) => Operation::Scaled { from, to },
             (None, None) => return None,
         };
         Some(Step {
             what,
-            flag: declared.flag.map(FlagId::new),
+            flag: declared.flag,
             needed: facts.needed[at],
             uses: declared.uses.iter().map(ResolvedAccess::new).collect(),
         })
     });
     Serial {
         steps: steps.collect(),
-        memory: facts.memory.iter().map(|memory| ResourceId::new(*memory)).collect(),
-        frames_ago: facts.frames_ago.clone(),
-        copies: facts.ring.clone(),
+        memory: facts.memory.iter().map(|memory| memory.first_name()).collect(),
+        frames_ago: facts.frames_ago.as_slice().to_vec(),
+        copies: facts.ring.as_slice().to_vec(),
     }
 }

@@ -7,13 +7,14 @@ use std::collections::HashMap;
 
 use rgraph_ir::access::Usage;
 use rgraph_ir::id::{Id, IdVec};
-use rgraph_ir::plan::{Command, Plan, PlanCopy, PlanPassId};
+use rgraph_ir::plan::{Command, EventId, Plan, PlanCopy, PlanPassId, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, Place};
 
 /// Judges sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
-pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     if plan.sets.is_empty() {
         return;
     }
@@ -70,28 +71,28 @@ struct Cpu<'a> {
     plan: &'a Plan,
     set: IdVec<PlanPassId, Option<u32>>,
     /// By memory and subresource.
-    past: HashMap<(usize, usize), Vec<Past>>,
+    past: HashMap<Place, Vec<Past>>,
     /// By memory: the first set behind all its uses.
-    behind: Vec<u32>,
+    behind: IdVec<MemoryId, u32>,
     /// By memory: those that have some of its bytes.
-    shares: Vec<Vec<usize>>,
+    shares: IdVec<MemoryId, Vec<MemoryId>>,
     /// By declared pass: those that `after` puts before it.
-    earlier: Vec<Vec<usize>>,
+    earlier: IdVec<DeclaredPassId, Vec<DeclaredPassId>>,
     /// By declared pass: the first set behind it, once it ran.
-    done: Vec<Option<u32>>,
+    done: IdVec<DeclaredPassId, Option<u32>>,
 }
 
 impl<'a> Cpu<'a> {
     fn new(facts: &'a Facts<'a>, plan: &'a Plan) -> Self {
-        let mut shares = vec![Vec::new(); facts.memory.len()];
+        let mut shares = IdVec::filled(Vec::new(), facts.memory.len());
         for (a, b) in crate::structure::overlaps(facts, plan) {
-            let (a, b) = (facts.memory[a], facts.memory[b]);
+            let [a, b] = [a, b].map(|memory| facts.memory[memory.first_name()]);
             if a != b {
                 shares[a].push(b);
                 shares[b].push(a);
             }
         }
-        let mut earlier = vec![Vec::new(); facts.declared_passes.len()];
+        let mut earlier = IdVec::filled(Vec::new(), facts.declared_passes.len());
         for (later, before) in facts.graph.orderings() {
             if let (Some(later), Some(before)) = (facts.place(*later), facts.place(*before)) {
                 earlier[later].push(before);
@@ -103,18 +104,18 @@ impl<'a> Cpu<'a> {
             earlier,
             set: plan.set_of(true),
             past: HashMap::new(),
-            behind: vec![0; facts.memory.len()],
+            behind: IdVec::filled(0, facts.memory.len()),
             shares,
-            done: vec![None; facts.declared_passes.len()],
+            done: IdVec::filled(None, facts.declared_passes.len()),
         }
     }
 
-    fn walk(&mut self, declared_of: &[Option<usize>], findings: &mut Findings) {
+    fn walk(&mut self, declared_of: &DeclaredOf, findings: &mut Findings) {
         if !ran(self.plan).any(|(_, cpu)| cpu) {
             return;
         }
         for (pass, cpu) in ran(self.plan) {
-            let Some(declared) = declared_of[pass.index()] else { continue };
+            let Some(declared) = declared_of[pass] else { continue };
             let first = self.first_set(declared, cpu);
             let said = self.set[pass].filter(|_| cpu);
             if let Some(said) = said.filter(|said| *said != first) {
@@ -133,49 +134,49 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// What a pass uses: memory, subresource, and how. What stands in for a use is read as well.
-    fn uses(&self, declared: usize, cpu: bool, mut each: impl FnMut(usize, usize, Past)) {
-        for (number, at) in self.facts.declared_passes[declared].uses.iter().enumerate() {
+    /// What a pass uses, and how. What stands in for a use is read as well.
+    fn uses(&self, declared: DeclaredPassId, cpu: bool, mut each: impl FnMut(Place, Past)) {
+        for (number, at) in self.facts.declared_passes[declared].uses.iter_ids() {
             let memory = self.facts.memory[at.resource];
             if self.facts.frames_ago[at.resource] > 0 {
                 continue;
             }
             for &subresource in &at.subresources {
                 let group = self.facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
-                each(memory, subresource, Past { group, writes: at.writes, cpu, after: 0 });
+                each(Place { memory, subresource }, Past { group, writes: at.writes, cpu, after: 0 });
             }
             let inputs = at.fallbacks.iter().map(|one| one.input).chain(at.names.iter().copied());
             // A history is in memory of its own.
             for input in inputs.filter(|&input| self.facts.frames_ago[input] == 0) {
                 let memory = self.facts.memory[input];
                 for subresource in self.facts.grids[memory].subresources(&at.part) {
-                    each(memory, subresource, Past { group: 0, writes: false, cpu, after: 0 });
+                    each(Place { memory, subresource }, Past { group: 0, writes: false, cpu, after: 0 });
                 }
             }
         }
     }
 
-    fn first_set(&self, declared: usize, cpu: bool) -> u32 {
+    fn first_set(&self, declared: DeclaredPassId, cpu: bool) -> u32 {
         let mut first = self.earlier[declared].iter().filter_map(|&before| self.done[before]).max().unwrap_or(0);
-        self.uses(declared, cpu, |memory, subresource, now| {
-            let past = self.past.get(&(memory, subresource)).map_or(&[][..], Vec::as_slice);
+        self.uses(declared, cpu, |place, now| {
+            let past = self.past.get(&place).map_or(&[][..], Vec::as_slice);
             let meets = |past: &&Past| {
                 let commutes = past.group != 0 && past.group == now.group && !(past.cpu && now.cpu);
                 (past.writes || now.writes) && !commutes
             };
             let past_uses = past.iter().filter(meets).map(|past| past.after);
-            let bytes = self.shares[memory].iter().map(|&other| self.behind[other]);
+            let bytes = self.shares[place.memory].iter().map(|&other| self.behind[other]);
             first = first.max(past_uses.chain(bytes).max().unwrap_or(0));
         });
         first
     }
 
-    fn note(&mut self, declared: usize, cpu: bool, after: u32) {
+    fn note(&mut self, declared: DeclaredPassId, cpu: bool, after: u32) {
         let mut noted = Vec::new();
-        self.uses(declared, cpu, |memory, subresource, now| noted.push((memory, subresource, now)));
-        for (memory, subresource, now) in noted {
-            self.behind[memory] = self.behind[memory].max(after);
-            let list = self.past.entry((memory, subresource)).or_default();
+        self.uses(declared, cpu, |place, now| noted.push((place, now)));
+        for (place, now) in noted {
+            self.behind[place.memory] = self.behind[place.memory].max(after);
+            let list = self.past.entry(place).or_default();
             let same = |past: &&mut Past| (past.group, past.writes, past.cpu) == (now.group, now.writes, now.cpu);
             match list.iter_mut().find(same) {
                 Some(past) => past.after = past.after.max(after),
@@ -189,15 +190,15 @@ impl<'a> Cpu<'a> {
 /// Sets grow along everything by which the plan orders passes of the GPU.
 fn gpu(plan: &Plan, findings: &mut Findings) {
     let set = plan.set_of(false);
-    let host = plan.queues.len();
+    let host = QueueId::new(plan.queues.len());
     // By queue: the first set that may come next, and the first one behind all its passes so far.
-    let mut lanes = vec![(0u32, 0u32); host + 1];
-    let mut signals: HashMap<(usize, u32), u32> = HashMap::new();
-    let mut events: HashMap<usize, u32> = HashMap::new();
+    let mut lanes = IdVec::filled((0u32, 0u32), plan.queues.len() + 1);
+    let mut signals: HashMap<(QueueId, u32), u32> = HashMap::new();
+    let mut events: HashMap<EventId, u32> = HashMap::new();
     for batch in &plan.batches {
-        let lane = batch.queue.map_or(host, Id::index);
+        let lane = batch.queue.unwrap_or(host);
         for wait in plan.waits[batch.waits.range()].iter().filter(|wait| !wait.previous_run) {
-            let from = wait.queue.map_or(host, Id::index);
+            let from = wait.queue.unwrap_or(host);
             let after = signals.get(&(from, wait.value)).copied().unwrap_or(0);
             lanes[lane].0 = lanes[lane].0.max(after);
         }
@@ -207,10 +208,10 @@ fn gpu(plan: &Plan, findings: &mut Findings) {
                 Command::Barriers(barriers) if barriers.by_region => {}
                 Command::Barriers(_) => *next = (*next).max(*behind),
                 Command::SetEvent(event, _) => {
-                    events.insert(event.index(), (*next).max(*behind));
+                    events.insert(*event, (*next).max(*behind));
                 }
                 Command::WaitEvents(event, _) => {
-                    *next = (*next).max(events.get(&event.index()).copied().unwrap_or(0));
+                    *next = (*next).max(events.get(event).copied().unwrap_or(0));
                 }
                 Command::Pass { pass, .. } if batch.queue.is_some() => {
                     let said = set[*pass].unwrap_or(*next);
@@ -234,15 +235,15 @@ fn gpu(plan: &Plan, findings: &mut Findings) {
 }
 
 /// The copies of a plan are the passes that declare nothing but transfers.
-fn copies(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+fn copies(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let mut wanted = Vec::new();
     for (pass, _) in ran(plan) {
-        let Some(declared) = declared_of[pass.index()] else { continue };
+        let Some(declared) = declared_of[pass] else { continue };
         let uses = &facts.declared_passes[declared].uses;
         if uses.iter().any(|at| !matches!(at.usage, Usage::TransferSrc | Usage::TransferDst)) {
             continue;
         }
-        let side = |usage: Usage| uses.iter().filter(move |at| at.usage == usage).map(|at| Id::new(at.resource));
+        let side = |usage: Usage| uses.iter().filter(move |at| at.usage == usage).map(|at| at.resource);
         for to in side(Usage::TransferDst) {
             wanted.extend(side(Usage::TransferSrc).map(|from| PlanCopy { pass, from, to }));
         }
@@ -252,7 +253,7 @@ fn copies(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &
     let mut given = plan.copies.clone();
     given.sort_unstable();
     let names = |copy: &PlanCopy| {
-        let [from, to] = [copy.from, copy.to].map(|resource| facts.name(resource.index()).to_owned());
+        let [from, to] = [copy.from, copy.to].map(|resource| facts.name(resource).to_owned());
         (plan.pass_name(copy.pass).to_owned(), from, to)
     };
     for copy in wanted.iter().filter(|copy| given.binary_search(copy).is_err()) {

@@ -4,8 +4,10 @@
 use rgraph_ir::access::Aspects;
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::Graph;
-use rgraph_ir::id::Id;
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Axis, Image, Kind, Life, Mips, ResourceId, Round};
+
+use crate::ids::SubresourceId;
 
 /// A resource's extent, resolved.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,12 +31,12 @@ impl Shape {
 
 /// The shapes of all resources. Relative sizes that go round in circles end at the reference size: validation has
 /// refused them, and a judge must not hang on them.
-pub(crate) fn shapes(graph: &Graph) -> Vec<Shape> {
-    let mut shapes = vec![None; graph.resources().len()];
+pub(crate) fn shapes(graph: &Graph) -> IdVec<ResourceId, Shape> {
+    let mut shapes = IdVec::filled(None, graph.resources().len());
     for id in graph.resources().ids() {
         shape(graph, id, &mut shapes, 0);
     }
-    shapes.into_iter().map(|shape| shape.unwrap_or_else(|| empty(graph))).collect()
+    shapes.iter().map(|shape| shape.unwrap_or_else(|| empty(graph))).collect()
 }
 
 fn empty(graph: &Graph) -> Shape {
@@ -54,8 +56,8 @@ fn empty(graph: &Graph) -> Shape {
 /// Chains of sizes longer than this are refused by nobody, but recursion must end.
 const DEEPEST: usize = 2000;
 
-fn shape(graph: &Graph, id: ResourceId, shapes: &mut [Option<Shape>], depth: usize) -> Shape {
-    let Some(known) = shapes.get(id.index()) else { return empty(graph) };
+fn shape(graph: &Graph, id: ResourceId, shapes: &mut IdVec<ResourceId, Option<Shape>>, depth: usize) -> Shape {
+    let Some(known) = shapes.get(id) else { return empty(graph) };
     if let Some(shape) = known {
         return *shape;
     }
@@ -76,11 +78,17 @@ fn shape(graph: &Graph, id: ResourceId, shapes: &mut [Option<Shape>], depth: usi
         }
         Kind::Image(image) => image_shape(graph, image, base, shapes, depth),
     };
-    shapes[id.index()] = Some(shape);
+    shapes[id] = Some(shape);
     shape
 }
 
-fn image_shape(graph: &Graph, image: &Image, base: Option<Shape>, shapes: &mut [Option<Shape>], depth: usize) -> Shape {
+fn image_shape(
+    graph: &Graph,
+    image: &Image,
+    base: Option<Shape>,
+    shapes: &mut IdVec<ResourceId, Option<Shape>>,
+    depth: usize,
+) -> Shape {
     let format = image.format.or(base.and_then(|base| base.format)).unwrap_or(Format::Rgba8unorm);
     let [width, height] = graph.reference_size();
     let mut volume = base.is_some_and(|base| base.volume);
@@ -198,22 +206,28 @@ impl Grid {
         }
     }
 
+    /// All subresources, ascending.
+    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = SubresourceId> + ExactSizeIterator + use<> {
+        (0..self.len()).map(SubresourceId::new)
+    }
+
     /// The subresources of a part, ascending.
-    pub(crate) fn subresources(&self, part: &Part) -> Vec<usize> {
+    pub(crate) fn subresources(&self, part: &Part) -> Vec<SubresourceId> {
         let span = |cuts: &[u64], [first, end]: [u64; 2]| {
             let from = cuts.partition_point(|cut| *cut <= first).saturating_sub(1);
             let to = cuts.partition_point(|cut| *cut < end).min(cuts.len() - 1);
             if first < end { from..to } else { 0..0 }
         };
         if !self.image {
-            return span(&self.bytes, part.bytes).collect();
+            return span(&self.bytes, part.bytes).map(SubresourceId::new).collect();
         }
         let mut subresources = Vec::new();
         for mip in span(&self.mips, part.mips.map(u64::from)) {
             for layer in span(&self.layers, part.layers.map(u64::from)) {
                 for (at, aspect) in self.aspects.iter().enumerate() {
                     if part.aspects.contains(*aspect) {
-                        subresources.push((mip * (self.layers.len() - 1) + layer) * self.aspects.len() + at);
+                        let index = (mip * (self.layers.len() - 1) + layer) * self.aspects.len() + at;
+                        subresources.push(SubresourceId::new(index));
                     }
                 }
             }
@@ -222,26 +236,32 @@ impl Grid {
     }
 
     /// The part that a subresource is.
-    pub(crate) fn part(&self, subresource: usize) -> Part {
+    pub(crate) fn part(&self, subresource: SubresourceId) -> Part {
+        let subresource = subresource.index();
         if !self.image {
             return Part::buffer([self.bytes[subresource], self.bytes[subresource + 1]]);
         }
         let layer = subresource / self.aspects.len() % (self.layers.len() - 1);
         let mip = subresource / self.aspects.len() / (self.layers.len() - 1);
         let ends = |cuts: &[u64], at: usize| [cuts[at] as u32, cuts[at + 1] as u32];
-        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect(subresource))
+        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect_at(subresource))
+    }
+
+    fn aspect_at(&self, index: usize) -> Aspects {
+        if self.image { self.aspects[index % self.aspects.len()] } else { Aspects::empty() }
     }
 
     /// Which aspect a subresource is of; empty for buffers.
-    pub(crate) fn aspect(&self, subresource: usize) -> Aspects {
-        if self.image { self.aspects[subresource % self.aspects.len()] } else { Aspects::empty() }
+    pub(crate) fn aspect(&self, subresource: SubresourceId) -> Aspects {
+        self.aspect_at(subresource.index())
     }
 
     /// A subresource in words: `mips 0..1 layers 0..6 depth`, or `bytes 0..256`; empty for a whole resource.
-    pub(crate) fn describe(&self, subresource: usize) -> String {
+    pub(crate) fn describe(&self, subresource: SubresourceId) -> String {
         if self.len() == 1 {
             return String::new();
         }
+        let subresource = subresource.index();
         if !self.image {
             return format!("bytes {}..{}", self.bytes[subresource], self.bytes[subresource + 1]);
         }

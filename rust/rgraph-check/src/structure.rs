@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use rgraph_ir::access::{Accesses, Aspects, MemoryDomain, PassQueue, Stages, Usage};
-use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Barriers, Command, Plan, PlanAccess, PlanPassId, QueueWhy};
+use rgraph_ir::id::{Id, IdVec, Span};
+use rgraph_ir::plan::{Barriers, Command, HeapId, Plan, PlanAccess, PlanPassId, QueueId, QueueWhy};
 use rgraph_ir::profile::Capabilities;
 use rgraph_ir::resource::ResourceId;
 
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId};
 use crate::shape::Shape;
 use crate::tables::{can, needs, stages_of, stages_with};
 
@@ -25,7 +26,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         holds
     };
     let inside = |span: Span, len: usize| span.start <= span.end && span.end as usize <= len;
-    let queue = |queue: Option<rgraph_ir::plan::QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
+    let queue = |queue: Option<QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
     let resources = plan.resources.len();
     demand(resources == facts.memory.len(), &|| {
         format!("the plan has {resources} resources, the graph {}", facts.memory.len())
@@ -68,15 +69,15 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         demand(holds, &|| format!("command {at} points outside the plan"));
     }
     let known = |resource: ResourceId| resource.index() < resources;
-    let image = |resource: ResourceId| facts.shapes.get(resource.index()).is_none_or(|shape| shape.is_image());
+    let image = |resource: ResourceId| facts.shapes.get(resource).is_none_or(|shape| shape.is_image());
     let fits = |resource: ResourceId, mips: [u32; 2], layers: [u32; 2]| {
-        facts.shapes.get(resource.index()).is_none_or(|shape| {
+        facts.shapes.get(resource).is_none_or(|shape| {
             mips[0] < mips[1] && mips[1] <= shape.mips && layers[0] < layers[1] && layers[1] <= shape.layers
         })
     };
     let aspects = |resource: ResourceId, aspects: Aspects| {
         let has = |shape: &Shape| !aspects.is_empty() && shape.aspects.contains(aspects);
-        facts.shapes.get(resource.index()).is_none_or(has)
+        facts.shapes.get(resource).is_none_or(has)
     };
     let family = |family: &u32| plan.queues.iter().any(|queue| queue.family == *family);
     let owners = |families: Option<[u32; 2]>| families.is_none_or(|both| both.iter().all(family));
@@ -96,7 +97,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         demand(owners(b.families), &|| format!("a barrier on {} names a family without a queue", name(b.resource)));
     }
     for b in &plan.buffer_barriers {
-        let shape = facts.shapes.get(b.resource.index());
+        let shape = facts.shapes.get(b.resource);
         let holds = known(b.resource)
             && shape.is_none_or(|shape| !shape.is_image() && b.range[0] < b.range[1] && b.range[1] <= shape.bytes);
         demand(holds, &|| format!("a buffer barrier on {} lies outside it", name(b.resource)));
@@ -141,7 +142,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         demand(known(resource), &|| "a copy names a resource that the plan does not have".to_owned());
     }
     for edge in &plan.edges {
-        let part = facts.shapes.get(edge.resource.index()).is_none_or(|shape| match shape.is_image() {
+        let part = facts.shapes.get(edge.resource).is_none_or(|shape| match shape.is_image() {
             true => fits(edge.resource, edge.mips, edge.layers) && aspects(edge.resource, edge.aspects),
             false => edge.range[0] < edge.range[1] && edge.range[1] <= shape.bytes,
         });
@@ -167,15 +168,15 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
 }
 
 /// The declared pass of each pass of the plan, and whether every needed one runs once, where it may.
-pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec<Option<usize>> {
+pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> DeclaredOf {
     let from_graph = facts.graph.passes().len();
     let levels = Levels::new(facts);
-    let mut declared_of = vec![None; plan.passes.len()];
-    let mut ran = vec![0u32; plan.passes.len()];
+    let mut declared_of = DeclaredOf::filled(None, plan.passes.len());
+    let mut ran = IdVec::<PlanPassId, u32>::filled(0, plan.passes.len());
     for (_, batch) in plan.batches.iter_ids() {
         for command in &plan.commands[batch.commands.range()] {
             let Command::Pass { pass, .. } = command else { continue };
-            ran[pass.index()] += 1;
+            ran[*pass] += 1;
             if plan.passes[*pass].queue != batch.queue {
                 let name = plan.pass_name(*pass);
                 let message = format!("pass \"{name}\" stands in a batch of another queue than its own");
@@ -184,17 +185,16 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
         }
     }
     for (id, pass) in plan.passes.iter_ids() {
-        let at = id.index();
         let name = plan.pass_name(id);
-        declared_of[at] = match pass.declared {
-            Some(position) if (position as usize) < from_graph => Some(position as usize),
+        declared_of[id] = match pass.declared {
+            Some(position) if (position as usize) < from_graph => Some(DeclaredPassId::new(position as usize)),
             Some(position) => {
                 let message = format!("pass \"{name}\" says it is declaration {position} of {from_graph}");
                 findings.add(Rule::Malformed, Some(name), None, message);
                 None
             }
             None => match pass.owner {
-                Some(owner) => levels.declared(facts, plan, id, owner as usize),
+                Some(owner) => levels.declared(facts, plan, id, owner),
                 None => scaled(facts, plan, id),
             },
         };
@@ -202,14 +202,14 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
             let message = format!("pass \"{name}\" is declared, and inserted for another pass");
             findings.add(Rule::Malformed, Some(name), None, message);
         }
-        match declared_of[at] {
+        match declared_of[id] {
             Some(declared) => {
                 if pass.declared.is_some() && facts.declared_passes[declared].name != name {
                     let message =
                         format!("pass \"{name}\" is declared as \"{}\"", facts.declared_passes[declared].name);
                     findings.add(Rule::Passes, Some(name), None, message);
                 }
-                if ran[at] > 0 {
+                if ran[id] > 0 {
                     queue_of(facts, plan, id, declared, findings);
                 }
                 if pass.declared.is_none() {
@@ -222,20 +222,20 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
             }
             None => {}
         }
-        if pass.culled.is_some() && ran[at] > 0 {
+        if pass.culled.is_some() && ran[id] > 0 {
             findings.add(Rule::Passes, Some(name), None, format!("culled pass \"{name}\" runs"));
         }
-        if ran[at] > 1 {
-            findings.add(Rule::Passes, Some(name), None, format!("pass \"{name}\" runs {} times", ran[at]));
+        if ran[id] > 1 {
+            findings.add(Rule::Passes, Some(name), None, format!("pass \"{name}\" runs {} times", ran[id]));
         }
     }
-    let mut of_declared = vec![0u32; facts.declared_passes.len()];
-    for (at, declared) in declared_of.iter().enumerate() {
+    let mut of_declared = IdVec::<DeclaredPassId, u32>::filled(0, facts.declared_passes.len());
+    for (id, declared) in declared_of.iter_ids() {
         if let Some(declared) = declared {
-            of_declared[*declared] += u32::from(ran[at] > 0);
+            of_declared[*declared] += u32::from(ran[id] > 0);
         }
     }
-    for (declared, count) in of_declared.iter().enumerate() {
+    for (declared, count) in of_declared.iter_ids() {
         let name = &facts.declared_passes[declared].name;
         if *count == 0 && facts.needed[declared] {
             let kind = if facts.declared_passes[declared].inserted.is_some() { "inserted pass" } else { "pass" };
@@ -250,14 +250,14 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
 
 /// Jobs that fill mip levels, by the pass that demands them, the image and the level; several where accesses differ
 /// in layers.
-struct Levels(HashMap<(usize, usize, u32), Vec<usize>>);
+struct Levels(HashMap<(u32, ResourceId, u32), Vec<DeclaredPassId>>);
 
 impl Levels {
     fn new(facts: &Facts) -> Self {
-        let mut levels: HashMap<_, Vec<usize>> = HashMap::new();
-        for (at, declared) in facts.declared_passes.iter().enumerate() {
+        let mut levels: HashMap<_, Vec<DeclaredPassId>> = HashMap::new();
+        for (at, declared) in facts.declared_passes.iter_ids() {
             if let Some(Inserted::Mips { owner, resource, level }) = declared.inserted {
-                levels.entry((owner, resource, level)).or_default().push(at);
+                levels.entry((owner.index() as u32, resource, level)).or_default().push(at);
             }
         }
         Self(levels)
@@ -265,10 +265,10 @@ impl Levels {
 
     /// The declared pass of an inserted pass, by its owner and its write; names of passes are not unique enough to tell
     /// it.
-    fn declared(&self, facts: &Facts, plan: &Plan, pass: PlanPassId, owner: usize) -> Option<usize> {
+    fn declared(&self, facts: &Facts, plan: &Plan, pass: PlanPassId, owner: u32) -> Option<DeclaredPassId> {
         let access = written(plan, pass)?;
-        let declared_passes = self.0.get(&(owner, access.resource.index(), access.mips[0]))?;
-        let layers = |declared: &&usize| {
+        let declared_passes = self.0.get(&(owner, access.resource, access.mips[0]))?;
+        let layers = |declared: &&DeclaredPassId| {
             facts.declared_passes[**declared].uses.iter().any(|at| at.writes && at.part.layers == access.layers)
         };
         declared_passes.iter().find(layers).or(declared_passes.first()).copied()
@@ -282,22 +282,22 @@ fn written(plan: &Plan, pass: PlanPassId) -> Option<&PlanAccess> {
 }
 
 /// A scaled blit has no fixed name: it is known by what it writes.
-fn scaled(facts: &Facts, plan: &Plan, pass: PlanPassId) -> Option<usize> {
-    let written = written(plan, pass)?.resource.index();
-    facts
-        .declared_passes
-        .iter()
-        .position(|declared| matches!(declared.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
+fn scaled(facts: &Facts, plan: &Plan, pass: PlanPassId) -> Option<DeclaredPassId> {
+    let written = written(plan, pass)?.resource;
+    let mut passes = facts.declared_passes.iter_ids();
+    passes
+        .find(|(_, declared)| matches!(declared.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
+        .map(|(id, _)| id)
 }
 
 /// The accesses that the plan gives an inserted pass are those that the declaration demands.
-fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, declared: usize, findings: &mut Findings) {
+fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, declared: DeclaredPassId, findings: &mut Findings) {
     let list = &plan.pass_accesses[plan.passes[pass].accesses.range()];
     let name = plan.pass_name(pass);
     for at in &facts.declared_passes[declared].uses {
         let wanted = if at.writes { Accesses::TRANSFER_WRITE } else { Accesses::TRANSFER_READ };
         let found = list.iter().any(|access| {
-            access.resource.index() == at.resource
+            access.resource == at.resource
                 && access.access.contains(wanted)
                 && access.stages.contains(Stages::BLIT)
                 && access.mips == at.part.mips
@@ -327,35 +327,35 @@ fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, declared: usize, findi
 }
 
 /// The queue of a plan that a declaration names, or `None` for the host and where any will do.
-pub(crate) fn named_queue(plan: &Plan, queue: PassQueue) -> Option<usize> {
+pub(crate) fn named_queue(plan: &Plan, queue: PassQueue) -> Option<QueueId> {
     let has = |wanted: Capabilities| {
-        let queues = plan.queues.as_slice();
-        queues.iter().position(|queue| queue.capabilities.contains(wanted))
+        let mut queues = plan.queues.iter_ids();
+        queues.find(|(_, queue)| queue.capabilities.contains(wanted)).map(|(id, _)| id)
     };
     let graphics = has(Capabilities::GRAPHICS);
     let other = |wanted: Capabilities| {
-        let fits = |at: &usize| {
-            let capabilities = plan.queues.as_slice()[*at].capabilities;
+        let fits = |id: &QueueId| {
+            let capabilities = plan.queues[*id].capabilities;
             let implied = wanted == Capabilities::TRANSFER && !capabilities.is_empty();
-            Some(*at) != graphics && (implied || capabilities.contains(wanted))
+            Some(*id) != graphics && (implied || capabilities.contains(wanted))
         };
-        let others = (0..plan.queues.len()).filter(fits);
-        others.min_by_key(|at| (plan.queues.as_slice()[*at].capabilities.bits().count_ones(), *at)).or(graphics)
+        let others = plan.queues.ids().filter(fits);
+        others.min_by_key(|id| (plan.queues[*id].capabilities.bits().count_ones(), *id)).or(graphics)
     };
     match queue {
         PassQueue::Graphics => graphics,
         PassQueue::Compute => graphics.or_else(|| has(Capabilities::COMPUTE)),
         PassQueue::AsyncCompute => other(Capabilities::COMPUTE).or_else(|| has(Capabilities::COMPUTE)),
-        PassQueue::Transfer => other(Capabilities::TRANSFER).or(Some(0)),
+        PassQueue::Transfer => other(Capabilities::TRANSFER).or(Some(QueueId::new(0))),
         PassQueue::Cpu | PassQueue::Any => None,
     }
 }
 
-fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, declared: usize, findings: &mut Findings) {
+fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, declared: DeclaredPassId, findings: &mut Findings) {
     let pass = &plan.passes[id];
     let name = plan.pass_name(id);
     let allowed = facts.declared_passes[declared].queue;
-    let at = pass.queue.map(Id::index);
+    let at = pass.queue;
     let searched = matches!(pass.why.queue, QueueWhy::EarliestFinish | QueueWhy::OnlyCapable);
     let right = match allowed {
         PassQueue::Cpu => at.is_none(),
@@ -363,7 +363,7 @@ fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, declared: usize, finding
         _ => at.is_some() && (searched || at == named_queue(plan, allowed)),
     };
     if !right {
-        let on = at.map_or("the host".to_owned(), |at| format!("queue \"{}\"", plan.queues.as_slice()[at].name));
+        let on = at.map_or("the host".to_owned(), |at| format!("queue \"{}\"", plan.queues[at].name));
         let message = format!("pass \"{name}\" is declared on {allowed} but runs on {on}");
         findings.add(Rule::Queue, Some(name), None, message);
     }
@@ -373,7 +373,7 @@ fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, declared: usize, finding
             None => on_host || at_use.usage == Usage::Present,
             Some(at) => {
                 let needed = needs(at_use.usage, at_use.stages, at_use.transfer);
-                let capabilities = plan.queues.as_slice()[at].capabilities;
+                let capabilities = plan.queues[at].capabilities;
                 !on_host && can(capabilities, needed) && stages_of(capabilities).contains(at_use.stages)
             }
         };
@@ -451,18 +451,18 @@ pub(crate) fn scopes(plan: &Plan, findings: &mut Findings) {
 }
 
 /// Places: inside heaps, large enough, and there for everything that a pass uses.
-pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
-    let alone = |memory: usize| facts.edged[memory] || facts.fresh[memory];
-    let mut place = vec![None; facts.memory.len()];
+pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
+    let alone = |memory: MemoryId| facts.edged[memory] || facts.fresh[memory];
+    let mut place = IdVec::<ResourceId, _>::filled(None, facts.memory.len());
     for p in &plan.memory.placements {
-        let Some(slot) = place.get_mut(p.resource.index()) else { continue };
-        let what = facts.name(p.resource.index());
+        let Some(slot) = place.get_mut(p.resource) else { continue };
+        let what = facts.name(p.resource);
         let end = p.offset.checked_add(p.size);
         if end.is_none_or(|end| end > plan.memory.heaps[p.heap].size) {
             let message = format!("\"{what}\" at {} with {} bytes ends outside its heap", p.offset, p.size);
             findings.add(Rule::Placement, None, Some(what), message);
         }
-        let bytes = facts.shapes[p.resource.index()].bytes;
+        let bytes = facts.shapes[p.resource].bytes;
         if p.size < bytes {
             let message = format!("\"{what}\" has a place of {} bytes but needs {bytes}", p.size);
             findings.add(Rule::Placement, None, Some(what), message);
@@ -470,39 +470,39 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
         if slot.replace((p.heap, p.offset)).is_some() {
             findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" has two places"));
         }
-        if facts.edged[facts.memory[p.resource.index()]] {
+        if facts.edged[facts.memory[p.resource]] {
             let message = format!("\"{what}\" outlives the frame but has a place among the transients");
             findings.add(Rule::Placement, None, Some(what), message);
         }
-        if facts.fresh[facts.memory[p.resource.index()]] {
+        if facts.fresh[facts.memory[p.resource]] {
             let message = format!("\"{what}\" is fresh but has a place that the run before has too");
             findings.add(Rule::Placement, None, Some(what), message);
         }
     }
-    for (resource, own) in place.iter().enumerate() {
+    for (resource, own) in place.iter_ids() {
         let memory = facts.memory[resource];
-        if let (Some(own), Some(other), true) = (own, place[memory], facts.frames_ago[resource] == 0)
+        if let (Some(own), Some(other), true) = (own, place[memory.first_name()], facts.frames_ago[resource] == 0)
             && *own != other
         {
-            let (what, base) = (facts.name(resource), facts.name(memory));
+            let (what, base) = (facts.name(resource), facts.memory_name(memory));
             let message = format!("\"{what}\" modifies \"{base}\" but lies in other bytes");
             findings.add(Rule::Placement, None, Some(what), message);
         }
     }
-    let mut ran = vec![false; plan.passes.len()];
+    let mut ran = IdVec::<PlanPassId, bool>::filled(false, plan.passes.len());
     for (_, batch) in plan.batches.iter_ids() {
         for command in &plan.commands[batch.commands.range()] {
             if let Command::Pass { pass, .. } = command {
-                ran[pass.index()] = true;
+                ran[*pass] = true;
             }
         }
     }
-    for (at, declared) in declared_of.iter().enumerate() {
-        let Some(declared) = declared.filter(|_| ran[at]) else { continue };
+    for (id, declared) in declared_of.iter_ids() {
+        let Some(declared) = declared.filter(|_| ran[id]) else { continue };
         for at_use in &facts.declared_passes[declared].uses {
             let memory = facts.memory[at_use.resource];
             let placed = || facts.names(memory).any(|name| place[name].is_some());
-            if !alone(memory) && place[memory].is_none() && !placed() {
+            if !alone(memory) && place[memory.first_name()].is_none() && !placed() {
                 let what = facts.name(at_use.resource);
                 findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" is used but has no place"));
             }
@@ -510,25 +510,25 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
     }
     let images = plan.image_barriers.iter().map(|barrier| barrier.resource);
     for resource in images.chain(plan.buffer_barriers.iter().map(|barrier| barrier.resource)) {
-        let memory = facts.memory[resource.index()];
+        let memory = facts.memory[resource];
         if !alone(memory) && facts.names(memory).all(|name| place[name].is_none()) {
-            let what = facts.name(resource.index());
+            let what = facts.name(resource);
             findings.add(Rule::Placement, None, Some(what), format!("a barrier names \"{what}\", which has no place"));
         }
     }
     for (id, resource) in facts.graph.resources().iter_ids() {
         let (said, plan_says) = (resource.sharing, plan.resources[id].sharing);
         if said.is_some_and(|said| said != plan_says) && plan.resources[id].lifetime.is_some() {
-            let what = facts.name(id.index());
+            let what = facts.name(id);
             if is_noted(plan, what) {
                 continue;
             }
             let message = format!("\"{what}\" is declared otherwise than {plan_says}");
             findings.add(Rule::Ownership, None, Some(what), message);
         }
-        let chosen = facts.graph.resources()[ResourceId::new(facts.memory[id.index()])].memory_domain;
+        let chosen = facts.graph.resources()[facts.memory[id].first_name()].memory_domain;
         if chosen != plan.resources[id].memory_domain {
-            let what = facts.name(id.index());
+            let what = facts.name(id);
             let word = |domain: Option<MemoryDomain>| domain.map_or("any", MemoryDomain::name);
             let (declared, planned) = (word(chosen), word(plan.resources[id].memory_domain));
             let message =
@@ -546,17 +546,17 @@ pub(crate) fn is_noted(plan: &Plan, resource: &str) -> bool {
 }
 
 /// Pairs of memories that share bytes. O(n log n + pairs).
-pub(crate) fn overlaps(facts: &Facts, plan: &Plan) -> Vec<(usize, usize)> {
-    let mut spans: Vec<(usize, u64, u64, usize)> = Vec::new();
+pub(crate) fn overlaps(facts: &Facts, plan: &Plan) -> Vec<(MemoryId, MemoryId)> {
+    let mut spans: Vec<(HeapId, u64, u64, MemoryId)> = Vec::new();
     for p in &plan.memory.placements {
-        let resource = p.resource.index();
+        let resource = p.resource;
         if let Some(&memory) = facts.memory.get(resource) {
-            spans.push((p.heap.index(), p.offset, p.offset.saturating_add(p.size), memory));
+            spans.push((p.heap, p.offset, p.offset.saturating_add(p.size), memory));
         }
     }
     spans.sort_unstable();
     let mut pairs = Vec::new();
-    let mut open: Vec<(usize, u64, usize)> = Vec::new();
+    let mut open: Vec<(HeapId, u64, MemoryId)> = Vec::new();
     for (heap, first, end, memory) in spans {
         open.retain(|(other, until, _)| *other == heap && *until > first);
         pairs.extend(open.iter().filter(|(.., other)| *other != memory).map(|(.., other)| (*other, memory)));

@@ -2,22 +2,31 @@
 //! verdict on a pair of uses.
 
 use rgraph_ir::access::{Accesses, Layout};
-use rgraph_ir::plan::{Hazard, Why};
+use rgraph_ir::id::IdVec;
+use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Why};
 
 use crate::clock::{Lanes, Node, available, ordered};
 use crate::facts::Key;
+use crate::ids::{DeclaredPassId, DoneId, MemoryId, NodeId, StoreId, SubresourceId};
 use crate::tables::Op;
+
+/// One subresource of one store.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct StorePlace {
+    pub store: StoreId,
+    pub subresource: SubresourceId,
+}
 
 /// An operation that ran: one leaf stage and access of a pass, or a transition at a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
-    pub queue: usize,
+    pub queue: QueueId,
     pub position: u32,
     pub op: Op,
     /// The node at which a transition, release, acquire or entry happens.
-    pub node: Option<usize>,
+    pub node: Option<NodeId>,
     /// The pass of the plan, or the one that a transition says it is for.
-    pub pass: Option<usize>,
+    pub pass: Option<PlanPassId>,
     /// Which time a pass runs: operations of one instance are no hazard to each other.
     pub instance: u32,
     /// Which render pass it is in (0: none), and whether as attachment or input attachment there.
@@ -29,8 +38,7 @@ pub(crate) struct Done {
     /// resolve's read of what its own subpass drew.
     pub inner: bool,
     pub run: u32,
-    pub store: usize,
-    pub subresource: usize,
+    pub place: StorePlace,
     /// The unordered group that it is in; 0: none.
     pub group: u32,
     /// Counts all operations.
@@ -53,28 +61,28 @@ pub(crate) enum Local {
 /// A write that is still the last one of a subresource.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
-    pub done: usize,
+    pub done: DoneId,
     /// Nodes of the subresource at which it was made available by name.
-    pub at: Vec<usize>,
+    pub at: Vec<NodeId>,
     /// Barriers that took it in by another name of its bytes.
     pub lent: Vec<Lent>,
     /// Nodes at which it was made visible to the host.
-    pub host: Vec<usize>,
+    pub host: Vec<NodeId>,
 }
 
 /// A barrier on another name of its bytes that took a write in.
 #[derive(Clone, Debug)]
 pub(crate) struct Lent {
-    pub node: usize,
-    /// The store and subresource that it names.
-    pub to: [usize; 2],
+    pub node: NodeId,
+    /// What it names.
+    pub to: StorePlace,
     /// Nodes at which the host sees what it took in.
-    pub host: Vec<usize>,
+    pub host: Vec<NodeId>,
 }
 
 impl Write {
     /// The same write as a place in the same bytes meets it: barriers on that place took it in for it.
-    pub(crate) fn met_by(&self, place: [usize; 2]) -> Self {
+    pub(crate) fn met_by(&self, place: StorePlace) -> Self {
         let mut met = Self { lent: Vec::new(), ..self.clone() };
         for lent in self.lent.iter().filter(|lent| lent.to == place) {
             met.at.push(lent.node);
@@ -92,7 +100,7 @@ impl Write {
 /// A read since then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
-    pub done: usize,
+    pub done: DoneId,
 }
 
 /// Half of a transfer of ownership that waits for the other half.
@@ -101,7 +109,7 @@ pub(crate) struct Release {
     pub families: [u32; 2],
     pub layouts: [Layout; 2],
     pub part: crate::shape::Part,
-    pub pass: Option<usize>,
+    pub pass: Option<PlanPassId>,
 }
 
 /// What became of a subresource's contents.
@@ -112,7 +120,7 @@ pub(crate) enum Gone {
     /// A barrier from `undefined`.
     Transition,
     /// Another resource in the same bytes.
-    Alias(usize),
+    Alias(MemoryId),
     /// A store operation that does not store.
     NotStored,
     /// Another queue family used it without a transfer of ownership.
@@ -127,7 +135,7 @@ pub(crate) struct SubresourceState {
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
     /// Barriers on it since the last write.
-    pub nodes: Vec<usize>,
+    pub nodes: Vec<NodeId>,
     /// Up to which operation the resources in the same bytes were looked at.
     pub alias_seen: u64,
     pub layout: Layout,
@@ -139,8 +147,8 @@ pub(crate) struct SubresourceState {
     pub lost: u32,
     pub written: u32,
     /// Last write and last access of this run in declared order, with their groups.
-    pub last_write: Option<(Key, u32, usize)>,
-    pub last_any: Option<(Key, u32, usize)>,
+    pub last_write: Option<(Key, u32, DeclaredPassId)>,
+    pub last_any: Option<(Key, u32, DeclaredPassId)>,
 }
 
 impl SubresourceState {
@@ -167,7 +175,7 @@ pub(crate) enum Later<'a> {
     /// An operation of a pass.
     Op(&'a Done),
     /// A transition, release or acquire, at its own node.
-    Node(usize),
+    Node(NodeId),
 }
 
 /// Why a pair is a hazard.
@@ -184,14 +192,14 @@ pub(crate) enum Missing {
 /// Everything that a verdict looks at.
 pub(crate) struct Court<'a> {
     pub lanes: &'a Lanes,
-    pub nodes: &'a [Node],
-    pub done: &'a [Done],
-    pub host: usize,
+    pub nodes: &'a IdVec<NodeId, Node>,
+    pub done: &'a IdVec<DoneId, Done>,
+    pub host: QueueId,
 }
 
 impl Court<'_> {
     /// Whether `x` is ordered before the later side; `through` are nodes that it entered for certain.
-    pub(crate) fn is_ordered(&self, x: &Done, through: &[usize], y: &Later) -> bool {
+    pub(crate) fn is_ordered(&self, x: &Done, through: &[NodeId], y: &Later) -> bool {
         let (clock, place) = match y {
             Later::Op(y) if x.queue == self.host && y.queue == self.host => return true,
             Later::Op(y) => {
@@ -200,7 +208,7 @@ impl Court<'_> {
             }
             Later::Node(n) => (&self.nodes[*n].clock, None),
         };
-        let from = |node: usize| {
+        let from = |node: NodeId| {
             let n = &self.nodes[node];
             let direct = match (place, y) {
                 (Some((queue, stage, rendering)), _) => n.orders(queue, stage, rendering),
@@ -216,14 +224,14 @@ impl Court<'_> {
     }
 
     /// Whether a write is available at a node.
-    pub(crate) fn is_available(&self, x: &Done, at: &[usize], node: usize) -> bool {
+    pub(crate) fn is_available(&self, x: &Done, at: &[NodeId], node: NodeId) -> bool {
         let clock = &self.nodes[node].clock;
         x.node.is_none() && available(clock, x.queue, x.position, usize::from(x.op.stage))
             || at.iter().any(|&n| n == node || self.nodes[n].reaches(clock))
     }
 
     /// Whether a write is visible to the later side. `nodes` are the barriers on either's subresource.
-    pub(crate) fn is_visible(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> bool {
+    pub(crate) fn is_visible(&self, x: &Write, nodes: [&[NodeId]; 2], y: &Later) -> bool {
         let write = &self.done[x.done];
         let y = match y {
             Later::Node(node) => return self.is_available(write, &x.at, *node),
@@ -234,7 +242,7 @@ impl Court<'_> {
             let clock = self.lanes.at(queue, stage);
             return write.queue == self.host || x.host.iter().any(|&n| self.nodes[n].reaches(clock));
         }
-        let named = |n: &usize| {
+        let named = |n: &NodeId| {
             self.nodes[*n].shows(queue, stage, y.op.access, y.rendering) && self.is_available(write, &x.at, *n)
         };
         if nodes.iter().any(|list| list.iter().any(named)) {
@@ -247,7 +255,7 @@ impl Court<'_> {
     }
 
     /// What is missing between a write and the later side, if anything.
-    pub(crate) fn after_write(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> Option<Missing> {
+    pub(crate) fn after_write(&self, x: &Write, nodes: [&[NodeId]; 2], y: &Later) -> Option<Missing> {
         let write = &self.done[x.done];
         if !self.is_ordered(write, &x.at, y) {
             return Some(Missing::Order);
@@ -269,13 +277,11 @@ impl Court<'_> {
 }
 
 /// The pass that a barrier says it is for.
-pub(crate) fn meant(why: &Why) -> Option<usize> {
-    use rgraph_ir::id::Id;
+pub(crate) fn meant(why: &Why) -> Option<PlanPassId> {
     match why.hazard {
         Hazard::Release => why.from.or(why.to),
         _ => why.to.or(why.from),
     }
-    .map(Id::index)
 }
 
 /// An operation of no stage, for nodes that write.

@@ -5,11 +5,12 @@
 //! and counts nothing for a pass that may share a render pass with the next one.
 
 use rgraph_ir::access::Usage;
-use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::{Plan, PlanPassId};
 
 use crate::facts::{Facts, SubresourceUse};
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredOf, DeclaredPassId};
 use crate::tables::is_attachment;
 
 /// Part of a time by which sums in single precision may be off.
@@ -19,8 +20,11 @@ const ROUNDING: f64 = 1e-5;
 /// access beside them are.
 const PAIRS: usize = 4096;
 
+/// By declared pass: the pass of the plan that it is.
+type PassOf = IdVec<DeclaredPassId, Option<PlanPassId>>;
+
 /// Judges the times of a plan.
-pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let Some(bound) = plan.report.bound else { return };
     let frame = plan.report.frame_us;
     let slack = ROUNDING * frame.abs().max(1.0);
@@ -30,9 +34,9 @@ pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], f
             findings.add(Rule::Time, None, None, message);
         }
     }
-    let mut pass_of = vec![None; facts.declared_passes.len()];
+    let mut pass_of = PassOf::filled(None, facts.declared_passes.len());
     for id in plan.passes.ids().filter(|&id| plan.passes[id].culled.is_none()) {
-        if let Some(known) = declared_of[id.index()].and_then(|declared| pass_of.get_mut(declared)) {
+        if let Some(known) = declared_of[id].and_then(|declared| pass_of.get_mut(declared)) {
             *known = Some(id);
         }
         let why = plan.passes[id].why;
@@ -63,8 +67,8 @@ pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], f
 }
 
 /// Whether two passes use some memory as attachments, so that one render pass may have both.
-fn may_merge(facts: &Facts, a: usize, b: usize) -> bool {
-    let attached = |pass: usize| {
+fn may_merge(facts: &Facts, a: DeclaredPassId, b: DeclaredPassId) -> bool {
+    let attached = |pass: DeclaredPassId| {
         let uses = facts.declared_passes[pass].uses.iter();
         let uses = uses.filter(|at| is_attachment(at.usage) || at.usage == Usage::InputAttachment);
         uses.map(|at| facts.memory[at.resource])
@@ -83,7 +87,7 @@ struct Edge {
 /// What one pass does to one subresource.
 #[derive(Clone, Copy)]
 struct PassUse {
-    declared: usize,
+    declared: DeclaredPassId,
     writes: bool,
     group: u32,
 }
@@ -98,7 +102,7 @@ fn by_pass(facts: &Facts, uses: &[SubresourceUse], all: &mut Vec<PassUse>) {
 }
 
 /// Which pass follows which, subresource by subresource: readers the writer before them, writers the accesses before them.
-fn edges(facts: &Facts, pass_of: &[Option<PlanPassId>]) -> Vec<Edge> {
+fn edges(facts: &Facts, pass_of: &PassOf) -> Vec<Edge> {
     let (mut edges, mut all) = (Vec::new(), Vec::new());
     for uses in facts.order.iter().flatten() {
         by_pass(facts, uses, &mut all);
@@ -121,7 +125,7 @@ fn edges(facts: &Facts, pass_of: &[Option<PlanPassId>]) -> Vec<Edge> {
 
 /// The longest path of declared durations in microseconds. `edges` are sorted by their later pass; those that the plan's
 /// order does not keep are findings of others.
-fn longest(facts: &Facts, plan: &Plan, pass_of: &[Option<PlanPassId>], edges: &[Edge]) -> f64 {
+fn longest(facts: &Facts, plan: &Plan, pass_of: &PassOf, edges: &[Edge]) -> f64 {
     let mut declared = IdVec::<PlanPassId, f64>::filled(0.0, plan.passes.len());
     for (id, pass) in facts.graph.passes().iter_ids() {
         let of = facts.place(id).and_then(|declared| *pass_of.get(declared)?);

@@ -4,11 +4,13 @@
 
 use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store, Usage};
 use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Attachment, Command, PlanPassId};
+use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
+use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
 use super::{LinkKind, Refused};
 use crate::facts::DeclaredUse;
+use crate::ids::{CommandId, DeclaredPassId, SubresourceId};
 use crate::shape::Part;
 use crate::tables::{Op, is_attachment, leaf};
 
@@ -23,8 +25,8 @@ pub(super) struct RenderPass {
 
 /// An operation that a load or store operation adds to the passes that use a subresource.
 pub(super) struct Extra {
-    pub resource: usize,
-    pub subresource: usize,
+    pub resource: ResourceId,
+    pub subresource: SubresourceId,
     /// The only pass with which it happens; `None`: with each.
     pub pass: Option<PlanPassId>,
     pub op: Op,
@@ -32,20 +34,21 @@ pub(super) struct Extra {
 
 impl Lister<'_> {
     /// Opens a render pass.
-    pub(super) fn begin_render_pass(&mut self, queue: usize, command: usize, attachments: Span) {
+    pub(super) fn begin_render_pass(&mut self, queue: QueueId, command: CommandId, attachments: Span) {
         let (facts, plan) = (self.facts, self.plan);
-        let passes = plan.commands[command + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
+        let passes =
+            plan.commands[command.index() + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
         let declared_passes = passes.filter_map(|next| match next {
-            Command::Pass { pass, .. } => self.declared_of[pass.index()].map(|declared| (*pass, declared)),
+            Command::Pass { pass, .. } => self.declared_of[*pass].map(|declared| (*pass, declared)),
             _ => None,
         });
-        let declared_passes: Vec<(PlanPassId, usize)> = declared_passes.collect();
+        let declared_passes: Vec<(PlanPassId, DeclaredPassId)> = declared_passes.collect();
         let flags: Vec<_> = declared_passes.iter().map(|(_, declared)| facts.declared_passes[*declared].flag).collect();
         let flag = flags.first().copied().flatten().filter(|first| flags.iter().all(|flag| *flag == Some(*first)));
         let mut extra = Vec::new();
         for entry in &plan.attachments[attachments.range()] {
-            let resource = entry.resource.index();
-            if resource >= facts.memory.len() {
+            let resource = entry.resource;
+            if facts.memory.get(resource).is_none() {
                 continue;
             }
             self.enter(queue, resource);
@@ -65,13 +68,13 @@ impl Lister<'_> {
             }
         }
         self.render_passes += 1;
-        let flag = flag.map(|flag| flag as u32);
+        let flag = flag.map(|flag| flag.index() as u32);
         self.render_pass = Some(RenderPass { id: self.render_passes, flag, extra, attachments });
     }
 
-    fn attached(&self, entry: &Attachment) -> Vec<usize> {
+    fn attached(&self, entry: &Attachment) -> Vec<SubresourceId> {
         let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, entry.aspects);
-        self.subresources(entry.resource.index(), &part)
+        self.subresources(entry.resource, &part)
     }
 
     /// Closes a render pass: a store operation follows a change of layout within, and is in its second scope.
@@ -80,8 +83,8 @@ impl Lister<'_> {
             return Err(Refused::one("a render pass ends that did not begin".to_owned()));
         };
         for entry in &self.plan.attachments[open.attachments.range()] {
-            let resource = entry.resource.index();
-            if entry.input || resource >= self.facts.memory.len() {
+            let resource = entry.resource;
+            if entry.input || self.facts.memory.get(resource).is_none() {
                 continue;
             }
             for subresource in self.attached(entry) {
@@ -89,7 +92,7 @@ impl Lister<'_> {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let region = self.region(resource, &[subresource]);
                 let writes = |access: &&super::Access| {
-                    access.write && super::pairs::names(&access.region, &region, subresource as u32)
+                    access.write && super::pairs::names(&access.region, &region, subresource.index() as u32)
                 };
                 let last = self.listing.accesses.iter().rev().find(writes);
                 let change = last.and_then(|last| last.link).map(|link| &self.listing.links[link.index()]);

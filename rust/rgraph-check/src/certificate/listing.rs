@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use rgraph_ir::access::{Aspects, Layout, Sharing, Stages};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, Plan, Scope};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, EventId, HeapId, Plan, QueueId, Scope};
+use rgraph_ir::resource::ResourceId;
 
 use super::pairs::Need;
 use super::{Access, Link, LinkId, LinkKind, Refused, Region, State, Within};
 use crate::facts::Facts;
+use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
 use crate::shape::Part;
 use crate::structure;
 use crate::subresource::meant;
@@ -17,7 +19,7 @@ use crate::subresource::meant;
 #[derive(Default)]
 pub(super) struct Memory {
     /// Heap, first byte and end of each of its names.
-    pub places: Vec<(usize, u64, u64)>,
+    pub places: Vec<(HeapId, u64, u64)>,
     /// Whether its contents pass from run to run; else they begin anew.
     pub outlives: bool,
     /// Whether each run has other memory for it.
@@ -34,24 +36,25 @@ pub(super) struct Listing {
     pub steps: u32,
     /// The host's number among the queues.
     pub host: u32,
-    pub memories: Vec<Memory>,
+    pub memories: IdVec<MemoryId, Memory>,
 }
 
 impl Listing {
     /// Whether contents of a memory pass from run to run.
     pub(super) fn outlives(&self, memory: u32) -> bool {
-        self.memories.get(memory as usize).is_none_or(|memory| memory.outlives)
+        self.memories.get(MemoryId::new(memory as usize)).is_none_or(|memory| memory.outlives)
     }
 
     /// Whether the run before may have used the bytes of a memory that has no entry.
     pub(super) fn is_used_again(&self, memory: u32) -> bool {
-        !self.outlives(memory) && !self.memories.get(memory as usize).is_some_and(|memory| memory.fresh)
+        !self.outlives(memory) && !self.memories.get(MemoryId::new(memory as usize)).is_some_and(|memory| memory.fresh)
     }
 
     /// Whether two memories share a byte.
     pub(super) fn overlaps(&self, a: u32, b: u32) -> bool {
-        let places = |memory: u32| self.memories.get(memory as usize).map_or(&[][..], |memory| &memory.places);
-        let meet = |p: &(usize, u64, u64), q: &(usize, u64, u64)| p.0 == q.0 && p.1 < q.2 && q.1 < p.2;
+        let places =
+            |memory: u32| self.memories.get(MemoryId::new(memory as usize)).map_or(&[][..], |memory| &memory.places);
+        let meet = |p: &(HeapId, u64, u64), q: &(HeapId, u64, u64)| p.0 == q.0 && p.1 < q.2 && q.1 < p.2;
         a != b && places(a).iter().any(|p| places(b).iter().any(|q| meet(p, q)))
     }
 
@@ -68,7 +71,7 @@ impl Listing {
 
     /// The copy of a ring in whose last run a subresource was used last before it comes round as another copy.
     pub(super) fn copy_before(&self, region: &Region, subresource: u32) -> u32 {
-        let ring = self.memories.get(region.memory as usize).map_or(1, |memory| memory.ring.max(1));
+        let ring = self.memories.get(MemoryId::new(region.memory as usize)).map_or(1, |memory| memory.ring.max(1));
         let of = |a: &Access, copy: u32| (a.region.memory, a.region.copy) == (region.memory, copy);
         let used =
             |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.subresources.contains(&subresource));
@@ -116,56 +119,58 @@ impl Access {
 }
 
 /// A split barrier under way: its links and its queue.
-type Event = (Vec<Option<LinkId>>, Barriers, usize);
+type Event = (Vec<Option<LinkId>>, Barriers, QueueId);
 
 /// What is known on the way through a plan.
 pub(super) struct Lister<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
-    pub declared_of: &'a [Option<usize>],
+    pub declared_of: &'a DeclaredOf,
     pub listing: Listing,
     pub step: u32,
-    pub host: usize,
+    pub host: QueueId,
     /// By memory: whether families share it.
-    concurrent: Vec<bool>,
+    concurrent: IdVec<MemoryId, bool>,
     /// The step before the first command of the batch.
     begin: u32,
     /// The render pass that is open, its flag, and operations that its load and store operations add.
     pub render_pass: Option<super::attachments::RenderPass>,
     pub render_passes: u32,
     /// By memory, copy and queue: whether the runtime's entries stand.
-    entered: BTreeMap<(usize, u32, usize), ()>,
+    entered: BTreeMap<(MemoryId, u32, QueueId), ()>,
     /// By memory, copy and subresource: whether it was used in this run.
-    pub used: BTreeMap<(usize, u32, usize), ()>,
-    events: BTreeMap<usize, Event>,
+    pub used: BTreeMap<(MemoryId, u32, SubresourceId), ()>,
+    events: BTreeMap<EventId, Event>,
 }
 
 /// Flattens a plan.
-pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Result<Listing, Refused> {
-    let host = plan.queues.len();
-    let mut memories: Vec<Memory> = (0..facts.memory.len())
-        .map(|at| Memory {
+pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Result<Listing, Refused> {
+    let host = QueueId::new(plan.queues.len());
+    let mut memories: IdVec<MemoryId, Memory> = facts
+        .memory
+        .iter_ids()
+        .map(|(name, memory)| Memory {
             places: Vec::new(),
-            outlives: facts.edged[facts.memory[at]],
-            fresh: facts.fresh[at],
-            ring: facts.ring[at],
+            outlives: facts.edged[*memory],
+            fresh: facts.fresh[MemoryId::of_first(name)],
+            ring: facts.ring[MemoryId::of_first(name)],
         })
         .collect();
     for place in &plan.memory.placements {
-        if let Some(&memory) = facts.memory.get(place.resource.index()) {
+        if let Some(&memory) = facts.memory.get(place.resource) {
             let end = place.offset.saturating_add(place.size);
-            memories[memory].places.push((place.heap.index(), place.offset, end));
+            memories[memory].places.push((place.heap, place.offset, end));
         }
     }
-    let shared = |at: usize| plan.resources.as_slice().get(at).is_some_and(|r| r.sharing == Sharing::Concurrent);
+    let shared = |id: ResourceId| plan.resources.get(id).is_some_and(|r| r.sharing == Sharing::Concurrent);
     let mut lister = Lister {
         facts,
         plan,
         declared_of,
-        listing: Listing { links: Vec::new(), accesses: Vec::new(), steps: 0, host: host as u32, memories },
+        listing: Listing { links: Vec::new(), accesses: Vec::new(), steps: 0, host: host.index() as u32, memories },
         step: 1,
         host,
-        concurrent: (0..facts.memory.len()).map(shared).collect(),
+        concurrent: facts.memory.ids().map(shared).collect(),
         begin: 0,
         render_pass: None,
         render_passes: 0,
@@ -185,20 +190,20 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) 
 
 /// By queue: values and steps of its signals, and by batch its first step.
 struct Signals {
-    of: Vec<Vec<(u32, u32)>>,
-    first: Vec<u32>,
+    of: IdVec<QueueId, Vec<(u32, u32)>>,
+    first: IdVec<BatchId, u32>,
 }
 
 impl<'a> Lister<'a> {
     /// Steps of all batches, and of their signals: a step per batch for its waits, one before its commands, one per
     /// command, one for its signal.
     fn signals(&self) -> Result<Signals, Refused> {
-        let mut signals = Signals { of: vec![Vec::new(); self.host + 1], first: Vec::new() };
+        let mut signals = Signals { of: IdVec::filled(Vec::new(), self.host.index() + 1), first: IdVec::new() };
         let mut step = 1;
         for (id, batch) in self.plan.batches.iter_ids() {
             signals.first.push(step);
             step += 3 + batch.commands.len() as u32;
-            let queue = batch.queue.map_or(self.host, Id::index);
+            let queue = batch.queue.unwrap_or(self.host);
             if let Some(value) = batch.signal {
                 if signals.of[queue].last().is_some_and(|(last, _)| *last >= value) {
                     let message =
@@ -213,11 +218,11 @@ impl<'a> Lister<'a> {
 
     fn batch(&mut self, id: BatchId, signals: &Signals) -> Result<(), Refused> {
         let batch = self.plan.batches[id];
-        let queue = batch.queue.map_or(self.host, Id::index);
-        self.step = signals.first[id.index()];
+        let queue = batch.queue.unwrap_or(self.host);
+        self.step = signals.first[id];
         for at in batch.waits.range() {
             let wait = self.plan.waits[at];
-            let from = wait.queue.map_or(self.host, Id::index);
+            let from = wait.queue.unwrap_or(self.host);
             let found = signals.of.get(from).and_then(|list| list.iter().find(|(value, _)| *value >= wait.value));
             let found = found.filter(|(_, signal)| wait.previous_run || *signal < self.step);
             let Some(&(_, signal)) = found else {
@@ -227,7 +232,7 @@ impl<'a> Lister<'a> {
             let dst_stages = if queue == self.host { Stages::HOST } else { wait.stages };
             let scope = Scope { dst_stages, ..Scope::default() };
             let link = Link::new(LinkKind::Wait, at as u32, queue, [signal, self.step], scope);
-            let link = Link { signal_queue: Some(from as u32), run_before: wait.previous_run, ..link };
+            let link = Link { signal_queue: Some(from.index() as u32), run_before: wait.previous_run, ..link };
             self.listing.links.push(link);
         }
         self.begin = self.step + 1;
@@ -235,7 +240,7 @@ impl<'a> Lister<'a> {
         for at in batch.commands.range() {
             rgraph_ir::cancel::poll();
             self.step += 1;
-            self.command(queue, at)?;
+            self.command(queue, CommandId::new(at))?;
         }
         if self.render_pass.take().is_some() {
             return Err(Refused::one("a render pass does not end in its batch".to_owned()));
@@ -244,8 +249,8 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    fn command(&mut self, queue: usize, at: usize) -> Result<(), Refused> {
-        match self.plan.commands[at] {
+    fn command(&mut self, queue: QueueId, at: CommandId) -> Result<(), Refused> {
+        match self.plan.commands[at.index()] {
             Command::Barriers(_) if queue == self.host => {}
             Command::Barriers(barriers) => {
                 let inside = self.render_pass.is_some();
@@ -259,11 +264,11 @@ impl<'a> Lister<'a> {
             }
             Command::SetEvent(event, barriers) => {
                 let made = self.set(queue, at, &barriers);
-                if self.events.insert(event.index(), (made, barriers, queue)).is_some() {
+                if self.events.insert(event, (made, barriers, queue)).is_some() {
                     return Err(Refused::one(format!("event {} is set twice", event.index())));
                 }
             }
-            Command::WaitEvents(event, barriers) => match self.events.remove(&event.index()) {
+            Command::WaitEvents(event, barriers) => match self.events.remove(&event) {
                 Some((made, set, from)) if from == queue && structure::same(self.plan, &set, &barriers) => {
                     self.happen(queue, &set, &made);
                 }
@@ -278,23 +283,27 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    pub(super) fn subresources(&self, resource: usize, part: &Part) -> Vec<usize> {
+    pub(super) fn subresources(&self, resource: ResourceId, part: &Part) -> Vec<SubresourceId> {
         self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
-    pub(super) fn region(&self, resource: usize, subresources: &[usize]) -> Region {
-        let (memory, copy) = (self.facts.memory[resource] as u32, self.facts.frames_ago[resource]);
-        Region { memory, copy, subresources: subresources.iter().map(|subresource| *subresource as u32).collect() }
+    pub(super) fn region(&self, resource: ResourceId, subresources: &[SubresourceId]) -> Region {
+        let (memory, copy) = (self.facts.memory[resource].index() as u32, self.facts.frames_ago[resource]);
+        Region {
+            memory,
+            copy,
+            subresources: subresources.iter().map(|subresource| subresource.index() as u32).collect(),
+        }
     }
 
     /// The owner that a use on a queue needs and leaves.
-    pub(super) fn family(&self, queue: usize, resource: usize) -> Option<[u32; 2]> {
-        let family = self.plan.queues.as_slice().get(queue)?.family;
+    pub(super) fn family(&self, queue: QueueId, resource: ResourceId) -> Option<[u32; 2]> {
+        let family = self.plan.queues.get(queue)?.family;
         (!self.concurrent[self.facts.memory[resource]]).then_some([family; 2])
     }
 
     /// Links of a barrier call or the first half of an event: memory, buffer, image entries.
-    fn set(&mut self, queue: usize, at: usize, barriers: &Barriers) -> Vec<Option<LinkId>> {
+    fn set(&mut self, queue: QueueId, at: CommandId, barriers: &Barriers) -> Vec<Option<LinkId>> {
         let mut made = Vec::new();
         let render_pass = self.render_pass.as_ref().map_or(0, |open| open.id);
         let kind = if barriers.by_region { LinkKind::Subpass } else { LinkKind::Barrier };
@@ -305,41 +314,49 @@ impl<'a> Lister<'a> {
             made.push(Some(LinkId::new(lister.listing.links.len() - 1)));
         };
         for barrier in &plan.memory_barriers[barriers.memory.range()] {
-            add(self, Link::new(kind, at as u32, queue, span, barrier.scope));
+            add(self, Link::new(kind, at.index() as u32, queue, span, barrier.scope));
         }
         for barrier in &plan.buffer_barriers[barriers.buffers.range()] {
-            let resource = barrier.resource.index();
-            if resource < self.facts.memory.len() {
+            let resource = barrier.resource;
+            if self.facts.memory.get(resource).is_some() {
                 self.enter(queue, resource);
                 let region = Some(self.region(resource, &self.subresources(resource, &Part::buffer(barrier.range))));
                 let families = barrier.families.filter(|[from, to]| from != to);
-                add(self, Link { region, families, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
+                add(self, Link { region, families, ..Link::new(kind, at.index() as u32, queue, span, barrier.scope) });
             }
         }
         for barrier in &plan.image_barriers[barriers.images.range()] {
-            let resource = barrier.resource.index();
-            if resource < self.facts.memory.len() {
+            let resource = barrier.resource;
+            if self.facts.memory.get(resource).is_some() {
                 self.enter(queue, resource);
                 let aspects = if barrier.aspects.is_empty() { Aspects::all() } else { barrier.aspects };
                 let part = Part::image(barrier.mips, barrier.layers, aspects);
                 let region = Some(self.region(resource, &self.subresources(resource, &part)));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 let layouts = vec![barrier.old_layout, barrier.new_layout];
-                add(self, Link { region, families, layouts, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
+                add(
+                    self,
+                    Link {
+                        region,
+                        families,
+                        layouts,
+                        ..Link::new(kind, at.index() as u32, queue, span, barrier.scope)
+                    },
+                );
             }
         }
         made
     }
 
     /// Layout transitions and transfers happen; what follows is in the second scopes.
-    fn happen(&mut self, queue: usize, barriers: &Barriers, made: &[Option<LinkId>]) {
+    fn happen(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<LinkId>]) {
         for link in made.iter().flatten() {
             self.listing.links[link.index()].leave = self.step;
         }
         let plan = self.plan;
-        let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| (b.resource.index(), b.why));
-        let images = plan.image_barriers[barriers.images.range()].iter().map(|b| (b.resource.index(), b.why));
-        let named = buffers.chain(images).filter(|(resource, _)| *resource < self.facts.memory.len());
+        let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| (b.resource, b.why));
+        let images = plan.image_barriers[barriers.images.range()].iter().map(|b| (b.resource, b.why));
+        let named = buffers.chain(images).filter(|(resource, _)| self.facts.memory.get(*resource).is_some());
         for ((resource, why), id) in named.zip(&made[barriers.memory.len()..]) {
             let Some(id) = *id else { continue };
             let link = &self.listing.links[id.index()];
@@ -362,10 +379,10 @@ impl<'a> Lister<'a> {
                     before = state(old, transfer);
                 }
             }
-            let pass = meant(&why).filter(|pass| *pass < plan.passes.len());
+            let pass = meant(&why).filter(|pass| plan.passes.get(*pass).is_some());
             self.note_used(&region);
             self.listing.accesses.push(Access {
-                pass: pass.map_or(String::new(), |pass| plan.pass_name(Id::new(pass)).to_owned()),
+                pass: pass.map_or(String::new(), |pass| plan.pass_name(pass).to_owned()),
                 link: Some(id),
                 flags: self
                     .render_pass
@@ -384,13 +401,13 @@ impl<'a> Lister<'a> {
     }
 
     /// An access that a link makes: fields that all of them have.
-    fn edge_access(&self, resource: usize, queue: usize, region: Region) -> Access {
+    fn edge_access(&self, resource: ResourceId, queue: QueueId, region: Region) -> Access {
         Access {
             pass: String::new(),
             resource: self.facts.name(resource).to_owned(),
             link: None,
             step: self.step,
-            queue: queue as u32,
+            queue: queue.index() as u32,
             stages: Stages::empty(),
             access: rgraph_ir::access::Accesses::empty(),
             write: true,
@@ -408,29 +425,31 @@ impl<'a> Lister<'a> {
     }
 
     pub(super) fn note_used(&mut self, region: &Region) {
-        let key = |subresource: &u32| (region.memory as usize, region.copy, *subresource as usize);
+        let key = |subresource: &u32| {
+            (MemoryId::new(region.memory as usize), region.copy, SubresourceId::new(*subresource as usize))
+        };
         self.used.extend(region.subresources.iter().map(|subresource| (key(subresource), ())));
     }
 
     /// Edges of the copy of a memory that a resource is in this run.
-    fn edges(&self, resource: usize) -> impl Iterator<Item = (usize, &'a Edge)> + use<'a> {
+    fn edges(&self, resource: ResourceId) -> impl Iterator<Item = (usize, &'a Edge)> + use<'a> {
         let (facts, plan) = (self.facts, self.plan);
         let copy = (facts.memory[resource], facts.frames_ago[resource]);
         plan.edges.iter().enumerate().filter(move |(_, edge)| {
-            let other = edge.resource.index();
-            other < facts.memory.len() && (facts.memory[other], facts.frames_ago[other]) == copy
+            let other = edge.resource;
+            facts.memory.get(other).is_some() && (facts.memory[other], facts.frames_ago[other]) == copy
         })
     }
 
     /// The runtime's entries, at the first use of what outlives a run on a queue: before the first command of the
     /// batch, behind its waits.
-    pub(super) fn enter(&mut self, queue: usize, resource: usize) {
+    pub(super) fn enter(&mut self, queue: QueueId, resource: ResourceId) {
         let (memory, copy) = (self.facts.memory[resource], self.facts.frames_ago[resource]);
         if !self.facts.edged[memory] || self.entered.insert((memory, copy, queue), ()).is_some() {
             return;
         }
         for (at, edge) in self.edges(resource) {
-            if edge.entry.queue.map_or(self.host, Id::index) != queue {
+            if edge.entry.queue.unwrap_or(self.host) != queue {
                 continue;
             }
             let entry = edge.entry;
@@ -440,15 +459,15 @@ impl<'a> Lister<'a> {
                 dst_access: entry.access,
                 ..Scope::default()
             };
-            let subresources = self.subresources(edge.resource.index(), &part_of(edge));
-            let region = self.region(edge.resource.index(), &subresources);
+            let subresources = self.subresources(edge.resource, &part_of(edge));
+            let region = self.region(edge.resource, &subresources);
             let link = Link::new(LinkKind::Entry, at as u32, queue, [self.begin; 2], scope);
             self.listing.links.push(Link { region: Some(region), layouts: vec![entry.layout], ..link });
             let new: Vec<_> = subresources
                 .into_iter()
                 .filter(|subresource| !self.used.contains_key(&(memory, copy, *subresource)))
                 .collect();
-            let region = self.region(edge.resource.index(), &new);
+            let region = self.region(edge.resource, &new);
             let image = self.facts.shapes[resource].is_image() && entry.layout != Layout::Undefined;
             let after = State {
                 layouts: if image { vec![entry.layout] } else { Vec::new() },
@@ -456,7 +475,7 @@ impl<'a> Lister<'a> {
             };
             self.note_used(&region);
             let link = Some(LinkId::new(self.listing.links.len() - 1));
-            let base = self.edge_access(edge.resource.index(), queue, region);
+            let base = self.edge_access(edge.resource, queue, region);
             self.listing.accesses.push(Access { link, step: self.begin, after, ..base });
         }
     }
@@ -465,14 +484,14 @@ impl<'a> Lister<'a> {
     fn exits(&mut self) {
         self.step += 1;
         for (at, edge) in self.plan.edges.iter().enumerate() {
-            let resource = edge.resource.index();
+            let resource = edge.resource;
             let Some(&memory) = self.facts.memory.get(resource) else { continue };
             let copy = self.facts.frames_ago[resource];
             if !self.entered.keys().any(|(m, c, _)| (*m, *c) == (memory, copy)) {
                 continue;
             }
             let exit = edge.exit;
-            let queue = exit.queue.map_or(self.host, Id::index);
+            let queue = exit.queue.unwrap_or(self.host);
             let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Scope::default() };
             let region = self.region(resource, &self.subresources(resource, &part_of(edge)));
             let link = Link::new(LinkKind::Exit, at as u32, queue, [self.step; 2], scope);

@@ -20,11 +20,13 @@ use std::fmt;
 
 use rgraph_ir::access::{Accesses, Layout, Stages};
 use rgraph_ir::graph::Graph;
-use rgraph_ir::plan::{Plan, Scope};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Plan, QueueId, Scope};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
 use crate::finding::Findings;
+use crate::ids::DeclaredOf;
 use crate::structure;
 use listing::Listing;
 
@@ -153,13 +155,13 @@ pub struct Link {
 }
 
 impl Link {
-    fn new(kind: LinkKind, position: u32, queue: usize, [enter, leave]: [u32; 2], scope: Scope) -> Self {
+    fn new(kind: LinkKind, position: u32, queue: QueueId, [enter, leave]: [u32; 2], scope: Scope) -> Self {
         let Scope { src_stages, src_access, dst_stages, dst_access } = scope;
         Self {
             kind,
             position,
             entry: 0,
-            queue: queue as u32,
+            queue: queue.index() as u32,
             signal_queue: None,
             run_before: false,
             enter,
@@ -316,7 +318,7 @@ fn list(graph: &Graph, plan: &Plan) -> Result<Listing, Refused> {
     }
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
-    let mut declared_of = Vec::new();
+    let mut declared_of = DeclaredOf::new();
     if structure::is_well_formed(&facts, plan, &mut findings) {
         declared_of = structure::passes(&facts, plan, &mut findings);
     }

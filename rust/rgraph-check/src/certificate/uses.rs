@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use rgraph_ir::access::{Accesses, Layout, Stages, Usage};
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Command, PlanPassId};
+use rgraph_ir::plan::{Command, PlanPassId, QueueId};
+use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
 use super::{Access, Region, State, Within};
 use crate::facts::DeclaredUse;
+use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UseId};
 use crate::shape::Part;
 use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
 
@@ -22,21 +24,21 @@ type Flags = Vec<(u32, bool)>;
 /// One use of a pass, of one resource under some flags.
 #[derive(Clone)]
 struct Use<'a> {
-    number: usize,
+    number: UseId,
     at: &'a DeclaredUse,
-    resource: usize,
+    resource: ResourceId,
     flags: Flags,
 }
 
 impl<'a> Lister<'a> {
     /// The resources that a use is of, each with the flags under which it is.
-    fn alternatives(&self, number: usize, at: &'a DeclaredUse) -> Vec<Use<'a>> {
+    fn alternatives(&self, number: UseId, at: &'a DeclaredUse) -> Vec<Use<'a>> {
         let mut made = Vec::new();
         let mut work = vec![(at.resource, Flags::new(), at.fallbacks.len())];
         while let Some((resource, mut flags, left)) = work.pop() {
             let stand_ins = at.fallbacks.iter().filter(|stand_in| stand_in.output == resource && left > 0);
             for stand_in in stand_ins {
-                let flag = stand_in.flag as u32;
+                let flag = stand_in.flag.index() as u32;
                 if !flags.contains(&(flag, true)) {
                     let off: Flags = flags.iter().copied().chain([(flag, false)]).collect();
                     work.push((stand_in.input, off, left - 1));
@@ -53,7 +55,7 @@ impl<'a> Lister<'a> {
     }
 
     /// The runtime's entries for everything that a pass may use.
-    fn enter_all(&mut self, queue: usize, declared: usize) {
+    fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
         for at in &self.facts.declared_passes[declared].uses {
             self.enter(queue, at.resource);
             for stand_in in &at.fallbacks {
@@ -63,13 +65,13 @@ impl<'a> Lister<'a> {
     }
 
     /// The uses of a pass.
-    pub(super) fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: Range<usize>) {
-        let Some(declared) = self.declared_of[pass.index()] else { return };
+    pub(super) fn pass(&mut self, queue: QueueId, pass: PlanPassId, layouts: Range<usize>) {
+        let Some(declared) = self.declared_of[pass] else { return };
         self.enter_all(queue, declared);
         let facts = self.facts;
-        let flag = facts.declared_passes[declared].flag.map(|flag| (flag as u32, true));
-        let mut accessed: BTreeMap<(usize, u32, usize), Vec<Use>> = BTreeMap::new();
-        for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
+        let flag = facts.declared_passes[declared].flag.map(|flag| (flag.index() as u32, true));
+        let mut accessed: BTreeMap<(MemoryId, u32, SubresourceId), Vec<Use>> = BTreeMap::new();
+        for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             for mut one in self.alternatives(number, at) {
                 one.flags.extend(flag);
                 one.flags.sort_unstable();
@@ -95,7 +97,7 @@ impl<'a> Lister<'a> {
                     Access { region, ..(**known).clone() } == access
                 };
                 match made.iter_mut().find(alike) {
-                    Some(known) => known.region.subresources.push(*subresource as u32),
+                    Some(known) => known.region.subresources.push(subresource.index() as u32),
                     None => made.push(access),
                 }
             }
@@ -113,10 +115,10 @@ impl<'a> Lister<'a> {
     /// What a pass does to one subresource.
     fn accesses_of(
         &self,
-        queue: usize,
+        queue: QueueId,
         pass: PlanPassId,
-        declared: usize,
-        subresource: usize,
+        declared: DeclaredPassId,
+        subresource: SubresourceId,
         uses: &[Use],
         layouts: Range<usize>,
     ) -> Vec<Access> {
@@ -144,7 +146,7 @@ impl<'a> Lister<'a> {
                 made.push((RESOLVE_READ, Within::Resolve, one));
             }
         }
-        let same = |resource: usize| {
+        let same = |resource: ResourceId| {
             facts.memory[resource] == memory && facts.frames_ago[resource] == facts.frames_ago[uses[0].resource]
         };
         for extra in open.iter().flat_map(|open| &open.extra) {
@@ -165,7 +167,7 @@ impl<'a> Lister<'a> {
                 resource: facts.name(one.resource).to_owned(),
                 link: None,
                 step: self.step,
-                queue: queue as u32,
+                queue: queue.index() as u32,
                 stages: if *op == PRESENT { Stages::empty() } else { leaf(usize::from(op.stage)) },
                 access: op.access,
                 write: op.write,
@@ -186,16 +188,22 @@ impl<'a> Lister<'a> {
     }
 
     /// The layouts that the plan names for a subresource of an image in a pass.
-    fn layouts_of(&self, pass: PlanPassId, one: &Use, subresource: usize, layouts: Range<usize>) -> Vec<Layout> {
+    fn layouts_of(
+        &self,
+        pass: PlanPassId,
+        one: &Use,
+        subresource: SubresourceId,
+        layouts: Range<usize>,
+    ) -> Vec<Layout> {
         let facts = self.facts;
         if !facts.shapes[one.resource].is_image() {
             return Vec::new();
         }
-        let same = |other: usize| {
+        let same = |other: ResourceId| {
             facts.memory.get(other) == Some(&facts.memory[one.resource])
                 && facts.frames_ago[other] == facts.frames_ago[one.resource]
         };
-        let named = self.plan.layouts[layouts].iter().filter(|entry| same(entry.resource.index())).filter(|entry| {
+        let named = self.plan.layouts[layouts].iter().filter(|entry| same(entry.resource)).filter(|entry| {
             let part = Part::image(entry.mips, entry.layers, entry.aspects);
             self.subresources(one.resource, &part).contains(&subresource)
         });
@@ -203,7 +211,7 @@ impl<'a> Lister<'a> {
         if list.is_empty() {
             let inserted = &self.plan.pass_accesses[self.plan.passes[pass].accesses.range()];
             let own = inserted.iter().filter(|access| {
-                access.resource.index() == one.resource && crate::tables::writes(access.access) == one.at.writes
+                access.resource == one.resource && crate::tables::writes(access.access) == one.at.writes
             });
             list.extend(own.map(|access| access.layout));
         }
@@ -217,14 +225,14 @@ impl<'a> Lister<'a> {
     /// Passes that are declared to come after others without sharing anything: pairs of stages in memory of their own.
     pub(super) fn declared_orders(&mut self) {
         let facts = self.facts;
-        let mut ran: BTreeMap<usize, (u32, usize, PlanPassId)> = BTreeMap::new();
+        let mut ran: BTreeMap<DeclaredPassId, (u32, QueueId, PlanPassId)> = BTreeMap::new();
         let mut step = 1;
         for batch in self.plan.batches.iter() {
             for (at, command) in self.plan.commands[batch.commands.range()].iter().enumerate() {
                 if let Command::Pass { pass, .. } = command
-                    && let Some(declared) = self.declared_of[pass.index()]
+                    && let Some(declared) = self.declared_of[*pass]
                 {
-                    let queue = batch.queue.map_or(self.host, Id::index);
+                    let queue = batch.queue.unwrap_or(self.host);
                     ran.insert(declared, (step + 2 + at as u32, queue, *pass));
                 }
             }
@@ -238,7 +246,7 @@ impl<'a> Lister<'a> {
             else {
                 continue;
             };
-            let stages = |declared: usize| {
+            let stages = |declared: DeclaredPassId| {
                 facts.declared_passes[declared].uses.iter().fold(Stages::empty(), |all, at| all | at.stages)
             };
             let [before, after] = [stages(first.0), stages(second.0)];
@@ -256,7 +264,7 @@ impl<'a> Lister<'a> {
                         resource: String::new(),
                         link: None,
                         step,
-                        queue: queue as u32,
+                        queue: queue.index() as u32,
                         stages,
                         access: Accesses::empty(),
                         write: true,
@@ -269,7 +277,7 @@ impl<'a> Lister<'a> {
                         needs: false,
                         flags: facts.declared_passes[declared]
                             .flag
-                            .map(|flag| (flag as u32, true))
+                            .map(|flag| (flag.index() as u32, true))
                             .into_iter()
                             .collect(),
                         before: State::default(),

@@ -1,14 +1,15 @@
 //! The graphs of parts: each has the passes of its part in their order, with the accesses of the declaration, and
 //! imports every memory that is used before, after or beside it.
 
-use rgraph_ir::devices::DevicesPlan;
+use rgraph_ir::devices::{DevicePartId, DevicesPlan};
 use rgraph_ir::graph::{Access, Graph, PassId};
-use rgraph_ir::id::Id;
-use rgraph_ir::resource::{Life, ResourceId};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::resource::Life;
 
-use super::walk::Starts;
+use super::walk::{SlotId, Starts, slot};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
+use crate::ids::MemoryId;
 use crate::shape::shapes;
 
 pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], starts: &Starts, findings: &mut Findings) {
@@ -36,22 +37,21 @@ pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], sta
 }
 
 /// By memory, or history: whether more than one part has it.
-fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> Vec<bool> {
-    let mut shared: Vec<bool> = (0..facts.grids.len()).map(|slot| facts.edged[facts.memory[slot]]).collect();
-    let mut part_of = vec![usize::MAX; facts.graph.passes().len()];
+fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<SlotId, bool> {
+    let mut shared: IdVec<SlotId, bool> = facts.memory.iter().map(|memory| facts.edged[*memory]).collect();
+    let mut part_of = IdVec::<PassId, Option<DevicePartId>>::filled(None, facts.graph.passes().len());
     for (id, part) in plan.parts.iter_ids() {
-        part.passes.iter().for_each(|pass| part_of[pass.index()] = id.index());
+        part.passes.iter().for_each(|pass| part_of[*pass] = Some(id));
     }
-    let mut used = vec![usize::MAX; facts.grids.len()];
+    let mut used = IdVec::<SlotId, Option<DevicePartId>>::filled(None, facts.memory.len());
     for access in facts.graph.accesses() {
-        let (memory, part) = (facts.memory[access.resource.index()], part_of[access.pass.index()]);
-        if part != usize::MAX {
-            shared[memory] |= used[memory] != usize::MAX && used[memory] != part;
-            used[memory] = part;
+        let slot = SlotId::of(facts.memory[access.resource].first_name());
+        if let Some(part) = part_of[access.pass] {
+            shared[slot] |= used[slot].replace(part).is_some_and(|before| before != part);
         }
     }
     for copy in plan.copies.iter() {
-        copy.resource.into_iter().for_each(|resource| shared[resource.index()] = true);
+        copy.resource.into_iter().for_each(|resource| shared[SlotId::of(resource)] = true);
     }
     shared
 }
@@ -88,14 +88,21 @@ fn uses(graph: &Graph, pass: PassId) -> Vec<(Access, rgraph_ir::graph::Ranges, r
 }
 
 /// Resources are what they are declared to be, and what others have is imported.
-fn resources(facts: &Facts<'_>, graph: &Graph, shared: &[bool], start: &[bool], findings: &mut Findings) {
+fn resources(
+    facts: &Facts<'_>,
+    graph: &Graph,
+    shared: &IdVec<SlotId, bool>,
+    start: &IdVec<SlotId, bool>,
+    findings: &mut Findings,
+) {
     let own = shapes(graph);
-    let mut used = vec![false; own.len()];
-    graph.accesses().iter().for_each(|access| used[access.resource.index()] = true);
-    for resource in (0..own.len()).filter(|resource| used[*resource]) {
-        let slot = if facts.frames_ago[resource] > 0 { resource } else { facts.memory[resource] };
+    let mut used = IdVec::filled(false, own.len());
+    graph.accesses().iter().for_each(|access| used[access.resource] = true);
+    for resource in own.ids().filter(|resource| used[*resource]) {
+        let slot = slot(facts, resource);
+        let memory = MemoryId::of_first(slot.resource());
         let name = facts.name(resource);
-        let declared = &graph.resources()[ResourceId::new(resource)];
+        let declared = &graph.resources()[resource];
         let mut wrong = |what: &str| {
             let message = format!("\"{name}\" of graph \"{}\" {what}", graph.name());
             findings.add(Rule::Resource, None, Some(name), message);
@@ -104,10 +111,10 @@ fn resources(facts: &Facts<'_>, graph: &Graph, shared: &[bool], start: &[bool], 
             wrong("has another shape");
         }
         // The first of the names that the part uses stands for the memory; the others modify it.
-        let names = facts.names_of[slot].iter().copied().filter(|name| used[*name]);
+        let names = facts.names_of[memory].iter().copied().filter(|name| used[*name]);
         let first = names.min_by_key(|name| facts.chain[*name]).unwrap_or(resource);
         if facts.frames_ago[resource] == 0 && first != resource {
-            if declared.modifies.is_none_or(|base| facts.memory[base.index()] != slot || !used[base.index()]) {
+            if declared.modifies.is_none_or(|base| facts.memory[base] != memory || !used[base]) {
                 wrong("is a memory by itself");
             }
             continue;

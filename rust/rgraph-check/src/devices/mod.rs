@@ -8,12 +8,13 @@
 mod graphs;
 mod walk;
 
-use rgraph_ir::devices::{DeviceStep, DevicesPlan};
-use rgraph_ir::graph::Graph;
-use rgraph_ir::id::Id;
+use rgraph_ir::devices::{DeviceCopyId, DeviceStep, DevicesPlan};
+use rgraph_ir::graph::{Graph, PassId};
+use rgraph_ir::id::{Id, IdVec};
 
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Finding, Findings, Rule};
+use walk::DeviceId;
 
 /// Judges a plan for several devices, and the graphs that its parts are compiled from, in the order of its parts.
 /// Returns every violation found; empty if there is none. Each part's own plan is judged by [`check`](crate::check).
@@ -95,10 +96,10 @@ fn well_formed(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) -
 
 /// Every needed pass runs once, where it may.
 fn passes(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
-    let mut runs = vec![0; facts.graph.passes().len()];
+    let mut runs = IdVec::<PassId, u32>::filled(0, facts.graph.passes().len());
     for part in plan.parts.iter() {
         for pass in &part.passes {
-            runs[pass.index()] += 1;
+            runs[*pass] += 1;
             let name = facts.graph.pass_name(*pass);
             if let Some(device) = facts.graph.passes()[*pass].device.filter(|device| *device != part.device) {
                 let message = format!("pass \"{name}\" runs on device {}, but is declared on {device}", part.device);
@@ -106,8 +107,8 @@ fn passes(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
             }
         }
     }
-    for (at, declared) in facts.declared_passes.iter().enumerate() {
-        let Some(pass) = declared.declared else { continue };
+    for (at, declared) in facts.declared_passes.iter_ids() {
+        let Some(pass) = declared.declared.map(|pass| PassId::new(pass.index())) else { continue };
         if facts.needed[at] && runs[pass] != 1 || runs[pass] > 1 {
             let message = format!("pass \"{}\" runs {} times in a frame", declared.name, runs[pass]);
             findings.add(Rule::Passes, Some(&declared.name), None, message);
@@ -120,8 +121,8 @@ fn supported(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
     for copy in plan.copies.iter() {
         let Some(resource) = copy.resource else { continue };
         let structure = facts.graph.resources()[resource].as_buffer().is_some_and(|one| one.acceleration_structure);
-        if structure || facts.shapes[resource.index()].samples > 1 {
-            let name = facts.name(resource.index());
+        if structure || facts.shapes[resource].samples > 1 {
+            let name = facts.name(resource);
             let message = format!("\"{name}\" is copied between devices, but has samples or is no plain memory");
             findings.add(Rule::Device, None, Some(name), message);
         }
@@ -145,25 +146,25 @@ fn supported(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
 /// When a pass runs.
 #[derive(Clone)]
 struct Ran {
-    device: usize,
+    device: DeviceId,
     /// Its step on that device, from 1.
     step: u32,
     /// Its place in the part.
     place: usize,
     /// By device: the steps that are done before the part.
-    known: Vec<u32>,
+    known: IdVec<DeviceId, u32>,
 }
 
 /// Passes that are only ordered run in that order: on one device by its list, else behind a chain of copies.
 fn orderings(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
     let devices = plan.profiles.len();
-    let mut at: Vec<Option<Ran>> = vec![None; facts.graph.passes().len()];
-    let mut clock = vec![vec![0_u32; devices]; devices];
-    let mut sent = vec![Vec::new(); plan.copies.len()];
+    let mut at: IdVec<PassId, Option<Ran>> = IdVec::filled(None, facts.graph.passes().len());
+    let mut clock = IdVec::<DeviceId, _>::filled(IdVec::<DeviceId, u32>::filled(0, devices), devices);
+    let mut sent = IdVec::<DeviceCopyId, _>::filled(IdVec::<DeviceId, u32>::new(), plan.copies.len());
     for step in &plan.steps {
-        let device = plan.device_of(*step) as usize;
+        let device = DeviceId::new(plan.device_of(*step) as usize);
         if let DeviceStep::Receive(copy) = step {
-            let theirs: &Vec<u32> = &sent[copy.index()];
+            let theirs = &sent[*copy];
             clock[device].iter_mut().zip(theirs).for_each(|(own, theirs)| *own = (*own).max(*theirs));
         }
         clock[device][device] += 1;
@@ -171,15 +172,15 @@ fn orderings(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
             DeviceStep::Run(part) => {
                 for (place, pass) in plan.parts[*part].passes.iter().enumerate() {
                     let known = clock[device].clone();
-                    at[pass.index()] = Some(Ran { device, step: known[device], place, known });
+                    at[*pass] = Some(Ran { device, step: known[device], place, known });
                 }
             }
-            DeviceStep::Send(copy) => sent[copy.index()].clone_from(&clock[device]),
+            DeviceStep::Send(copy) => sent[*copy].clone_from(&clock[device]),
             DeviceStep::Receive(_) => {}
         }
     }
     for (later, earlier) in facts.graph.orderings() {
-        let (Some(own), Some(other)) = (&at[later.index()], &at[earlier.index()]) else { continue };
+        let (Some(own), Some(other)) = (&at[*later], &at[*earlier]) else { continue };
         let together = (own.device, own.step) == (other.device, other.step);
         if if together { other.place > own.place } else { own.known[other.device] < other.step } {
             let (later, earlier) = (facts.graph.pass_name(*later), facts.graph.pass_name(*earlier));

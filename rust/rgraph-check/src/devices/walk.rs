@@ -1,15 +1,43 @@
 //! Versions of subresources, device by device.
 
-use rgraph_ir::devices::{DeviceStep, DevicesPlan};
-use rgraph_ir::id::Id;
+use rgraph_ir::devices::{DeviceCopyId, DevicePartId, DeviceStep, DevicesPlan};
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{Facts, Inserted, SubresourceUse};
 use crate::finding::{Findings, Rule};
+use crate::ids::{DeclaredPassId, MemoryId, SubresourceId};
 use crate::random::Random;
+
+rgraph_ir::id! {
+    /// A memory, or a history by itself; it has the number of that resource.
+    pub struct SlotId;
+    /// A device of the plan.
+    pub struct DeviceId;
+}
+
+impl SlotId {
+    /// The slot that has a resource's number.
+    pub(super) fn of(resource: ResourceId) -> Self {
+        Self::new(resource.index())
+    }
+
+    /// The resource whose number a slot has.
+    pub(super) fn resource(self) -> ResourceId {
+        ResourceId::new(self.index())
+    }
+}
+
+/// Where the contents of a resource are.
+pub(super) fn slot(facts: &Facts, resource: ResourceId) -> SlotId {
+    SlotId::of(if facts.frames_ago[resource] > 0 { resource } else { facts.memory[resource].first_name() })
+}
 
 /// Which writes contents have; `None`: garbage.
 type Version = Option<Writes>;
+
+/// By subresource.
+type Versions = IdVec<SubresourceId, Version>;
 
 /// The last ordered write (its place among the accesses, from 1; 0: what was there at the begin of the frame), and the
 /// exclusive or of the hashes of the unordered ones since.
@@ -20,105 +48,105 @@ struct Writes {
 }
 
 /// By part: which memories hold something on its device when it begins.
-pub(super) type Starts = Vec<Vec<bool>>;
+pub(super) type Starts = IdVec<DevicePartId, IdVec<SlotId, bool>>;
 
 /// The walk over the steps of a frame.
 pub(super) struct Walk<'a> {
     facts: &'a Facts<'a>,
     plan: &'a DevicesPlan,
     /// By declared pass: whether it is in the plan.
-    planned: Vec<bool>,
+    planned: IdVec<DeclaredPassId, bool>,
     /// By declared pass: what it inserts, in order.
-    inserted: Vec<Vec<usize>>,
+    inserted: IdVec<DeclaredPassId, Vec<DeclaredPassId>>,
     /// By memory, and history: the device that has it at the begin of a frame; `None`: all.
-    home: Vec<Option<u32>>,
+    home: IdVec<SlotId, Option<DeviceId>>,
     /// By device, memory (or history) and subresource.
-    held: Vec<Vec<Vec<Version>>>,
+    held: IdVec<DeviceId, IdVec<SlotId, Versions>>,
     /// By declared pass: whether it ran.
-    ran: Vec<bool>,
+    ran: IdVec<DeclaredPassId, bool>,
 }
 
 impl<'a> Walk<'a> {
     pub fn new(facts: &'a Facts<'a>, plan: &'a DevicesPlan) -> Self {
-        let mut planned = vec![false; facts.declared_passes.len()];
+        let mut planned = IdVec::filled(false, facts.declared_passes.len());
         for pass in plan.parts.iter().flat_map(|part| &part.passes) {
-            planned[facts.place(*pass).unwrap_or(pass.index())] = true;
+            planned[facts.place(*pass).unwrap_or(DeclaredPassId::new(pass.index()))] = true;
         }
-        let mut inserted = vec![Vec::new(); facts.declared_passes.len()];
-        for (at, declared) in facts.declared_passes.iter().enumerate() {
+        let mut inserted = IdVec::filled(Vec::new(), facts.declared_passes.len());
+        for (at, declared) in facts.declared_passes.iter_ids() {
             if let Some(Inserted::Mips { owner, .. }) = declared.inserted {
                 planned[at] = planned[owner];
                 inserted[owner].push(at);
             }
         }
-        for list in &mut inserted {
-            list.sort_by_key(|at| facts.declared_passes[*at].step);
+        for list in inserted.iter_mut() {
+            list.sort_by_key(|at: &DeclaredPassId| facts.declared_passes[*at].step);
         }
-        let mut walk = Self { facts, plan, planned, inserted, home: Vec::new(), held: Vec::new(), ran: Vec::new() };
-        walk.ran = vec![false; facts.declared_passes.len()];
-        walk.home = (0..facts.grids.len()).map(|slot| walk.home_of(slot)).collect();
+        let mut walk =
+            Self { facts, plan, planned, inserted, home: IdVec::new(), held: IdVec::new(), ran: IdVec::new() };
+        walk.ran = IdVec::filled(false, facts.declared_passes.len());
+        walk.home = facts.memory.ids().map(|slot| walk.home_of(SlotId::of(slot))).collect();
         walk
     }
 
     /// A memory, or a history by itself.
-    fn slot(&self, resource: usize) -> usize {
-        if self.facts.frames_ago[resource] > 0 { resource } else { self.facts.memory[resource] }
+    fn slot(&self, resource: ResourceId) -> SlotId {
+        slot(self.facts, resource)
     }
 
-    fn is_written(&self, memory: usize) -> bool {
+    fn is_written(&self, memory: MemoryId) -> bool {
         self.facts.writers[memory].iter().flatten().any(|writer| self.planned[writer.declared])
     }
 
     /// Whether a memory is one that the caller gives anew to every device.
-    fn is_given(&self, memory: usize) -> bool {
-        let imported =
-            |name: usize| matches!(self.facts.graph.resources()[ResourceId::new(name)].life, Life::Imported(_));
+    fn is_given(&self, memory: MemoryId) -> bool {
+        let imported = |name: ResourceId| matches!(self.facts.graph.resources()[name].life, Life::Imported(_));
         self.facts.names(memory).any(imported) && !self.is_written(memory) && self.facts.ring[memory] == 1
     }
 
-    fn home_of(&self, slot: usize) -> Option<u32> {
-        let memory = self.facts.memory[slot];
-        let found = self.plan.homes.iter().find(|place| place.resource.index() == memory);
-        found.map(|place| place.device)
+    fn home_of(&self, slot: SlotId) -> Option<DeviceId> {
+        let memory = self.facts.memory[slot.resource()].first_name();
+        let found = self.plan.homes.iter().find(|place| place.resource == memory);
+        found.map(|place| DeviceId::new(place.device as usize))
     }
 
     /// Whether a memory keeps its contents from frame to frame.
-    fn is_carried(&self, memory: usize) -> bool {
-        self.facts.memory[memory] == memory && self.facts.edged[memory] && !self.is_given(memory)
+    fn is_carried(&self, memory: MemoryId) -> bool {
+        self.facts.memory[memory.first_name()] == memory && self.facts.edged[memory] && !self.is_given(memory)
     }
 
     fn begin(&mut self) {
         let facts = self.facts;
-        let devices = self.plan.profiles.len() as u32;
-        let held = |device: u32| {
-            let of = |slot: usize| {
-                let memory = facts.memory[slot];
-                let past = facts.frames_ago[slot] > 0;
+        let held = |device: DeviceId| {
+            let of = |resource: ResourceId| {
+                let slot = SlotId::of(resource);
+                let memory = facts.memory[resource];
+                let past = facts.frames_ago[resource] > 0;
                 let there = past || facts.filled[memory];
                 let here = match self.home[slot] {
                     Some(home) => home == device,
                     None => self.is_given(memory) && !past,
                 };
-                vec![(there && here).then(Writes::default); facts.grids[memory].len()]
+                Versions::filled((there && here).then(Writes::default), facts.grids[memory].len())
             };
-            (0..facts.grids.len()).map(of).collect()
+            facts.memory.ids().map(of).collect()
         };
-        self.held = (0..devices).map(held).collect();
+        self.held = (0..self.plan.profiles.len()).map(DeviceId::new).map(held).collect();
     }
 
     pub fn walk(mut self, findings: &mut Findings) -> Starts {
         self.begin();
-        let mut sent: Vec<Vec<Version>> = vec![Vec::new(); self.plan.copies.len()];
-        let mut starts = vec![Vec::new(); self.plan.parts.len()];
+        let mut sent = IdVec::<DeviceCopyId, _>::filled(Versions::new(), self.plan.copies.len());
+        let mut starts = Starts::filled(IdVec::new(), self.plan.parts.len());
         let plan = self.plan;
         for step in &plan.steps {
             match *step {
                 DeviceStep::Run(part) => {
-                    let device = plan.parts[part].device as usize;
-                    let any = |slot: &Vec<Version>| slot.iter().any(Option::is_some);
-                    starts[part.index()] = self.held[device].iter().map(any).collect();
+                    let device = DeviceId::new(plan.parts[part].device as usize);
+                    let any = |slot: &Versions| slot.iter().any(Option::is_some);
+                    starts[part] = self.held[device].iter().map(any).collect();
                     for pass in &plan.parts[part].passes {
-                        let declared = self.facts.place(*pass).unwrap_or(pass.index());
+                        let declared = self.facts.place(*pass).unwrap_or(DeclaredPassId::new(pass.index()));
                         self.run(device, declared, findings);
                         for inserted in self.inserted[declared].clone() {
                             self.run(device, inserted, findings);
@@ -128,15 +156,15 @@ impl<'a> Walk<'a> {
                 DeviceStep::Send(copy) => {
                     let one = plan.copies[copy];
                     if let Some(resource) = one.resource {
-                        let slot = self.slot(resource.index());
-                        sent[copy.index()].clone_from(&self.held[one.from as usize][slot]);
+                        let slot = self.slot(resource);
+                        sent[copy].clone_from(&self.held[DeviceId::new(one.from as usize)][slot]);
                     }
                 }
                 DeviceStep::Receive(copy) => {
                     let one = plan.copies[copy];
                     if let Some(resource) = one.resource {
-                        let slot = self.slot(resource.index());
-                        self.held[one.to as usize][slot].clone_from(&sent[copy.index()]);
+                        let slot = self.slot(resource);
+                        self.held[DeviceId::new(one.to as usize)][slot].clone_from(&sent[copy]);
                     }
                 }
             }
@@ -146,11 +174,11 @@ impl<'a> Walk<'a> {
     }
 
     /// The version that comes before a place in the order of a subresource's accesses, without members of `group`.
-    fn before(&self, order: &[SubresourceUse], rank: usize, own: usize, group: u32) -> Writes {
+    fn before(&self, order: &[SubresourceUse], rank: usize, own: Option<DeclaredPassId>, group: u32) -> Writes {
         let mut writes = Writes::default();
         for (at, other) in order[..rank].iter().enumerate().rev() {
             let one = &self.facts.declared_passes[other.declared].uses[other.at];
-            if !one.writes || !self.planned[other.declared] || other.declared == own {
+            if !one.writes || !self.planned[other.declared] || Some(other.declared) == own {
                 continue;
             }
             if other.group == 0 {
@@ -165,7 +193,7 @@ impl<'a> Walk<'a> {
         if group != 0 {
             for (at, other) in order.iter().enumerate().skip(rank).take_while(|(_, other)| other.group == group) {
                 let one = &self.facts.declared_passes[other.declared].uses[other.at];
-                if one.writes && other.declared != own && self.ran[other.declared] {
+                if one.writes && Some(other.declared) != own && self.ran[other.declared] {
                     writes.unordered ^= hash(at);
                 }
             }
@@ -173,11 +201,11 @@ impl<'a> Walk<'a> {
         writes
     }
 
-    fn run(&mut self, device: usize, declared: usize, findings: &mut Findings) {
+    fn run(&mut self, device: DeviceId, declared: DeclaredPassId, findings: &mut Findings) {
         let facts = self.facts;
         let pass = &facts.declared_passes[declared];
         let mut made = Vec::new();
-        for (number, at) in pass.uses.iter().enumerate() {
+        for (number, at) in pass.uses.iter_ids() {
             let (slot, memory) = (self.slot(at.resource), facts.memory[at.resource]);
             for (index, &subresource) in at.subresources.iter().enumerate() {
                 let held = self.held[device][slot][subresource];
@@ -190,7 +218,7 @@ impl<'a> Walk<'a> {
                 let order = &facts.order[memory][subresource];
                 let (key, group) = at.keys.get(index).copied().unwrap_or_default();
                 let rank = order.partition_point(|one| (one.key, one.declared, one.at) < (key, declared, number));
-                let wanted = self.before(order, rank, declared, group);
+                let wanted = self.before(order, rank, Some(declared), group);
                 let kept = at.keeps_aspect(facts.grids[memory].aspect(subresource)) || pass.flag.is_some();
                 let needs = at.must_read || at.writes && kept;
                 let there = wanted != Writes::default() || facts.filled[memory];
@@ -229,29 +257,30 @@ impl<'a> Walk<'a> {
 
     fn misses(
         &self,
-        device: usize,
-        declared: usize,
-        resource: usize,
-        subresource: usize,
+        device: DeviceId,
+        declared: DeclaredPassId,
+        resource: ResourceId,
+        subresource: SubresourceId,
         what: &str,
         findings: &mut Findings,
     ) {
         let (pass, name) = (&self.facts.declared_passes[declared].name, self.facts.name(resource));
         let part = self.facts.grids[self.facts.memory[resource]].describe(subresource);
         let part = if part.is_empty() { part } else { format!(" ({part})") };
-        let message = format!("pass \"{pass}\" on device {device} needs of \"{name}\"{part} {what}: a copy is missing");
+        let message =
+            format!("pass \"{pass}\" on device {} needs of \"{name}\"{part} {what}: a copy is missing", device.index());
         findings.add(Rule::Device, Some(pass), Some(name), message);
     }
 
     /// Results, and what the next frame begins with.
     fn end(&self, findings: &mut Findings) {
         let facts = self.facts;
-        for memory in 0..facts.grids.len() {
+        for memory in facts.grids.ids() {
             if self.is_carried(memory) {
-                match self.home[memory] {
-                    Some(home) => self.latest(home as usize, memory, memory, "the next frame", findings),
+                match self.home[SlotId::of(memory.first_name())] {
+                    Some(home) => self.latest(home, memory, memory.first_name(), "the next frame", findings),
                     None if facts.needs_place(memory, &self.planned) => {
-                        let name = facts.name(memory);
+                        let name = facts.memory_name(memory);
                         let message = format!("\"{name}\" stays from frame to frame, and no device is its home");
                         findings.add(Rule::Device, None, Some(name), message);
                     }
@@ -260,11 +289,11 @@ impl<'a> Walk<'a> {
             }
         }
         for root in facts.graph.roots() {
-            let name = facts.name(root.index());
+            let name = facts.name(*root);
             match self.plan.results.iter().find(|place| place.resource == *root) {
                 Some(place) => {
-                    let memory = facts.memory[root.index()];
-                    self.latest(place.device as usize, memory, root.index(), "the result", findings);
+                    let memory = facts.memory[*root];
+                    self.latest(DeviceId::new(place.device as usize), memory, *root, "the result", findings);
                 }
                 None => {
                     let message = format!("root \"{name}\" is read on no device");
@@ -275,14 +304,15 @@ impl<'a> Walk<'a> {
     }
 
     /// A device has the contents that a memory has at the end of the frame.
-    fn latest(&self, device: usize, memory: usize, resource: usize, whom: &str, findings: &mut Findings) {
-        for (subresource, order) in self.facts.order[memory].iter().enumerate() {
-            let wanted = self.before(order, order.len(), usize::MAX, 0);
+    fn latest(&self, device: DeviceId, memory: MemoryId, resource: ResourceId, whom: &str, findings: &mut Findings) {
+        let slot = SlotId::of(memory.first_name());
+        for (subresource, order) in self.facts.order[memory].iter_ids() {
+            let wanted = self.before(order, order.len(), None, 0);
             let there = wanted != Writes::default() || self.facts.filled[memory];
-            if there && self.held[device][memory][subresource] != Some(wanted) {
+            if there && self.held[device][slot][subresource] != Some(wanted) {
                 let name = self.facts.name(resource);
-                let what = self.sentence(order, self.held[device][memory][subresource], wanted);
-                let message = format!("{whom} needs of \"{name}\" on device {device} {what}");
+                let what = self.sentence(order, self.held[device][slot][subresource], wanted);
+                let message = format!("{whom} needs of \"{name}\" on device {} {what}", device.index());
                 findings.add(Rule::Device, None, Some(name), message);
             }
         }
@@ -291,7 +321,7 @@ impl<'a> Walk<'a> {
 
 impl Facts<'_> {
     /// Whether a planned pass uses a memory or one of its histories.
-    fn needs_place(&self, memory: usize, planned: &[bool]) -> bool {
+    fn needs_place(&self, memory: MemoryId, planned: &IdVec<DeclaredPassId, bool>) -> bool {
         let mut passes = self.declared_passes.iter().zip(planned).filter(|(_, planned)| **planned);
         passes.any(|(pass, _)| pass.uses.iter().any(|at| self.memory[at.resource] == memory))
     }

@@ -2,13 +2,15 @@
 
 use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store};
 use rgraph_ir::id::Id;
+use rgraph_ir::resource::ResourceId;
 
 use super::memory::{Agent, POISON, Sight, UNDEFINED};
 use super::order::{Kind, Node};
 use super::value::Value;
 use super::{FOREIGN, Machine, RENDERING};
 use crate::facts::DeclaredUse;
-use crate::interpret::{cleared, is_loaded};
+use crate::ids::SubresourceId;
+use crate::outcome::{cleared, is_loaded};
 use crate::tables::leaves;
 
 impl<'e> Machine<'_, 'e> {
@@ -17,9 +19,9 @@ impl<'e> Machine<'_, 'e> {
     fn user(&self, rendering: u32, run: u32, entry: usize, fine: u32) -> Option<&'e DeclaredUse> {
         let scene = self.scene;
         let facts = scene.facts;
-        let resource = scene.plan.attachments[entry].resource.index();
+        let resource = scene.plan.attachments[entry].resource;
         let memory = facts.memory[resource];
-        let coarse = scene.coarse[memory][fine as usize] as usize;
+        let coarse = scene.coarse[memory][SubresourceId::new(fine as usize)];
         let declared_passes =
             scene.renderings[rendering as usize].declared_passes.iter().filter(|declared| self.runs(**declared, run));
         declared_passes.flat_map(|declared| &facts.declared_passes[*declared].uses).find(|at| {
@@ -60,11 +62,11 @@ impl<'e> Machine<'_, 'e> {
         let scene = self.scene;
         let target = &scene.renderings[node.a as usize].targets[node.b as usize];
         let entry = &scene.plan.attachments[target.entry];
-        let memory = scene.facts.memory[entry.resource.index()];
-        let start = scene.start(entry.resource.index(), node.run);
+        let memory = scene.facts.memory[entry.resource];
+        let start = scene.start(entry.resource, node.run);
         let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         for &fine in &target.subresources {
-            let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
+            let stencil = scene.fine[memory].aspect(SubresourceId::new(fine as usize)) == Aspects::STENCIL;
             let (load, kept) = entry.stencil.filter(|_| stencil).unwrap_or((entry.load, entry.store));
             let user = self.user(node.a, node.run, target.entry, fine);
             if user.is_some_and(|at| at.unordered) {
@@ -116,12 +118,12 @@ impl<'e> Machine<'_, 'e> {
         let scene = self.scene;
         let target = &scene.renderings[node.a as usize].targets[node.b as usize];
         let entry = &scene.plan.attachments[target.entry];
-        let memory = scene.facts.memory[entry.resource.index()];
-        let start = scene.start(entry.resource.index(), node.run);
+        let memory = scene.facts.memory[entry.resource];
+        let start = scene.start(entry.resource, node.run);
         let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         let agent = self.operation(node, target.depth, stage, true);
         for &fine in &target.subresources {
-            let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
+            let stencil = scene.fine[memory].aspect(SubresourceId::new(fine as usize)) == Aspects::STENCIL;
             let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
             let subresource = &mut self.subresources[(start + fine) as usize];
             let written = subresource.now.writers.iter().any(|writer| writer.rendering == agent.rendering);
@@ -173,7 +175,7 @@ impl<'e> Machine<'_, 'e> {
                 let good = (self.events.sees(&mut subresource.now, &agent) != Sight::No
                     || subresource.now.was_seen(agent.instance))
                     && !amiss;
-                let (number, samples) = (access.number as u32, samples.clone());
+                let (number, samples) = (access.number.index() as u32, samples.clone());
                 let value = self.values.add(Value::Resolved { instance, number, subresource: target.coarse, samples });
                 self.put(place, node.run, &agent, if good { value } else { POISON });
             }
@@ -181,7 +183,7 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// What a pass's samples are.
-    fn samples(&self, node: &Node, resolves: Option<usize>) -> Vec<u32> {
+    fn samples(&self, node: &Node, resolves: Option<ResourceId>) -> Vec<u32> {
         let exec = &self.scene.execs[node.a as usize];
         let mut samples = Vec::new();
         for access in exec.accesses.iter().filter(|access| Some(access.resource) == resolves && access.attachment) {

@@ -2,18 +2,19 @@
 
 use rgraph_ir::access::{Layout, Stages};
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::Scope;
+use rgraph_ir::plan::{QueueId, Scope};
 
 use super::Machine;
 use super::memory::{Content, NEVER, POISON, UNDEFINED, Writer};
 use super::order::{Half, Kind, Node};
 use super::scene::NONE;
+use crate::ids::MemoryId;
 
 /// A buffer's or image's barrier in common words.
 struct Named {
     list: u8,
     at: u32,
-    memory: usize,
+    memory: MemoryId,
     scope: Scope,
     layouts: Option<[Layout; 2]>,
     families: Option<[u32; 2]>,
@@ -34,13 +35,13 @@ impl Machine<'_, '_> {
         let (named, subresources, resource) = match node.kind {
             Kind::Buffer(_) => {
                 let b = &plan.buffer_barriers[at];
-                let memory = facts.memory[b.resource.index()];
+                let memory = facts.memory[b.resource];
                 let named = Named { list: 1, at: node.a, memory, scope: b.scope, layouts: None, families: b.families };
                 (named, &scene.buffer_subresources[at], b.resource)
             }
             Kind::Image(_) => {
                 let b = &plan.image_barriers[at];
-                let memory = facts.memory[b.resource.index()];
+                let memory = facts.memory[b.resource];
                 let layouts = Some([b.old_layout, b.new_layout]);
                 let named = Named { list: 0, at: node.a, memory, scope: b.scope, layouts, families: b.families };
                 (named, &scene.image_subresources[at], b.resource)
@@ -56,7 +57,7 @@ impl Machine<'_, '_> {
                 return;
             }
         };
-        let start = scene.start(resource.index(), node.run);
+        let start = scene.start(resource, node.run);
         for &fine in subresources {
             let subresource = start + fine;
             if half != Half::Wait {
@@ -93,7 +94,7 @@ impl Machine<'_, '_> {
             return;
         }
         let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
-        let family = self.scene.plan.queues.as_slice().get(node.queue as usize).map(|queue| queue.family);
+        let family = self.scene.plan.queues.get(QueueId::new(node.queue as usize)).map(|queue| queue.family);
         let releases = families.is_some_and(|[from, _]| Some(from) == family);
         let lost = if destroys { self.discard(node, at, until) } else { self.is_lost(at, named, family, until) };
         if lost {
@@ -195,12 +196,12 @@ impl Machine<'_, '_> {
         let scene = self.scene;
         let enter = &self.order.enters[node.a as usize];
         let edge = &scene.plan.edges[enter.edge];
-        let resource = edge.resource.index();
+        let resource = edge.resource;
         let memory = scene.facts.memory[resource];
         let image = scene.facts.shapes[resource].is_image();
         let defined = scene.facts.frames_ago[resource] > 0 || scene.facts.filled[memory];
-        let family = scene.plan.queues.as_slice().get(node.queue as usize).map(|queue| queue.family);
-        let host = node.queue as usize == scene.host;
+        let family = scene.plan.queues.get(QueueId::new(node.queue as usize)).map(|queue| queue.family);
+        let host = node.queue as usize == scene.host.index();
         let stages = if host { Stages::all() } else { edge.entry.stages };
         let access = if host { rgraph_ir::access::Accesses::all() } else { edge.entry.access };
         let scope = Scope { dst_stages: stages, dst_access: access, ..Scope::default() };

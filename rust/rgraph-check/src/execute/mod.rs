@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 
 use rgraph_ir::access::Load;
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::Plan;
+use rgraph_ir::plan::{Plan, QueueId};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::Facts;
-use crate::interpret::{Fault, Outcome, Watched, cleared, is_loaded, symbol};
+use crate::ids::{DeclaredOf, DeclaredPassId, FlagStates, MemoryId, SubresourceId};
+use crate::outcome::{Fault, Outcome, Watched, cleared, is_loaded, symbol};
 use memory::{Agent, BEFORE, Content, Events, NEVER, POISON, Sight, SubresourceState, UNDEFINED, Writer};
 use order::{Kind, Node, Order};
 use scene::{NONE, ResolvedAccess, Scene};
@@ -43,7 +44,7 @@ struct Machine<'a, 'e> {
     scene: &'e Scene<'a>,
     order: &'e Order,
     watch: &'e [Watched],
-    flags: &'e [Vec<bool>],
+    flags: &'e [FlagStates],
     subresources: Vec<SubresourceState>,
     events: Events,
     values: Values,
@@ -65,9 +66,9 @@ struct Machine<'a, 'e> {
 }
 
 impl<'a> Executor<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>], runs: u32) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: u32) -> Self {
         let scene = Scene::new(facts, plan, declared_of, runs);
-        let watch = crate::interpret::watched(facts);
+        let watch = crate::outcome::watched(facts);
         let order = order::order(&scene, runs, &watch);
         Self { scene, order, watch, runs }
     }
@@ -79,7 +80,7 @@ impl<'a> Executor<'a> {
     /// If some nodes wait for each other.
     pub(crate) fn run(
         &self,
-        flags: &[Vec<bool>],
+        flags: &[FlagStates],
         seed: Option<u64>,
         window: usize,
         all: bool,
@@ -121,7 +122,7 @@ impl<'a> Executor<'a> {
 }
 
 impl<'a, 'e> Machine<'a, 'e> {
-    fn new(executor: &'e Executor<'a>, flags: &'e [Vec<bool>]) -> Self {
+    fn new(executor: &'e Executor<'a>, flags: &'e [FlagStates]) -> Self {
         let scene = &executor.scene;
         let execs = scene.execs.len();
         let slots: Vec<u32> = scene.execs.iter().map(|exec| exec.slot_count).collect();
@@ -134,18 +135,18 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
         first_access.push(accesses);
         let mut subresources = vec![SubresourceState::new(); scene.subresources];
-        for (store, &memory) in scene.memory_of.iter().enumerate() {
-            let copy = store - scene.first[memory];
+        for (store, &memory) in scene.memory_of.iter_ids() {
+            let copy = scene.first[memory].map_or(0, |first| store.index() - first.index());
             let stays = stays(scene.facts, memory);
-            for (fine, &coarse) in scene.coarse[memory].iter().enumerate() {
+            for (fine, &coarse) in scene.coarse[memory].iter_ids() {
                 let value = match stays {
                     true => {
-                        let words = [copy as u128, u128::from(coarse)];
-                        values.add(Value::Known(symbol(scene.facts.name(memory), &words)))
+                        let words = [copy as u128, coarse.index() as u128];
+                        values.add(Value::Known(symbol(scene.facts.memory_name(memory), &words)))
                     }
                     false => UNDEFINED,
                 };
-                subresources[scene.base[store] as usize + fine].reset(value);
+                subresources[scene.base[store] as usize + fine.index()].reset(value);
             }
         }
         let mut roots = vec![Vec::new(); scene.subresources];
@@ -163,7 +164,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             watch: &executor.watch,
             flags,
             subresources,
-            events: Events::new(scene.host),
+            events: Events::new(scene.host.index()),
             values,
             times: vec![NEVER; executor.order.nodes.len()],
             time: 0,
@@ -224,7 +225,7 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// The value of some contents as a resource of a run has it.
-    fn value(&self, content: &Content, resource: usize, run: u32) -> u32 {
+    fn value(&self, content: &Content, resource: ResourceId, run: u32) -> u32 {
         let facts = self.scene.facts;
         if stays(facts, facts.memory[resource]) {
             return content.value;
@@ -234,7 +235,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             if content.run != BEFORE {
                 return POISON;
             }
-            let zero = match facts.graph.resources()[ResourceId::new(resource)].life {
+            let zero = match facts.graph.resources()[resource].life {
                 Life::History(history) => history.zero_first,
                 _ => false,
             };
@@ -243,7 +244,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         if content.run == run as i32 - ago as i32 { content.value } else { UNDEFINED }
     }
 
-    fn runs(&self, declared: usize, run: u32) -> bool {
+    fn runs(&self, declared: DeclaredPassId, run: u32) -> bool {
         self.scene.facts.runs(declared, &self.flags[run as usize])
     }
 
@@ -298,15 +299,15 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
     }
 
-    fn is_active(&self, declared: usize, access: &ResolvedAccess, run: u32) -> bool {
+    fn is_active(&self, declared: DeclaredPassId, access: &ResolvedAccess, run: u32) -> bool {
         let at = &self.scene.facts.declared_passes[declared].uses[access.number];
         at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run as usize]) == access.resource
     }
 
     /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue
     /// family; the user owns it afterwards.
-    fn is_amiss(&mut self, subresource: u32, memory: usize, layouts: u16, queue: u32) -> [bool; 2] {
-        let family = self.scene.plan.queues.as_slice().get(queue as usize).map(|queue| queue.family);
+    fn is_amiss(&mut self, subresource: u32, memory: MemoryId, layouts: u16, queue: u32) -> [bool; 2] {
+        let family = self.scene.plan.queues.get(QueueId::new(queue as usize)).map(|queue| queue.family);
         let subresource = &mut self.subresources[subresource as usize];
         let mut foreign = false;
         if let Some(family) = family.filter(|_| !self.scene.concurrent[memory]) {
@@ -379,7 +380,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             let [amiss, foreign] = self.is_amiss(place, access.memory, target.layouts, agent.queue);
             let value = self.values.add(Value::Written {
                 instance: agent.instance,
-                number: access.number as u32,
+                number: access.number.index() as u32,
                 subresource: target.coarse,
             });
             if target.group != 0 {
@@ -399,7 +400,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 self.blame(node, place, if amiss { AMISS } else { "writes over what it does not see" });
             }
             if access.reads_late && target.slot != NONE {
-                let aspect = scene.fine[access.memory].aspect(target.fine as usize);
+                let aspect = scene.fine[access.memory].aspect(SubresourceId::new(target.fine as usize));
                 let itself = exec.rendering == NONE && is_loaded(at) && at.load_of(aspect) == Load::Clear;
                 let held = match (itself, good) {
                     (true, _) => self.values.add(Value::Known(cleared(at.clear))),
@@ -431,10 +432,10 @@ impl<'a, 'e> Machine<'a, 'e> {
     fn complaint(&self) -> Option<String> {
         let (node, subresource, why) = self.blame?;
         let scene = self.scene;
-        let store = scene.base.partition_point(|first| *first <= subresource) - 1;
+        let store = scene.store_at(subresource);
         let memory = scene.memory_of[store];
-        let fine = (subresource - scene.base[store]) as usize;
-        let what = format!("\"{}\" {}", scene.facts.name(memory), scene.fine[memory].describe(fine));
+        let fine = SubresourceId::new((subresource - scene.base[store]) as usize);
+        let what = format!("\"{}\" {}", scene.facts.memory_name(memory), scene.fine[memory].describe(fine));
         let who = match node.kind {
             Kind::Item | Kind::Resolve => {
                 format!("pass \"{}\"", scene.facts.declared_passes[scene.execs[node.a as usize].declared].name)
@@ -466,7 +467,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         node: &Node,
         place: u32,
         group: u32,
-        resource: usize,
+        resource: ResourceId,
         agent: &Agent,
         value: u32,
         amiss: bool,
@@ -562,7 +563,7 @@ impl<'a, 'e> Machine<'a, 'e> {
 }
 
 /// Whether what a memory holds stays from run to run.
-fn stays(facts: &Facts, memory: usize) -> bool {
-    let life = facts.graph.resources()[ResourceId::new(memory)].life;
+fn stays(facts: &Facts, memory: MemoryId) -> bool {
+    let life = facts.graph.resources()[memory.first_name()].life;
     facts.persistent[memory] || matches!(life, Life::Imported(imported) if imported.defined)
 }

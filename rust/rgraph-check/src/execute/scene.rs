@@ -4,10 +4,12 @@
 use std::ops::Range;
 
 use rgraph_ir::access::{Aspects, Layout, Load, Sharing, Usage};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Command, Plan};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{BatchId, Command, Plan, QueueId};
+use rgraph_ir::resource::ResourceId;
 
-use crate::facts::{DeclaredUse, Facts};
+use crate::facts::{BySubresource, DeclaredUse, Facts};
+use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, StoreId, SubresourceId, UseId};
 use crate::shape::{Grid, Part};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
 
@@ -34,10 +36,10 @@ pub(crate) struct AccessTarget {
 /// One use of one declared pass on one of the resources that it may be of, aspects with other operations apart.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedAccess {
-    pub number: usize,
+    pub number: UseId,
     /// The resource itself, or one that stands in for it.
-    pub resource: usize,
-    pub memory: usize,
+    pub resource: ResourceId,
+    pub memory: MemoryId,
     pub targets: Vec<AccessTarget>,
     pub ops: Vec<Op>,
     /// Values are read with the write, not before it.
@@ -60,13 +62,13 @@ pub(crate) struct Item {
 /// A pass command.
 #[derive(Clone, Debug)]
 pub(crate) struct Exec {
-    pub declared: usize,
+    pub declared: DeclaredPassId,
     pub accesses: Vec<ResolvedAccess>,
     pub items: Vec<Item>,
     /// Resolves that happen at the end of its subpass: positions in `accesses`.
     pub resolves: Vec<u32>,
     /// By use: resource, and slots of what it reads there.
-    pub slots: Vec<Vec<(usize, Range<u32>)>>,
+    pub slots: IdVec<UseId, Vec<(ResourceId, Range<u32>)>>,
     pub slot_count: u32,
     /// Position in [`Scene::renderings`], or [`NONE`].
     pub rendering: u32,
@@ -88,31 +90,31 @@ pub(crate) struct Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Rendering {
     pub targets: Vec<Target>,
-    pub declared_passes: Vec<usize>,
+    pub declared_passes: Vec<DeclaredPassId>,
 }
 
 /// A plan beside its declaration.
 pub(crate) struct Scene<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
-    pub host: usize,
+    pub host: QueueId,
     /// How many runs there are, at least 1.
     runs: u32,
     /// By memory: its first store; stores of a ring follow each other.
-    pub first: Vec<usize>,
+    pub first: IdVec<MemoryId, Option<StoreId>>,
     /// By store: its first subresource.
-    pub base: Vec<u32>,
-    pub memory_of: Vec<usize>,
+    pub base: IdVec<StoreId, u32>,
+    pub memory_of: IdVec<StoreId, MemoryId>,
     /// By memory: the grid cut by uses and barriers.
-    pub fine: Vec<Grid>,
+    pub fine: IdVec<MemoryId, Grid>,
     /// By memory and subresource of the declaration's grid: subresources of the plan's.
-    pub parts: Vec<Vec<Vec<u32>>>,
+    pub parts: BySubresource<Vec<u32>>,
     /// By memory and subresource of the plan's grid: the subresource of the declaration's.
-    pub coarse: Vec<Vec<u32>>,
+    pub coarse: IdVec<MemoryId, IdVec<SubresourceId, SubresourceId>>,
     pub subresources: usize,
     /// By subresource: subresources in some of the same bytes.
     pub aliases: Vec<Vec<u32>>,
-    pub concurrent: Vec<bool>,
+    pub concurrent: IdVec<MemoryId, bool>,
     pub execs: Vec<Exec>,
     /// By command: its exec or rendering.
     pub of_command: Vec<u32>,
@@ -120,94 +122,101 @@ pub(crate) struct Scene<'a> {
     pub image_subresources: Vec<Vec<u32>>,
     pub buffer_subresources: Vec<Vec<u32>>,
     /// By batch: resources of memory that outlives the frame which the batch uses.
-    pub outliving: Vec<Vec<usize>>,
+    pub outliving: IdVec<BatchId, Vec<ResourceId>>,
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>], runs: u32) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: u32) -> Self {
         let mut scene = Self {
             facts,
             plan,
-            host: plan.queues.len(),
+            host: QueueId::new(plan.queues.len()),
             runs: runs.max(1),
-            first: vec![usize::MAX; facts.memory.len()],
-            base: Vec::new(),
-            memory_of: Vec::new(),
+            first: IdVec::filled(None, facts.memory.len()),
+            base: IdVec::new(),
+            memory_of: IdVec::new(),
             fine: fine_grids(facts, plan),
-            parts: Vec::new(),
-            coarse: Vec::new(),
+            parts: IdVec::new(),
+            coarse: IdVec::new(),
             subresources: 0,
             aliases: Vec::new(),
-            concurrent: vec![false; facts.memory.len()],
+            concurrent: IdVec::filled(false, facts.memory.len()),
             execs: Vec::new(),
             of_command: vec![NONE; plan.commands.len()],
             renderings: Vec::new(),
             image_subresources: Vec::new(),
             buffer_subresources: Vec::new(),
-            outliving: Vec::new(),
+            outliving: IdVec::new(),
         };
         scene.lay_out();
         scene.find_aliases();
         for (id, resource) in plan.resources.iter_ids() {
-            scene.concurrent[facts.memory[id.index()]] |= resource.sharing == Sharing::Concurrent;
+            scene.concurrent[facts.memory[id]] |= resource.sharing == Sharing::Concurrent;
         }
         for b in &plan.image_barriers {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
             let part = Part::image(b.mips, b.layers, aspects);
-            scene.image_subresources.push(scene.fine_subresources(b.resource.index(), &part));
+            scene.image_subresources.push(scene.fine_subresources(b.resource, &part));
         }
         for b in &plan.buffer_barriers {
-            scene.buffer_subresources.push(scene.fine_subresources(b.resource.index(), &Part::buffer(b.range)));
+            scene.buffer_subresources.push(scene.fine_subresources(b.resource, &Part::buffer(b.range)));
         }
         scene.read_commands(declared_of);
         scene.find_outliving();
         scene
     }
 
-    pub(crate) fn fine_subresources(&self, resource: usize, part: &Part) -> Vec<u32> {
+    pub(crate) fn fine_subresources(&self, resource: ResourceId, part: &Part) -> Vec<u32> {
         let subresources = self.fine[self.facts.memory[resource]].subresources(part);
-        subresources.into_iter().map(|subresource| subresource as u32).collect()
+        subresources.into_iter().map(|subresource| subresource.index() as u32).collect()
     }
 
     /// The copy of a resource in a run.
-    pub(crate) fn store(&self, resource: usize, run: u32) -> usize {
+    pub(crate) fn store(&self, resource: ResourceId, run: u32) -> StoreId {
         let memory = self.facts.memory[resource];
         let ring = self.copies(memory);
-        self.first[memory] + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize
+        let first = self.first[memory].expect("a memory has a store");
+        StoreId::new(first.index() + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize)
+    }
+
+    /// The store of a subresource.
+    pub(crate) fn store_at(&self, subresource: u32) -> StoreId {
+        StoreId::new(self.base.as_slice().partition_point(|base| *base <= subresource) - 1)
     }
 
     /// The memory of a subresource.
-    pub(crate) fn memory_at(&self, subresource: u32) -> usize {
-        self.memory_of[self.base.partition_point(|base| *base <= subresource) - 1]
+    pub(crate) fn memory_at(&self, subresource: u32) -> MemoryId {
+        self.memory_of[self.store_at(subresource)]
     }
 
     /// The first subresource of a resource in a run.
-    pub(crate) fn start(&self, resource: usize, run: u32) -> u32 {
+    pub(crate) fn start(&self, resource: ResourceId, run: u32) -> u32 {
         self.base[self.store(resource, run)]
     }
 
     /// How many copies of a memory take turns: fresh ones never come round again.
-    fn copies(&self, memory: usize) -> u32 {
+    fn copies(&self, memory: MemoryId) -> u32 {
         if self.facts.fresh[memory] { self.runs } else { self.facts.ring[memory] }
     }
 
     fn lay_out(&mut self) {
-        for memory in 0..self.facts.memory.len() {
+        for memory in self.facts.grids.ids() {
             let (grid, fine) = (&self.facts.grids[memory], &self.fine[memory]);
-            let mut coarse = vec![0; fine.len()];
-            let parts: Vec<Vec<u32>> = (0..grid.len())
+            let mut coarse = IdVec::filled(SubresourceId::new(0), fine.len());
+            let parts: IdVec<SubresourceId, Vec<u32>> = grid
+                .ids()
                 .map(|subresource| {
                     let subresources = fine.subresources(&grid.part(subresource));
-                    subresources.iter().for_each(|at| coarse[*at] = subresource as u32);
-                    subresources.into_iter().map(|subresource| subresource as u32).collect()
+                    subresources.iter().for_each(|at| coarse[*at] = subresource);
+                    subresources.into_iter().map(|subresource| subresource.index() as u32).collect()
                 })
                 .collect();
             self.parts.push(parts);
             self.coarse.push(coarse);
-            if self.facts.memory[memory] != memory {
+            if self.facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            self.first[memory] = self.base.len();
+            self.first[memory] = Some(StoreId::new(self.base.len()));
             for _ in 0..self.copies(memory) {
                 self.base.push(self.subresources as u32);
                 self.memory_of.push(memory);
@@ -219,34 +228,38 @@ impl<'a> Scene<'a> {
     /// Subresources that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
     fn find_aliases(&mut self) {
         self.aliases = vec![Vec::new(); self.subresources];
-        let place = |memory: usize| {
-            self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource.index()) == Some(&memory))
+        let place = |memory: MemoryId| {
+            self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource) == Some(&memory))
         };
         for (a, b) in crate::structure::overlaps(self.facts, self.plan) {
             let (Some(at), Some(bt)) = (place(a), place(b)) else { continue };
-            let span = |memory: usize, place: &rgraph_ir::plan::Placement, subresource: usize| {
+            let span = |memory: MemoryId, place: &rgraph_ir::plan::Placement, subresource: SubresourceId| {
                 let end = place.offset.saturating_add(place.size);
-                if self.facts.shapes[memory].is_image() {
+                if self.facts.shapes[memory.first_name()].is_image() {
                     return [place.offset, end];
                 }
                 let [first, last] = self.fine[memory].part(subresource).bytes;
                 [place.offset.saturating_add(first), place.offset.saturating_add(last).min(end)]
             };
-            let (first_a, first_b) = (self.base[self.first[a]], self.base[self.first[b]]);
-            for x in 0..self.fine[a].len() {
+            let [Some(first_a), Some(first_b)] = [a, b].map(|memory| self.first[memory].map(|store| self.base[store]))
+            else {
+                continue;
+            };
+            for x in self.fine[a].ids() {
                 let [from, to] = span(a, at, x);
-                for y in 0..self.fine[b].len() {
+                for y in self.fine[b].ids() {
                     let [first, end] = span(b, bt, y);
                     if from < end && first < to {
-                        self.aliases[first_a as usize + x].push(first_b + y as u32);
-                        self.aliases[first_b as usize + y].push(first_a + x as u32);
+                        let [x, y] = [first_a + x.index() as u32, first_b + y.index() as u32];
+                        self.aliases[x as usize].push(y);
+                        self.aliases[y as usize].push(x);
                     }
                 }
             }
         }
     }
 
-    fn read_commands(&mut self, declared_of: &[Option<usize>]) {
+    fn read_commands(&mut self, declared_of: &DeclaredOf) {
         let plan = self.plan;
         let mut open = NONE;
         for (at, command) in plan.commands.iter().enumerate() {
@@ -262,14 +275,14 @@ impl<'a> Scene<'a> {
                     open = NONE;
                 }
                 Command::Pass { pass, layouts } => {
-                    let Some(declared) = declared_of[pass.index()] else { continue };
+                    let Some(declared) = declared_of[pass] else { continue };
                     let inserted = &plan.pass_accesses[plan.passes[pass].accesses.range()];
                     let mut exec = Exec {
                         declared,
                         accesses: Vec::new(),
                         items: Vec::new(),
                         resolves: Vec::new(),
-                        slots: Vec::new(),
+                        slots: IdVec::new(),
                         slot_count: 0,
                         rendering: open,
                         subpass: plan.passes[pass].subpass,
@@ -284,25 +297,26 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn rendering(&self, begin: usize, attachments: Range<usize>, declared_of: &[Option<usize>]) -> Rendering {
+    fn rendering(&self, begin: usize, attachments: Range<usize>, declared_of: &DeclaredOf) -> Rendering {
         let rest = &self.plan.commands[begin + 1..];
-        let passes: Vec<(usize, u32)> = rest
+        let passes: Vec<(DeclaredPassId, u32)> = rest
             .iter()
             .take_while(|command| !matches!(command, Command::EndRendering))
             .filter_map(|command| match command {
-                Command::Pass { pass, .. } => Some((declared_of[pass.index()]?, self.plan.passes[*pass].subpass)),
+                Command::Pass { pass, .. } => Some((declared_of[*pass]?, self.plan.passes[*pass].subpass)),
                 _ => None,
             })
             .collect();
         let targets = attachments.filter(|entry| !self.plan.attachments[*entry].input).map(|entry| {
             let attachment = &self.plan.attachments[entry];
-            let resource = attachment.resource.index();
+            let resource = attachment.resource;
             let memory = self.facts.memory[resource];
             let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
             let subresources = self.fine_subresources(resource, &part);
-            let uses = |declared: usize| {
-                let inside = |coarse: &usize| self.parts[memory][*coarse].iter().any(|at| subresources.contains(at));
-                let one = |other: usize| {
+            let uses = |declared: DeclaredPassId| {
+                let inside =
+                    |coarse: &SubresourceId| self.parts[memory][*coarse].iter().any(|at| subresources.contains(at));
+                let one = |other: ResourceId| {
                     self.facts.memory[other] == memory
                         && self.facts.frames_ago[other] == self.facts.frames_ago[resource]
                 };
@@ -335,14 +349,14 @@ impl<'a> Scene<'a> {
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) {
         let facts = self.facts;
-        let named: Vec<(usize, Vec<u32>, Layout)> = layouts
+        let named: Vec<(ResourceId, Vec<u32>, Layout)> = layouts
             .iter()
             .map(|entry| {
                 let part = Part::image(entry.mips, entry.layers, entry.aspects);
-                (entry.resource.index(), self.fine_subresources(entry.resource.index(), &part), entry.layout)
+                (entry.resource, self.fine_subresources(entry.resource, &part), entry.layout)
             })
             .collect();
-        for (number, at) in facts.declared_passes[exec.declared].uses.iter().enumerate() {
+        for (number, at) in facts.declared_passes[exec.declared].uses.iter_ids() {
             let mut variants = vec![at.resource];
             for stand_in in &at.fallbacks {
                 if !variants.contains(&stand_in.input) {
@@ -362,9 +376,9 @@ impl<'a> Scene<'a> {
     fn find_access(
         &self,
         exec: &mut Exec,
-        number: usize,
-        resource: usize,
-        named: &[(usize, Vec<u32>, Layout)],
+        number: UseId,
+        resource: ResourceId,
+        named: &[(ResourceId, Vec<u32>, Layout)],
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) {
         let facts = self.facts;
@@ -401,7 +415,13 @@ impl<'a> Scene<'a> {
             let group = facts.key(resource, coarse, exec.declared, number).map_or(0, |(_, group)| group);
             for &fine in &self.parts[memory][coarse] {
                 let layouts = self.layouts(at, resource, fine, named, inserted);
-                exec.accesses[which].targets.push(AccessTarget { slot, coarse: coarse as u32, fine, layouts, group });
+                exec.accesses[which].targets.push(AccessTarget {
+                    slot,
+                    coarse: coarse.index() as u32,
+                    fine,
+                    layouts,
+                    group,
+                });
             }
         }
     }
@@ -410,16 +430,16 @@ impl<'a> Scene<'a> {
     fn layouts(
         &self,
         at: &DeclaredUse,
-        resource: usize,
+        resource: ResourceId,
         fine: u32,
-        named: &[(usize, Vec<u32>, Layout)],
+        named: &[(ResourceId, Vec<u32>, Layout)],
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) -> u16 {
         let facts = self.facts;
         if !facts.shapes[resource].is_image() {
             return u16::MAX;
         }
-        let same = |other: usize| {
+        let same = |other: ResourceId| {
             facts.memory[other] == facts.memory[resource] && facts.frames_ago[other] == facts.frames_ago[resource]
         };
         let mut mask = 0;
@@ -429,9 +449,9 @@ impl<'a> Scene<'a> {
             mask |= bit(*layout);
         }
         if mask == 0 {
-            let own = inserted.iter().filter(|access| {
-                access.resource.index() == resource && crate::tables::writes(access.access) == at.writes
-            });
+            let own = inserted
+                .iter()
+                .filter(|access| access.resource == resource && crate::tables::writes(access.access) == at.writes);
             own.for_each(|access| mask |= bit(access.layout));
         }
         // The host finds garbage in any layout, and cannot change one.
@@ -446,7 +466,7 @@ impl<'a> Scene<'a> {
         let facts = self.facts;
         for batch in &self.plan.batches {
             let mut used = Vec::new();
-            let mut note = |resource: usize| {
+            let mut note = |resource: ResourceId| {
                 if facts.edged[facts.memory[resource]] && !used.contains(&resource) {
                     used.push(resource);
                 }
@@ -458,11 +478,11 @@ impl<'a> Scene<'a> {
                         exec.accesses.iter().for_each(|access| note(access.resource));
                     }
                     Command::Barriers(b) | Command::SetEvent(_, b) => {
-                        self.plan.image_barriers[b.images.range()].iter().for_each(|b| note(b.resource.index()));
-                        self.plan.buffer_barriers[b.buffers.range()].iter().for_each(|b| note(b.resource.index()));
+                        self.plan.image_barriers[b.images.range()].iter().for_each(|b| note(b.resource));
+                        self.plan.buffer_barriers[b.buffers.range()].iter().for_each(|b| note(b.resource));
                     }
                     Command::BeginRendering { attachments, .. } => {
-                        self.plan.attachments[attachments.range()].iter().for_each(|a| note(a.resource.index()));
+                        self.plan.attachments[attachments.range()].iter().for_each(|a| note(a.resource));
                     }
                     _ => {}
                 }
@@ -491,24 +511,24 @@ pub(crate) fn reads_value(at: &DeclaredUse, aspect: Aspects) -> bool {
 }
 
 /// Grids cut by uses, by what stands in for them, and by the plan's barriers and edges.
-fn fine_grids(facts: &Facts, plan: &Plan) -> Vec<Grid> {
-    let mut grids: Vec<_> = facts.shapes.iter().map(Grid::new).collect();
-    for (memory, grid) in grids.iter_mut().enumerate() {
-        (0..facts.grids[memory].len()).for_each(|subresource| grid.cut(&facts.grids[memory].part(subresource)));
+fn fine_grids(facts: &Facts, plan: &Plan) -> IdVec<MemoryId, Grid> {
+    let mut grids: IdVec<MemoryId, _> = facts.shapes.iter().map(Grid::new).collect();
+    for (memory, grid) in facts.grids.ids().zip(grids.iter_mut()) {
+        facts.grids[memory].ids().for_each(|subresource| grid.cut(&facts.grids[memory].part(subresource)));
     }
-    let mut cut = |resource: usize, part: Part| grids[facts.memory[resource]].cut(&part);
+    let mut cut = |resource: ResourceId, part: Part| grids[facts.memory[resource]].cut(&part);
     for b in &plan.image_barriers {
-        cut(b.resource.index(), Part::image(b.mips, b.layers, Aspects::all()));
+        cut(b.resource, Part::image(b.mips, b.layers, Aspects::all()));
     }
     for b in &plan.buffer_barriers {
-        cut(b.resource.index(), Part::buffer(b.range));
+        cut(b.resource, Part::buffer(b.range));
     }
     for edge in &plan.edges {
         let part = Part { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
-        cut(edge.resource.index(), part);
+        cut(edge.resource, part);
     }
     for a in &plan.attachments {
-        cut(a.resource.index(), Part::image([a.mip, a.mip + 1], a.layers, Aspects::all()));
+        cut(a.resource, Part::image([a.mip, a.mip + 1], a.layers, Aspects::all()));
     }
     grids.iter_mut().for_each(Grid::finish);
     grids

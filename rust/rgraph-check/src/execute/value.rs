@@ -3,7 +3,8 @@
 
 use super::memory::{POISON, UNDEFINED};
 use super::scene::Scene;
-use crate::interpret::symbol;
+use crate::ids::FlagStates;
+use crate::outcome::symbol;
 
 /// A value, known by who made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +117,7 @@ impl Values {
     }
 
     /// What an instance computes: a hash of its name, its run and all that it read.
-    pub(crate) fn base(&mut self, scene: &Scene, instance: u32, flags: &[Vec<bool>]) -> u128 {
+    pub(crate) fn base(&mut self, scene: &Scene, instance: u32, flags: &[FlagStates]) -> u128 {
         self.symbols.resize(self.list.len(), State::Unknown);
         let values = self.reads_of(scene, instance, flags);
         for value in &values {
@@ -125,12 +126,12 @@ impl Values {
         self.hash(scene, instance, &values)
     }
 
-    fn reads_of(&self, scene: &Scene, instance: u32, flags: &[Vec<bool>]) -> Vec<u32> {
+    fn reads_of(&self, scene: &Scene, instance: u32, flags: &[FlagStates]) -> Vec<u32> {
         let execs = self.first.len() as u32;
         let run = (instance / execs) as usize;
         let exec = &scene.execs[(instance % execs) as usize];
         let mut values = Vec::new();
-        for (number, at) in scene.facts.declared_passes[exec.declared].uses.iter().enumerate() {
+        for (number, at) in scene.facts.declared_passes[exec.declared].uses.iter_ids() {
             let resource = scene.facts.effective(at, &flags[run]);
             if let Some((_, slots)) = exec.slots[number].iter().find(|(of, _)| *of == resource) {
                 values.extend(slots.clone().map(|slot| self.reads[self.slot(instance, slot)]));
@@ -160,7 +161,7 @@ enum Work {
 
 impl Values {
     /// The symbol of a value.
-    pub(crate) fn symbol(&mut self, scene: &Scene, value: u32, flags: &[Vec<bool>]) -> Option<u128> {
+    pub(crate) fn symbol(&mut self, scene: &Scene, value: u32, flags: &[FlagStates]) -> Option<u128> {
         self.symbols.resize(self.list.len(), State::Unknown);
         self.symbol_with(scene, value, flags);
         match self.symbols.get(value as usize) {
@@ -170,7 +171,7 @@ impl Values {
     }
 
     /// Works a symbol out, without recursion: values of many runs stand on each other. A circle is undefined.
-    fn symbol_with(&mut self, scene: &Scene, value: u32, flags: &[Vec<bool>]) {
+    fn symbol_with(&mut self, scene: &Scene, value: u32, flags: &[FlagStates]) {
         let mut work = vec![Work::Value(value)];
         while let Some(top) = work.last() {
             match *top {
@@ -248,11 +249,11 @@ impl Values {
             Value::Undefined => None,
             Value::Known(symbol) => Some(*symbol),
             Value::Written { instance, number, subresource } => {
-                Some(crate::interpret::written(base(*instance)?, *number, *subresource))
+                Some(crate::outcome::written(base(*instance)?, *number, *subresource))
             }
             Value::Resolved { instance, number, subresource, samples } => {
                 let samples: Vec<_> = samples.iter().map(|sample| known(*sample)).collect();
-                Some(crate::interpret::resolved(base(*instance)?, *number, *subresource, &samples))
+                Some(crate::outcome::resolved(base(*instance)?, *number, *subresource, &samples))
             }
             Value::Added { to, new } if *to == UNDEFINED => Some(symbol("undefined", &[]).wrapping_add(known(*new)?)),
             Value::Added { to, new } => Some(known(*to)?.wrapping_add(known(*new)?)),

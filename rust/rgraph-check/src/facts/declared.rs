@@ -2,39 +2,41 @@
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::graph::{Access, PassId};
-use rgraph_ir::id::Id;
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::ResourceId;
 
-use super::{DeclaredPass, DeclaredUse, Facts, Inserted, writes};
+use super::{DeclaredPass, DeclaredUse, Facts, Inserted, ScaledCopy, writes};
+use crate::ids::{DeclaredPassId, MemoryId, UseId};
 use crate::shape::{Grid, Part};
 use crate::tables::{Work, default_stages, is_attachment, work};
 
 impl Facts<'_> {
     pub(super) fn declare_passes(&mut self) {
         let graph = self.graph;
-        let mut by_pass: Vec<Vec<&Access>> = vec![Vec::new(); graph.passes().len()];
+        let mut by_pass: IdVec<DeclaredPassId, Vec<&Access>> = IdVec::filled(Vec::new(), graph.passes().len());
         for access in graph.accesses() {
-            if let Some(declared) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+            if let Some(declared) = self.place(access.pass).filter(|_| self.shapes.get(access.resource).is_some()) {
                 by_pass[declared].push(access);
             }
         }
         let mut order: Vec<PassId> = graph.passes().ids().collect();
         order.sort_by_key(|id| self.place(*id));
-        for (at, id) in order.into_iter().enumerate() {
+        for (index, id) in order.into_iter().enumerate() {
+            let at = DeclaredPassId::new(index);
             let (pass, accesses) = (&graph.passes()[id], &by_pass[at]);
             let work = work(pass.queue, accesses.iter().map(|access| access.usage));
-            let mut uses: Vec<_> = accesses.iter().map(|access| self.resolve(access, work)).collect();
+            let mut uses: IdVec<_, _> = accesses.iter().map(|access| self.resolve(access, work)).collect();
             self.infer_sources(&mut uses);
             let presents = uses.iter().any(|at| at.usage == Usage::Present);
             self.declared_passes.push(DeclaredPass {
                 name: graph.pass_name(id).to_owned(),
                 declared: Some(at),
                 inserted: None,
-                position: at as u32 + 1,
+                position: index as u32 + 1,
                 step: 0,
                 uses,
-                flag: pass.conditional.map(Id::index),
+                flag: pass.conditional,
                 queue: pass.queue,
                 unordered: pass.unordered,
                 pinned: pass.side_effects || presents,
@@ -43,19 +45,20 @@ impl Facts<'_> {
         }
         for fallback in graph.fallbacks() {
             // What is another name of the same memory cannot stand in for it: the memory holds what it holds.
-            let [output, input] = [fallback.output.index(), fallback.input.index()];
-            let apart = output.max(input) < self.memory.len() && self.memory[output] != self.memory[input];
+            let memory = |resource: ResourceId| self.memory.get(resource);
+            let apart =
+                memory(fallback.output).zip(memory(fallback.input)).is_some_and(|(output, input)| output != input);
             if let Some(declared) =
                 self.place(fallback.pass).filter(|_| apart).and_then(|declared| self.declared_passes.get_mut(declared))
             {
-                declared.outputs.push(output);
+                declared.outputs.push(fallback.output);
             }
         }
     }
 
     /// A resolve attachment that names no source has the only multisampled attachment of its format.
-    fn infer_sources(&self, uses: &mut [DeclaredUse]) {
-        for at in 0..uses.len() {
+    fn infer_sources(&self, uses: &mut IdVec<UseId, DeclaredUse>) {
+        for at in uses.ids() {
             if uses[at].usage != Usage::ResolveAttachment || uses[at].resolves.is_some() {
                 continue;
             }
@@ -80,13 +83,13 @@ impl Facts<'_> {
 
     /// The load operation of stencil. Where there is nothing but stencil, the load of an access is about it.
     pub(super) fn declared_stencil_load(&self, access: &Access) -> Option<Load> {
-        let alone = self.shapes[access.resource.index()].aspects == Aspects::STENCIL;
+        let alone = self.shapes[access.resource].aspects == Aspects::STENCIL;
         access.stencil_load.or_else(|| self.declared_load(access).filter(|_| alone))
     }
 
     fn resolve(&self, access: &Access, work: Work) -> DeclaredUse {
         let usage = access.usage;
-        let resource = access.resource.index();
+        let resource = access.resource;
         let shape = &self.shapes[resource];
         let said = self.graph.ranges_of(access);
         let details = self.graph.details_of(access);
@@ -147,14 +150,14 @@ impl Facts<'_> {
             load: load.unwrap_or(Load::Discard),
             stencil_load: self.declared_stencil_load(access).unwrap_or(Load::Discard),
             clear: details.clear,
-            resolves: details.resolves.map(Id::index),
+            resolves: details.resolves,
             fallbacks: Vec::new(),
             names: Vec::new(),
         }
     }
 
-    pub(super) fn insert_declared_passes(&mut self, scaled: &[(usize, usize)]) {
-        let blit = |resource: usize, part: Part, writes: bool| DeclaredUse {
+    pub(super) fn insert_declared_passes(&mut self, scaled: &[ScaledCopy]) {
+        let blit = |resource: ResourceId, part: Part, writes: bool| DeclaredUse {
             resource,
             usage: if writes { Usage::TransferDst } else { Usage::TransferSrc },
             part,
@@ -175,8 +178,9 @@ impl Facts<'_> {
             names: Vec::new(),
         };
         for access in self.graph.accesses() {
-            let resource = access.resource.index();
-            let Some(pass) = self.place(access.pass).filter(|_| access.generate_mips && resource < self.shapes.len())
+            let resource = access.resource;
+            let Some(pass) =
+                self.place(access.pass).filter(|_| access.generate_mips && self.shapes.get(resource).is_some())
             else {
                 continue;
             };
@@ -193,10 +197,12 @@ impl Facts<'_> {
                     name,
                     declared: None,
                     inserted: Some(Inserted::Mips { owner: pass, resource, level }),
-                    position: pass as u32 + 1,
+                    position: pass.index() as u32 + 1,
                     step: level,
-                    uses: vec![blit(resource, part(level - 1), false), blit(resource, part(level), true)],
-                    flag: declared.conditional.map(Id::index),
+                    uses: [blit(resource, part(level - 1), false), blit(resource, part(level), true)]
+                        .into_iter()
+                        .collect(),
+                    flag: declared.conditional,
                     queue: PassQueue::Graphics,
                     unordered: false,
                     pinned: false,
@@ -204,8 +210,8 @@ impl Facts<'_> {
                 });
             }
         }
-        for &(from, to) in scaled {
-            let part = |of: usize| {
+        for &ScaledCopy { from, to } in scaled {
+            let part = |of: ResourceId| {
                 let shape = &self.shapes[of];
                 Part::image([0, 1], [0, shape.layers], shape.aspects)
             };
@@ -215,7 +221,7 @@ impl Facts<'_> {
                 inserted: Some(Inserted::Scaled { from, to }),
                 position: 0,
                 step: 0,
-                uses: vec![blit(from, part(from), false), blit(to, part(to), true)],
+                uses: [blit(from, part(from), false), blit(to, part(to), true)].into_iter().collect(),
                 flag: None,
                 queue: PassQueue::Graphics,
                 unordered: false,
@@ -226,14 +232,14 @@ impl Facts<'_> {
     }
 
     /// All that may stand in for a resource; what stands in may itself be an output with a fallback.
-    fn stand_ins(&self, output: usize) -> Vec<usize> {
+    fn stand_ins(&self, output: ResourceId) -> Vec<ResourceId> {
         let mut found = vec![output];
         let mut next = 0;
         while let Some(&of) = found.get(next) {
             next += 1;
-            for fallback in self.graph.fallbacks().iter().filter(|fallback| fallback.output.index() == of) {
-                let input = fallback.input.index();
-                if input < self.memory.len() && !found.contains(&input) {
+            for fallback in self.graph.fallbacks().iter().filter(|fallback| fallback.output == of) {
+                let input = fallback.input;
+                if self.memory.get(input).is_some() && !found.contains(&input) {
                     found.push(input);
                 }
             }
@@ -242,7 +248,7 @@ impl Facts<'_> {
     }
 
     pub(super) fn cut(&mut self, plan: Option<&Plan>) {
-        let mut grids: Vec<_> = self.shapes.iter().map(Grid::new).collect();
+        let mut grids: IdVec<MemoryId, _> = self.shapes.iter().map(Grid::new).collect();
         for at in self.declared_passes.iter().flat_map(|declared| &declared.uses) {
             grids[self.memory[at.resource]].cut(&at.part);
             for input in self.stand_ins(at.resource) {
@@ -251,7 +257,7 @@ impl Facts<'_> {
         }
         if let Some(plan) = plan {
             let mut cut = |resource: ResourceId, part: Part| {
-                if let Some(&memory) = self.memory.get(resource.index()) {
+                if let Some(&memory) = self.memory.get(resource) {
                     grids[memory].cut(&part);
                 }
             };
@@ -267,8 +273,8 @@ impl Facts<'_> {
             }
         }
         grids.iter_mut().for_each(Grid::finish);
-        for declared in &mut self.declared_passes {
-            for at in &mut declared.uses {
+        for declared in self.declared_passes.iter_mut() {
+            for at in declared.uses.iter_mut() {
                 at.subresources = grids[self.memory[at.resource]].subresources(&at.part);
             }
         }

@@ -3,6 +3,8 @@
 use rgraph_ir::graph::{Graph, PassId, SlotId};
 use rgraph_ir::id::{Id, IdVec};
 
+use crate::ids::DeclaredPassId;
+
 /// A pass or a slot, in one slot or outside of all.
 #[derive(Clone, Copy)]
 enum Item {
@@ -12,7 +14,7 @@ enum Item {
 
 /// The position of each pass in the flattened declaration: slots are walked depth first, each slot's passes and inner
 /// slots in the order of their declaration. O(n log n).
-pub(super) fn positions(graph: &Graph) -> IdVec<PassId, usize> {
+pub(super) fn positions(graph: &Graph) -> IdVec<PassId, DeclaredPassId> {
     // Items by slot; the last list is of those that stand in none. Slots have sequence numbers of their own.
     let outside = graph.slots();
     let mut inside: Vec<Vec<(u32, Item)>> = vec![Vec::new(); outside + 1];
@@ -27,13 +29,13 @@ pub(super) fn positions(graph: &Graph) -> IdVec<PassId, usize> {
     for items in &mut inside {
         items.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
     }
-    let mut positions = IdVec::filled(0, graph.passes().len());
+    let mut positions = IdVec::filled(DeclaredPassId::new(0), graph.passes().len());
     let mut next = 0;
     let mut work: Vec<Item> = inside[outside].iter().map(|(_, item)| *item).collect();
     while let Some(item) = work.pop() {
         match item {
             Item::Pass(pass) => {
-                positions[pass] = next;
+                positions[pass] = DeclaredPassId::new(next);
                 next += 1;
             }
             Item::Slot(slot) => work.extend(std::mem::take(&mut inside[slot.index()]).iter().map(|(_, item)| *item)),
@@ -73,7 +75,7 @@ mod tests {
             let positions = positions(&graph);
             let order = graph.flattened_order().unwrap_or_else(|| graph.passes().ids().collect());
             for (position, pass) in order.into_iter().enumerate() {
-                assert_eq!(positions[pass], position, "{pass:?}");
+                assert_eq!(positions[pass].index(), position, "{pass:?}");
             }
         }
     }

@@ -1,24 +1,32 @@
 //! Which declared passes must run, and uses that no order can keep.
 
-use rgraph_ir::id::Id;
-use rgraph_ir::resource::Life;
+use rgraph_ir::id::IdVec;
+use rgraph_ir::resource::{Life, ResourceId};
 
 use super::{DeclaredUse, Facts, Key};
+use crate::ids::{DeclaredPassId, MemoryId, SubresourceId};
+
+/// Two names of one memory that one declared pass uses at a common subresource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Torn {
+    pub declared: DeclaredPassId,
+    pub earlier: ResourceId,
+    pub later: ResourceId,
+}
 
 impl Facts<'_> {
     pub(super) fn find_needed(&mut self) {
-        self.needed = vec![false; self.declared_passes.len()];
-        let mut work: Vec<usize> =
-            (0..self.declared_passes.len()).filter(|&declared| self.declared_passes[declared].pinned).collect();
+        self.needed = IdVec::filled(false, self.declared_passes.len());
+        let mut work: Vec<DeclaredPassId> =
+            self.declared_passes.ids().filter(|&declared| self.declared_passes[declared].pinned).collect();
         for (id, resource) in self.graph.resources().iter_ids() {
-            let at = id.index();
             let imported = matches!(resource.life, Life::Imported(_));
             if self.graph.roots().contains(&id) || imported {
-                let memory = self.memory[at];
+                let memory = self.memory[id];
                 // What leaves with imported memory is what the last of its names left there.
-                let last = if imported { u32::MAX } else { self.chain[at] };
-                for subresource in 0..self.grids[memory].len() {
-                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), usize::MAX, &mut work);
+                let last = if imported { u32::MAX } else { self.chain[id] };
+                for subresource in self.grids[memory].ids() {
+                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), None, &mut work);
                 }
             }
         }
@@ -26,8 +34,8 @@ impl Facts<'_> {
             if std::mem::replace(&mut self.needed[declared], true) {
                 continue;
             }
-            for (number, at) in self.declared_passes[declared].uses.iter().enumerate() {
-                let mut read = |resource: usize, subresources: &[usize]| {
+            for (number, at) in self.declared_passes[declared].uses.iter_ids() {
+                let mut read = |resource: ResourceId, subresources: &[SubresourceId]| {
                     let memory = self.memory[resource];
                     for &subresource in subresources {
                         if !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(subresource)) {
@@ -35,9 +43,9 @@ impl Facts<'_> {
                         }
                         if self.frames_ago[resource] > 0 {
                             // An earlier frame made it, maybe the pass that reads it.
-                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), usize::MAX, &mut work);
+                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), None, &mut work);
                         } else if let Some((key, _)) = self.key(resource, subresource, declared, number) {
-                            self.writers_before(memory, subresource, key, declared, &mut work);
+                            self.writers_before(memory, subresource, key, Some(declared), &mut work);
                         }
                     }
                 };
@@ -52,22 +60,24 @@ impl Facts<'_> {
     /// Adds the declared passes whose writes a read of a subresource at `key` may see.
     pub(super) fn writers_before(
         &self,
-        memory: usize,
-        subresource: usize,
+        memory: MemoryId,
+        subresource: SubresourceId,
         key: Key,
-        reader: usize,
-        work: &mut Vec<usize>,
+        reader: Option<DeclaredPassId>,
+        work: &mut Vec<DeclaredPassId>,
     ) {
         let writers = &self.writers[memory][subresource];
         let mut from = key;
         for lap in 0..2 {
             let mut before = writers.partition_point(|u| u.key < from);
             // Who is in an unordered group, or needs one of it, needs all of it.
-            let own =
-                writers.iter().find(|u| u.declared == reader && u.key == from && u.group != 0).map_or(0, |u| u.group);
+            let own = writers
+                .iter()
+                .find(|u| Some(u.declared) == reader && u.key == from && u.group != 0)
+                .map_or(0, |u| u.group);
             before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
             let mut last_group = None;
-            for u in writers[..before].iter().rev().filter(|u| lap > 0 || u.declared != reader) {
+            for u in writers[..before].iter().rev().filter(|u| lap > 0 || Some(u.declared) != reader) {
                 if last_group.is_some_and(|group| group == 0 || group != u.group) {
                     return;
                 }
@@ -92,11 +102,10 @@ impl Facts<'_> {
         }
     }
 
-    /// Pairs of names of one memory that one declared pass uses at a common subresource, so that no order keeps both:
-    /// declared pass, earlier name, later name.
-    pub(crate) fn torn(&self) -> Vec<(usize, usize, usize)> {
+    /// Pairs of names of one memory that one declared pass uses at a common subresource, so that no order keeps both.
+    pub(crate) fn torn(&self) -> Vec<Torn> {
         let mut torn = Vec::new();
-        for (index, declared) in self.declared_passes.iter().enumerate() {
+        for (index, declared) in self.declared_passes.iter_ids() {
             for b in declared.uses.iter().filter(|b| self.chain[b.resource] > 0 && self.frames_ago[b.resource] == 0) {
                 let earlier = declared.uses.iter().filter(|a| {
                     self.frames_ago[a.resource] == 0
@@ -106,7 +115,11 @@ impl Facts<'_> {
                 let meet = |a: &&DeclaredUse| {
                     a.subresources.iter().any(|subresource| b.subresources.binary_search(subresource).is_ok())
                 };
-                torn.extend(earlier.filter(meet).map(|a| (index, a.resource, b.resource)));
+                torn.extend(earlier.filter(meet).map(|a| Torn {
+                    declared: index,
+                    earlier: a.resource,
+                    later: b.resource,
+                }));
             }
         }
         torn.dedup();

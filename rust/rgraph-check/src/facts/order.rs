@@ -2,16 +2,17 @@
 //! switched off.
 
 use rgraph_ir::access::{Aspects, Load, Usage};
-use rgraph_ir::id::Id;
+use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
-use super::{FORWARD, Facts, Inserted, StandIn, SubresourceUse};
+use super::{BySubresource, FORWARD, Facts, Inserted, StandIn, SubresourceUse};
+use crate::ids::{DeclaredPassId, SubresourceId, UseId};
 
 impl Facts<'_> {
     pub(super) fn sort_accesses(&mut self) {
         // First writers of each name's subresources, for reads that are declared too early.
-        let mut first_writer: Vec<Vec<u32>> =
-            self.memory.iter().map(|&memory| vec![u32::MAX; self.grids[memory].len()]).collect();
+        let mut first_writer: IdVec<ResourceId, IdVec<SubresourceId, u32>> =
+            self.memory.iter().map(|&memory| IdVec::filled(u32::MAX, self.grids[memory].len())).collect();
         for declared in &self.declared_passes {
             for at in declared.uses.iter().filter(|at| at.writes) {
                 for &subresource in &at.subresources {
@@ -20,14 +21,14 @@ impl Facts<'_> {
                 }
             }
         }
-        let mut order: Vec<Vec<Vec<SubresourceUse>>> =
-            self.grids.iter().map(|grid| vec![Vec::new(); grid.len()]).collect();
-        for (index, declared) in self.declared_passes.iter().enumerate() {
-            for (number, at) in declared.uses.iter().enumerate() {
+        let mut order: BySubresource<Vec<SubresourceUse>> =
+            self.grids.iter().map(|grid| IdVec::filled(Vec::new(), grid.len())).collect();
+        for (index, declared) in self.declared_passes.iter_ids() {
+            for (number, at) in declared.uses.iter_ids() {
                 if self.frames_ago[at.resource] > 0 {
                     continue;
                 }
-                let resource = &self.graph.resources()[ResourceId::new(at.resource)];
+                let resource = &self.graph.resources()[at.resource];
                 let fresh = resource.life.is_of_frame() && resource.modifies.is_none();
                 // Nothing of the range was written before, and something of it is later: the read comes just after.
                 let first = at
@@ -56,7 +57,8 @@ impl Facts<'_> {
         }
         self.find_ordinary(&order);
         let mut group = 0;
-        for (subresource, uses) in order.iter_mut().flat_map(|subresources| subresources.iter_mut().enumerate()) {
+        let uses = order.iter_mut().flat_map(|subresources| subresources.ids().zip(subresources.iter_mut()));
+        for (subresource, uses) in uses {
             uses.sort_by_key(|u| (u.key, u.declared, u.at));
             let mut open = false;
             for u in uses {
@@ -87,20 +89,20 @@ impl Facts<'_> {
     }
 
     /// An unordered access that must find contents which only its own group makes is an ordinary one.
-    fn find_ordinary(&mut self, order: &[Vec<Vec<SubresourceUse>>]) {
-        for (memory, subresources) in order.iter().enumerate() {
+    fn find_ordinary(&mut self, order: &BySubresource<Vec<SubresourceUse>>) {
+        for (memory, subresources) in order.iter_ids() {
             let unordered = |u: &SubresourceUse| self.declared_passes[u.declared].uses[u.at].unordered;
             if !subresources.iter().flatten().any(unordered) {
                 continue;
             }
-            let mut list: Vec<(SubresourceUse, usize)> = Vec::new();
-            for (subresource, uses) in subresources.iter().enumerate() {
+            let mut list: Vec<(SubresourceUse, SubresourceId)> = Vec::new();
+            for (subresource, uses) in subresources.iter_ids() {
                 list.extend(uses.iter().map(|u| (*u, subresource)));
             }
             list.sort_by_key(|(u, subresource)| (u.key, u.declared, u.at, *subresource));
             // By subresource: whether something was there before the open group, and whether the group wrote it.
-            let mut before = vec![self.filled[memory]; subresources.len()];
-            let mut within = vec![false; subresources.len()];
+            let mut before = IdVec::filled(self.filled[memory], subresources.len());
+            let mut within = IdVec::filled(false, subresources.len());
             let mut first = 0;
             while first < list.len() {
                 let (u, _) = list[first];
@@ -132,15 +134,15 @@ impl Facts<'_> {
 
     /// Load operations that are not said: `discard` where nothing was there, else `load`.
     pub(super) fn find_loads(&mut self) {
-        let mut written: Vec<(usize, usize, Aspects)> = Vec::new();
-        for (memory, subresources) in self.order.iter().enumerate() {
-            for (subresource, uses) in subresources.iter().enumerate() {
+        let mut written: Vec<(DeclaredPassId, UseId, Aspects)> = Vec::new();
+        for (memory, subresources) in self.order.iter_ids() {
+            for (subresource, uses) in subresources.iter_ids() {
                 let first = uses.iter().find(|u| self.declared_passes[u.declared].uses[u.at].writes).map(|u| u.key);
                 for u in uses {
                     let at = &self.declared_passes[u.declared].uses[u.at];
                     // A name of another size has memory of its own, of which the scaled copy fills mip 0.
                     let modifies = self.chain[at.resource] > 0;
-                    let kept = match self.graph.resources()[ResourceId::new(at.resource)].life {
+                    let kept = match self.graph.resources()[at.resource].life {
                         Life::Transient | Life::Fresh => modifies,
                         Life::Imported(imported) => imported.defined || modifies,
                         Life::Persistent | Life::History(_) => true,
@@ -152,9 +154,9 @@ impl Facts<'_> {
             }
         }
         let graph = self.graph;
-        let mut said = vec![Vec::new(); graph.passes().len()];
+        let mut said: IdVec<DeclaredPassId, IdVec<UseId, _>> = IdVec::filled(IdVec::new(), graph.passes().len());
         for access in graph.accesses() {
-            if let Some(declared) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+            if let Some(declared) = self.place(access.pass).filter(|_| self.shapes.get(access.resource).is_some()) {
                 said[declared].push((self.declared_load(access), self.declared_stencil_load(access)));
             }
         }
@@ -172,7 +174,7 @@ impl Facts<'_> {
                 at.load = load.unwrap_or(Load::Load);
             }
         }
-        for at in self.declared_passes.iter_mut().flat_map(|declared| &mut declared.uses) {
+        for at in self.declared_passes.iter_mut().flat_map(|declared| declared.uses.iter_mut()) {
             if matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 at.keeps = Aspects::empty();
                 if at.load == Load::Load {
@@ -188,8 +190,8 @@ impl Facts<'_> {
     pub(super) fn find_fallbacks(&mut self) {
         let mut known = Vec::new();
         for fallback in self.graph.fallbacks() {
-            let (output, input) = (fallback.output.index(), fallback.input.index());
-            let Some(pass) = self.place(fallback.pass).filter(|_| output.max(input) < self.memory.len()) else {
+            let (output, input) = (fallback.output, fallback.input);
+            let Some(pass) = self.place(fallback.pass).filter(|_| self.memory.get(output.max(input)).is_some()) else {
                 continue;
             };
             if let Some(flag) = self.declared_passes[pass].flag {
@@ -197,8 +199,8 @@ impl Facts<'_> {
             }
         }
         let mut found = Vec::new();
-        for (index, declared) in self.declared_passes.iter().enumerate() {
-            for (number, at) in declared.uses.iter().enumerate().filter(|(_, at)| at.must_read && !at.writes) {
+        for (index, declared) in self.declared_passes.iter_ids() {
+            for (number, at) in declared.uses.iter_ids().filter(|(_, at)| at.must_read && !at.writes) {
                 let mut outputs = vec![at.resource];
                 let mut next = 0;
                 while let Some(&output) = outputs.get(next) {
@@ -243,7 +245,7 @@ impl Facts<'_> {
     }
 
     /// Whether a use comes after what `pass` writes to the same subresources.
-    fn follows(&self, pass: usize, declared: usize, at: usize) -> bool {
+    fn follows(&self, pass: DeclaredPassId, declared: DeclaredPassId, at: UseId) -> bool {
         let at_use = &self.declared_passes[declared].uses[at];
         let memory = self.memory[at_use.resource];
         at_use.subresources.iter().any(|&subresource| {

@@ -1,29 +1,32 @@
 //! Pairs of accesses of the same bytes: whether the plan orders the later one after the earlier one.
 
 use rgraph_ir::access::PassQueue;
+use rgraph_ir::resource::ResourceId;
 
 use super::Machine;
+use crate::ids::{DoneId, NodeId, Place};
 use crate::region::within;
-use crate::subresource::{Court, Done, Later, Lent, Local, Missing, SubresourceState, Write};
+use crate::subresource::{Court, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
 
 impl Machine<'_> {
     /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
-    pub(crate) fn judge(&mut self, store: usize, subresource: usize, y: &Later, resource: usize) {
+    pub(crate) fn judge(&mut self, place: StorePlace, y: &Later, resource: ResourceId) {
+        let StorePlace { store, subresource } = place;
         let mut found = Vec::new();
         {
             let court = self.court();
             let here = &self.stores[store].subresources[subresource];
-            self.judge_pairs(&court, [here, here], y, [store, subresource], false, &mut found);
+            self.judge_pairs(&court, [here, here], y, place, false, &mut found);
             for &other in &self.stores[store].overlaps {
                 if self.stores[other].last > here.alias_seen {
                     for there in &self.stores[other].subresources {
-                        self.judge_pairs(&court, [there, here], y, [store, subresource], true, &mut found);
+                        self.judge_pairs(&court, [there, here], y, place, true, &mut found);
                     }
                 }
             }
         }
         for (x, missing, aliased) in found {
-            self.report(x, y, missing, aliased, store, subresource, resource);
+            self.report(x, y, missing, aliased, place, resource);
         }
     }
 
@@ -33,9 +36,9 @@ impl Machine<'_> {
         court: &Court,
         [there, here]: [&SubresourceState; 2],
         y: &Later,
-        place: [usize; 2],
+        place: StorePlace,
         aliased: bool,
-        found: &mut Vec<(usize, Missing, bool)>,
+        found: &mut Vec<(DoneId, Missing, bool)>,
     ) {
         let writes = match y {
             Later::Op(y) => y.op.write,
@@ -90,16 +93,16 @@ impl Machine<'_> {
         &self,
         court: &Court,
         write: &Write,
-        nodes: [&[usize]; 2],
+        nodes: [&[NodeId]; 2],
         y: &Later,
-        place: [usize; 2],
+        place: StorePlace,
     ) -> Option<Missing> {
         let missing = court.after_write(&write.met_by(place), nodes, y)?;
         let x = &self.done[write.done];
         let seen = |lent: &&Lent| court.after_write(&write.only_at(lent), nodes, y).is_none();
-        let of = |[store, subresource]: [usize; 2]| (self.stores[store].memory, subresource);
+        let of = |place: StorePlace| Place { memory: self.stores[place.store].memory, subresource: place.subresource };
         let lent = write.lent.iter().filter(seen).map(|lent| of(lent.to)).collect();
-        let whole = self.bytes.contain(self.facts, [of([x.store, x.subresource]), of(place)], lent);
+        let whole = self.bytes.contain(self.facts, [of(x.place), of(place)], lent);
         (!whole).then_some(missing)
     }
 
@@ -128,7 +131,7 @@ impl Machine<'_> {
 
     /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
     fn is_host_only(&self, x: &Done) -> bool {
-        let writers = &self.facts.writers[self.stores[x.store].memory][x.subresource];
+        let writers = &self.facts.writers[self.stores[x.place.store].memory][x.place.subresource];
         let device = |u: &crate::facts::SubresourceUse| self.facts.declared_passes[u.declared].queue != PassQueue::Cpu;
         x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
     }

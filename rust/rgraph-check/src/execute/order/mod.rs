@@ -11,11 +11,13 @@
 mod passes;
 
 use rgraph_ir::access::Stages;
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Barriers, BatchId, Command, Scope};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, QueueId, Scope};
+use rgraph_ir::resource::ResourceId;
 
 use super::scene::{NONE, Scene};
-use crate::interpret::Watched;
+use crate::ids::StoreId;
+use crate::outcome::Watched;
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
 /// What a node does.
@@ -126,13 +128,13 @@ pub(crate) struct Builder<'a, 's> {
     order: Order,
     edges: Vec<(u32, u32)>,
     marks: Vec<(u32, u32)>,
-    lanes: Vec<Lane>,
-    position: Vec<u32>,
+    lanes: IdVec<QueueId, Lane>,
+    position: IdVec<QueueId, u32>,
     /// By queue: values and signals of this run and the one before.
-    signals: [Vec<Vec<(u32, u32)>>; 2],
-    events: Vec<Option<(Vec<u32>, Barriers, u32)>>,
+    signals: [IdVec<QueueId, Vec<(u32, u32)>>; 2],
+    events: IdVec<EventId, Option<(Vec<u32>, Barriers, QueueId)>>,
     /// By store: last run (from 1) in which it was entered on a queue.
-    entered: Vec<Vec<u32>>,
+    entered: IdVec<StoreId, IdVec<QueueId, u32>>,
     /// By subresource: last run (from 1) in which it was entered; the edge that left it.
     entered_subresource: Vec<u32>,
     left: Vec<Option<usize>>,
@@ -147,17 +149,17 @@ pub(crate) struct Builder<'a, 's> {
 
 /// Orders `runs` runs of a plan.
 pub(crate) fn order(scene: &Scene, runs: u32, watch: &[Watched]) -> Order {
-    let queues = scene.host + 1;
+    let queues = scene.host.index() + 1;
     let mut builder = Builder {
         scene,
         order: Order::default(),
         edges: Vec::new(),
         marks: Vec::new(),
-        lanes: vec![Lane::new(); queues],
-        position: vec![0; queues],
-        signals: [vec![Vec::new(); queues], vec![Vec::new(); queues]],
-        events: vec![None; scene.plan.commands.len() + 1],
-        entered: vec![vec![0; queues]; scene.base.len()],
+        lanes: IdVec::filled(Lane::new(), queues),
+        position: IdVec::filled(0, queues),
+        signals: [IdVec::filled(Vec::new(), queues), IdVec::filled(Vec::new(), queues)],
+        events: IdVec::filled(None, scene.plan.commands.len() + 1),
+        entered: IdVec::filled(IdVec::filled(0, queues), scene.base.len()),
         entered_subresource: vec![0; scene.subresources],
         left: vec![None; scene.subresources],
         watching: vec![Vec::new(); scene.subresources],
@@ -190,10 +192,10 @@ impl Builder<'_, '_> {
         }
         self.signals.swap(0, 1);
         self.signals[0].iter_mut().for_each(Vec::clear);
-        self.events.fill(None);
+        self.events.iter_mut().for_each(|event| *event = None);
         // Signals first: a wait may be listed before the batch that signals.
         for (id, batch) in plan.batches.iter_ids() {
-            let queue = batch.queue.map_or(self.scene.host, Id::index);
+            let queue = batch.queue.unwrap_or(self.scene.host);
             if let Some(value) = batch.signal {
                 self.batch = id.index() as u32;
                 let node = self.node(Kind::Signal, 0, 0, queue);
@@ -204,7 +206,7 @@ impl Builder<'_, '_> {
             self.one_batch(id);
         }
         for (at, edge) in plan.edges.iter().enumerate() {
-            let store = self.scene.store(edge.resource.index(), run);
+            let store = self.scene.store(edge.resource, run);
             if self.entered[store].iter().any(|entered| *entered == run + 1) {
                 for subresource in self.edge_subresources(at) {
                     self.left[subresource as usize] = Some(at);
@@ -214,14 +216,14 @@ impl Builder<'_, '_> {
         self.order.in_run.push((self.order.nodes.len() - first) as u32);
     }
 
-    fn node(&mut self, kind: Kind, a: u32, b: u32, queue: usize) -> u32 {
+    fn node(&mut self, kind: Kind, a: u32, b: u32, queue: QueueId) -> u32 {
         let node = Node {
             kind,
             a,
             b,
             other: NONE,
             run: self.run,
-            queue: queue as u32,
+            queue: queue.index() as u32,
             position: self.position[queue],
             batch: self.batch,
             rendering: NONE,
@@ -236,7 +238,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn join(&mut self, a: u32, b: u32, queue: usize) -> u32 {
+    fn join(&mut self, a: u32, b: u32, queue: QueueId) -> u32 {
         if a == NONE {
             return b;
         }
@@ -247,7 +249,7 @@ impl Builder<'_, '_> {
     }
 
     /// The lane that holds a queue's items, or those of its open render pass.
-    fn lane(&mut self, queue: usize, local: bool) -> &mut Lane {
+    fn lane(&mut self, queue: QueueId, local: bool) -> &mut Lane {
         match &mut self.open {
             Some(open) if local => &mut open.lane,
             _ => &mut self.lanes[queue],
@@ -255,7 +257,7 @@ impl Builder<'_, '_> {
     }
 
     /// One node that stands for all items at a stage so far.
-    fn items(&mut self, queue: usize, local: bool, stage: usize) -> u32 {
+    fn items(&mut self, queue: QueueId, local: bool, stage: usize) -> u32 {
         let lane = self.lane(queue, local);
         let (pending, join) = (std::mem::take(&mut lane.pending[stage]), lane.joins[stage]);
         if pending.is_empty() {
@@ -275,7 +277,7 @@ impl Builder<'_, '_> {
     }
 
     /// Lets a node wait for the first scope of some stages.
-    fn after_scope(&mut self, queue: usize, stages: Stages, local: bool, node: u32) {
+    fn after_scope(&mut self, queue: QueueId, stages: Stages, local: bool, node: u32) {
         let mut seen = Vec::new();
         for stage in leaves(with_earlier(stages)) {
             let items = self.items(queue, local, stage);
@@ -290,7 +292,7 @@ impl Builder<'_, '_> {
     }
 
     /// Lets what follows at some stages, and later ones, wait for a node.
-    fn publish(&mut self, queue: usize, stages: Stages, local: bool, node: u32) {
+    fn publish(&mut self, queue: QueueId, stages: Stages, local: bool, node: u32) {
         let mut known: Vec<(u32, u32)> = Vec::new();
         for stage in leaves(with_later(stages)) {
             let old = self.lane(queue, local).gates[stage];
@@ -308,7 +310,7 @@ impl Builder<'_, '_> {
     }
 
     /// Lets a node wait for everything before it on its queue.
-    fn after_all(&mut self, queue: usize, node: u32) {
+    fn after_all(&mut self, queue: QueueId, node: u32) {
         for before in std::mem::take(&mut self.lanes[queue].all) {
             self.edge(before, node);
         }
@@ -331,12 +333,12 @@ impl Builder<'_, '_> {
     fn one_batch(&mut self, id: BatchId) {
         let scene = self.scene;
         let batch = &scene.plan.batches[id];
-        let queue = batch.queue.map_or(scene.host, Id::index);
+        let queue = batch.queue.unwrap_or(scene.host);
         self.batch = id.index() as u32;
         self.position[queue] += 1;
         for at in batch.waits.range() {
             let wait = &scene.plan.waits[at];
-            let from = wait.queue.map_or(scene.host, Id::index);
+            let from = wait.queue.unwrap_or(scene.host);
             if wait.previous_run && self.run == 0 {
                 continue;
             }
@@ -351,7 +353,7 @@ impl Builder<'_, '_> {
             let stages = if queue == scene.host { Stages::HOST } else { wait.stages };
             self.publish(queue, stages, false, node);
         }
-        for &resource in &scene.outliving[id.index()] {
+        for &resource in &scene.outliving[id] {
             self.enter(queue, resource);
         }
         for at in batch.commands.range() {
@@ -371,7 +373,7 @@ impl Builder<'_, '_> {
 
     fn edge_subresources(&self, at: usize) -> Vec<u32> {
         let edge = &self.scene.plan.edges[at];
-        let resource = edge.resource.index();
+        let resource = edge.resource;
         let aspects = if edge.aspects.is_empty() { rgraph_ir::access::Aspects::all() } else { edge.aspects };
         let part = crate::shape::Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range };
         let start = self.scene.start(resource, self.run);
@@ -379,15 +381,15 @@ impl Builder<'_, '_> {
     }
 
     /// Entry barriers at the first use of a resource on a queue in this run.
-    fn enter(&mut self, queue: usize, resource: usize) {
+    fn enter(&mut self, queue: QueueId, resource: ResourceId) {
         let scene = self.scene;
         let store = scene.store(resource, self.run);
         if std::mem::replace(&mut self.entered[store][queue], self.run + 1) == self.run + 1 {
             return;
         }
         for (at, edge) in scene.plan.edges.iter().enumerate() {
-            let on = edge.entry.queue.map_or(scene.host, Id::index);
-            if on != queue || scene.store(edge.resource.index(), self.run) != store {
+            let on = edge.entry.queue.unwrap_or(scene.host);
+            if on != queue || scene.store(edge.resource, self.run) != store {
                 continue;
             }
             let node = self.node(Kind::Enter, self.order.enters.len() as u32, 0, queue);
@@ -399,7 +401,7 @@ impl Builder<'_, '_> {
                 self.access(node, subresource);
                 self.edge(self.presented[subresource as usize], node);
                 let Some(left) = self.left[subresource as usize].map(|left| &scene.plan.edges[left]) else { continue };
-                if first && left.exit.queue.map_or(scene.host, Id::index) == queue && queue != scene.host {
+                if first && left.exit.queue.unwrap_or(scene.host) == queue && queue != scene.host {
                     let source = enter.source.get_or_insert_default();
                     source.src_stages |= left.exit.stages;
                     source.src_access |= left.exit.access;
@@ -422,7 +424,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn command(&mut self, queue: usize, at: usize) {
+    fn command(&mut self, queue: QueueId, at: usize) {
         let scene = self.scene;
         match scene.plan.commands[at] {
             Command::Barriers(b) if b.by_region => {
@@ -436,11 +438,11 @@ impl Builder<'_, '_> {
             }
             Command::SetEvent(event, b) => {
                 let sets = self.barriers(queue, &b, Half::Set, &[]);
-                self.events[event.index()] = Some((sets, b, queue as u32));
+                self.events[event] = Some((sets, b, queue));
             }
             Command::WaitEvents(event, b) => {
-                if let Some((sets, set, from)) = self.events[event.index()].take()
-                    && from == queue as u32
+                if let Some((sets, set, from)) = self.events[event].take()
+                    && from == queue
                     && crate::structure::same(scene.plan, &set, &b)
                 {
                     self.barriers(queue, &b, Half::Wait, &sets);
@@ -454,7 +456,7 @@ impl Builder<'_, '_> {
     }
 
     /// One node per entry of a barrier call.
-    fn barriers(&mut self, queue: usize, b: &Barriers, half: Half, sets: &[u32]) -> Vec<u32> {
+    fn barriers(&mut self, queue: QueueId, b: &Barriers, half: Half, sets: &[u32]) -> Vec<u32> {
         let scene = self.scene;
         if queue == scene.host {
             return Vec::new();
@@ -484,7 +486,7 @@ impl Builder<'_, '_> {
                 _ => (None, None),
             };
             if let (Some(resource), Some(subresources)) = (resource, subresources) {
-                let start = scene.start(resource.index(), self.run);
+                let start = scene.start(resource, self.run);
                 for subresource in subresources {
                     self.access(node, start + subresource);
                     // Who takes an image back from presentation waits for that by other means than the plan's.

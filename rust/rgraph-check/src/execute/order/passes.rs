@@ -1,14 +1,14 @@
 //! Passes and render passes in the order of their queue.
 
 use rgraph_ir::access::Stages;
-use rgraph_ir::id::Id;
+use rgraph_ir::plan::QueueId;
 
 use super::{Builder, Kind, Lane, Open};
 use crate::execute::scene::{PRESENTS, Target};
 use crate::tables::{leaf, leaves, with_later};
 
 impl Builder<'_, '_> {
-    pub(super) fn begin(&mut self, queue: usize, rendering: u32) {
+    pub(super) fn begin(&mut self, queue: QueueId, rendering: u32) {
         let scene = self.scene;
         let mut open = Open {
             at: rendering,
@@ -30,8 +30,8 @@ impl Builder<'_, '_> {
     }
 
     /// Puts a load or store operation on its queue.
-    fn place(&mut self, queue: usize, stage: Stages, entry: usize, target: &Target, node: u32) {
-        let resource = self.scene.plan.attachments[entry].resource.index();
+    fn place(&mut self, queue: QueueId, stage: Stages, entry: usize, target: &Target, node: u32) {
+        let resource = self.scene.plan.attachments[entry].resource;
         let start = self.scene.start(resource, self.run);
         target.subresources.iter().for_each(|subresource| self.access(node, start + subresource));
         for stage in leaves(stage) {
@@ -41,7 +41,7 @@ impl Builder<'_, '_> {
         self.lanes[queue].all.push(node);
     }
 
-    pub(super) fn pass(&mut self, queue: usize, at: u32) {
+    pub(super) fn pass(&mut self, queue: QueueId, at: u32) {
         let scene = self.scene;
         let exec = &scene.execs[at as usize];
         if self.open.as_ref().is_some_and(|open| open.subpass != exec.subpass) {
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
     }
 
     /// Puts an item on its queue; within a render pass, attachments follow those before them in the subpass.
-    fn put(&mut self, queue: usize, stage: u8, attachment: bool, node: u32) {
+    fn put(&mut self, queue: QueueId, stage: u8, attachment: bool, node: u32) {
         if stage == PRESENTS {
             let before = self.lanes[queue].all.clone();
             before.into_iter().for_each(|before| self.edge(before, node));
@@ -124,7 +124,7 @@ impl Builder<'_, '_> {
     }
 
     /// Resolves happen at the end of their subpass.
-    pub(super) fn end_subpass(&mut self, queue: usize) {
+    pub(super) fn end_subpass(&mut self, queue: QueueId) {
         let Some(open) = &mut self.open else { return };
         let resolving = std::mem::take(&mut open.resolving);
         let stage = leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0);
@@ -146,7 +146,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    pub(super) fn end(&mut self, queue: usize) {
+    pub(super) fn end(&mut self, queue: QueueId) {
         self.end_subpass(queue);
         let Some(open) = self.open.take() else { return };
         let scene = self.scene;

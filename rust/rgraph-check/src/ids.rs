@@ -1,0 +1,63 @@
+//! Positions that only the judge has. One kind of position does not compile in the place of another; those of the
+//! nouns (passes, resources, queues, flags) come from `rgraph-ir`.
+
+use rgraph_ir::graph::FlagId;
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::PlanPassId;
+use rgraph_ir::resource::ResourceId;
+
+rgraph_ir::id! {
+    /// A memory, which has the number of its first name.
+    pub struct MemoryId;
+    /// A subresource of a memory.
+    pub struct SubresourceId;
+    /// A declared pass: the passes in flattened order, then what the declaration demands without naming it.
+    pub struct DeclaredPassId;
+    /// A use of a declared pass.
+    pub struct UseId;
+    /// A memory on the machine, or one copy of a ring of them.
+    pub struct StoreId;
+    /// A synchronization node of the machine.
+    pub struct NodeId;
+    /// An operation that ran on the machine.
+    pub struct DoneId;
+    /// Position of a command in [`rgraph_ir::plan::Plan::commands`].
+    pub struct CommandId;
+    /// Position of a wait in [`rgraph_ir::plan::Plan::waits`].
+    pub struct WaitId;
+    /// Position of an entry in [`rgraph_ir::plan::Plan::memory_barriers`].
+    pub struct MemoryBarrierId;
+    /// Position of an entry in [`rgraph_ir::plan::Plan::buffer_barriers`].
+    pub struct BufferBarrierId;
+    /// Position of an entry in [`rgraph_ir::plan::Plan::image_barriers`].
+    pub struct ImageBarrierId;
+}
+
+impl MemoryId {
+    /// The memory whose first name is `resource`.
+    #[inline]
+    pub fn of_first(resource: ResourceId) -> Self {
+        Self::new(resource.index())
+    }
+
+    /// The first of its names.
+    #[inline]
+    pub fn first_name(self) -> ResourceId {
+        ResourceId::new(self.index())
+    }
+}
+
+/// By pass of a plan: its declared pass.
+pub type DeclaredOf = IdVec<PlanPassId, Option<DeclaredPassId>>;
+
+/// By flag: whether it is on.
+pub type FlagStates = IdVec<FlagId, bool>;
+
+/// One subresource of one memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The subresource of it.
+    pub subresource: SubresourceId,
+}

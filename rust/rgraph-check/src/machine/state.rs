@@ -1,0 +1,88 @@
+//! What the machine keeps between commands: stores, the open render pass, signals, and where passes stand.
+
+use rgraph_ir::id::IdVec;
+use rgraph_ir::plan::QueueId;
+use rgraph_ir::resource::ResourceId;
+
+use crate::clock::Clock;
+use crate::ids::{DeclaredPassId, MemoryId, StoreId, SubresourceId, UseId};
+use crate::region::Region;
+use crate::subresource::{StorePlace, SubresourceState};
+
+/// One memory, or one copy of a ring of them.
+pub(crate) struct Store {
+    pub memory: MemoryId,
+    pub subresources: IdVec<SubresourceId, SubresourceState>,
+    /// Stores in some of the same bytes.
+    pub overlaps: Vec<StoreId>,
+    /// The last operation on it.
+    pub last: u64,
+    /// Whether anything in it is defined.
+    pub filled: bool,
+    /// The run (from 1) whose entry edges were made, by queue.
+    pub entered: IdVec<QueueId, u32>,
+    pub entered_run: u32,
+}
+
+/// A render pass that is open.
+pub(crate) struct Rendering {
+    pub id: u32,
+    pub attachments: std::ops::Range<usize>,
+    /// Operations that its load and store operations add.
+    pub extra: Vec<crate::render::Extra>,
+    /// Dependencies between its subpasses, in order.
+    pub regions: Vec<Region>,
+    pub runs: bool,
+}
+
+/// A subresource of a resource whose contents somebody sees after the frame.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    pub resource: ResourceId,
+    pub subresource: SubresourceId,
+}
+
+/// Where something stands in a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Stand {
+    pub queue: QueueId,
+    pub position: u32,
+}
+
+/// A declared pass that comes after another one without any resource between them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ordering {
+    pub later: DeclaredPassId,
+    pub earlier: DeclaredPassId,
+}
+
+/// A use of a declared pass.
+#[derive(Clone, Copy)]
+pub(crate) struct UseOf {
+    pub declared: DeclaredPassId,
+    pub number: UseId,
+}
+
+/// A subresource that a use of a pass meets, in the resource that the use is of in this run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Accessed {
+    pub place: StorePlace,
+    pub number: UseId,
+    pub resource: ResourceId,
+}
+
+/// What a signal left.
+#[derive(Clone)]
+pub(crate) struct Signal {
+    pub value: u32,
+    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
+    pub position: u32,
+    pub clock: Clock,
+}
+
+/// The queue on which a run left a subresource; it stays known while later runs do not use that image of a ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Exit {
+    pub queue: QueueId,
+    pub run: u32,
+}
