@@ -43,6 +43,23 @@ corners! {
         pass draw graphics: depth z aspects=depth; depth_read z aspects=stencil; color c load=clear
         pass read graphics: sampled z aspects=depth; color c";
 
+    stencil_is_tested_alone_before_depth_is_drawn_alone_and_then_both = "
+        image z format=depth32float-stencil8 root
+        image c format=r8unorm
+        pass mask graphics: depth z
+        pass outline graphics after=mask: depth_read z aspects=stencil; color c
+        pass far graphics: depth z aspects=depth
+        pass both graphics: depth z; color c";
+
+    stencil_is_tested_alone_and_then_beside_depth_and_a_colour_in_place = "
+        image z format=depth24plus-stencil8
+        image c
+        image d root
+        pass mask graphics: depth z
+        pass outline graphics after=mask: depth_read z aspects=stencil; color c
+        pass far graphics: depth_read z aspects=stencil; depth z aspects=depth; input c
+        pass look graphics: sampled z; color d";
+
     one_aspect_is_cleared_and_the_other_kept = "
         image z format=depth24plus-stencil8
         image c root

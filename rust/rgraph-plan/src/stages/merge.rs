@@ -38,8 +38,8 @@ struct Group {
     queue: u8,
     area: Option<Area>,
     depth: Option<ResolvedAttachment>,
-    /// Aspects of it that its passes use as attachment.
-    aspects: Aspects,
+    /// The depth attachment of which one of its passes attaches one aspect alone.
+    lone: Option<ResourceId>,
     colors: u32,
     closed: Option<UnmergedWhy>,
     resolves: Option<ResourceId>,
@@ -175,7 +175,7 @@ impl Scratch {
             queue,
             area,
             depth: None,
-            aspects: Aspects::empty(),
+            lone: None,
             colors: 0,
             closed: None,
             resolves: None,
@@ -228,12 +228,14 @@ impl Scratch {
                 Usage::ColorAttachment if !std::mem::replace(&mut used.color, true) => g.colors += 1,
                 Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
                     g.depth = Some(*attachment);
-                    g.aspects |= aspects_of(input, attachment);
                 }
                 Usage::ResolveAttachment => g.resolves = Some(attachment.resource),
                 _ => {}
             }
         }
+        let lone = lone_aspect_of(input, live);
+        let g = &mut self.groups[group as usize];
+        g.lone = g.lone.or(lone);
         if pass.conditional.is_some() {
             self.groups[group as usize].closed = Some(UnmergedWhy::Conditional);
         } else if let Some(resource) = used_outside(input, live) {
@@ -327,21 +329,19 @@ impl Scratch {
         input.facts.accesses[pass.accesses.range()].iter().find(otherwise).map(|access| access.resource)
     }
 
-    /// The depth attachment of which a group uses one aspect, if it has subpasses together with a pass: these take both
-    /// (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which layout it is, nobody would ask.
+    /// The depth attachment of which a pass of a group or this one attaches one aspect alone, if they have subpasses
+    /// together: a subpass takes both aspects (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which
+    /// layout it is, nobody would ask.
     fn lone_aspect(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
         let g = &self.groups[group as usize];
+        let lone = g.lone.or_else(|| lone_aspect_of(input, live))?;
         let pass = &input.facts.passes[input.live[live as usize]];
-        let of_pass = input.facts.attachments[pass.attachments.range()].iter().filter(|one| is_depth(one.usage));
-        let depth = g.depth.or(of_pass.clone().next().copied())?;
-        let used = of_pass.fold(g.aspects, |used, one| used | aspects_of(input, one));
         let apart = |access: &ResolvedAccess| {
             access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ)
                 || self.attached[access.subresources()].iter().any(|at| at.group == group && at.layout != access.layout)
         };
         let mut accesses = input.facts.accesses[pass.accesses.range()].iter().filter(|access| is_local(access));
-        let subpasses = g.subpasses || accesses.any(apart);
-        (subpasses && used != input.shapes[depth.resource].aspects).then_some(depth.resource)
+        (g.subpasses || accesses.any(apart)).then_some(lone)
     }
 
     /// Passes in their final order: each group where its first pass stood.
@@ -419,6 +419,15 @@ fn is_depth(usage: Usage) -> bool {
 fn layers_of(input: Input<'_>, access: &ResolvedAccess) -> [u32; 2] {
     let declared = input.graph.accesses().get(access.declared as usize);
     declared.map_or([0, 0], |access| part_of(input.graph, access, &input.shapes[access.resource]).layers)
+}
+
+/// The depth image of which a pass attaches one aspect alone.
+fn lone_aspect_of(input: Input<'_>, live: u32) -> Option<ResourceId> {
+    let pass = &input.facts.passes[input.live[live as usize]];
+    let depths = input.facts.attachments[pass.attachments.range()].iter().filter(|one| is_depth(one.usage));
+    let resource = depths.clone().next()?.resource;
+    let used = depths.fold(Aspects::empty(), |used, one| used | aspects_of(input, one));
+    (used != input.shapes[resource].aspects).then_some(resource)
 }
 
 /// The aspects that an access attaches.
