@@ -1,7 +1,6 @@
 //! Plans for several devices: those of the planner are right for generated graphs, and wrong ones are found.
 
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
-use rgraph_check::random::Random;
 use rgraph_check::{Finding, Rule, check, check_devices};
 use rgraph_ir::id::Id;
 use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, devices_listing, part_graphs, plan_devices};
@@ -25,12 +24,7 @@ fn planned(graph: &Graph, devices: usize) -> Result<DevicesPlan, GraphError> {
 fn scattered(seed: u64, devices: u32) -> Graph {
     // Without flags there is no fallback, which keeps all passes on one device.
     let most_flags = if seed.is_multiple_of(3) { Limits::default().most_flags } else { 0 };
-    let (mut graph, _) = generate(seed, Limits { without: UNSETTLED.and(REFUSED), most_flags, ..Limits::default() });
-    let mut random = Random::new(seed);
-    for id in graph.passes().ids() {
-        graph.pass_mut(id).device = random.chance(3, 4).then(|| random.below(u64::from(devices)) as u32);
-    }
-    graph
+    generate(seed, Limits { without: UNSETTLED.and(REFUSED), most_flags, devices, ..Limits::default() }).0
 }
 
 #[test]

@@ -91,6 +91,34 @@ fn a_heap_exactly_large_enough_suffices() {
     assert_right(&wrong);
 }
 
+/// Bakes a graph with a part of the bytes that its plan takes; what is wrong, a line. A refusal is right.
+fn wrong_in_less(seed: u64, options: &Options, scratch: &mut Scratch) -> Result<bool, String> {
+    let (graph, mut profile) = generate(seed, Limits::default());
+    let Ok(plan) = bake(&graph, &profile, options, scratch) else { return Ok(false) };
+    for heap in plan.memory.heaps.iter() {
+        for memory in profile.memory.iter_mut().filter(|memory| memory.name == heap.memory_type) {
+            memory.heap_size = Some(heap.size / 16 * (12 + seed % 4));
+        }
+    }
+    let Ok(plan) = bake(&graph, &profile, options, scratch) else { return Ok(false) };
+    match check(&graph, &plan).first() {
+        Some(first) => Err(format!("{seed}: {first}")),
+        None => disagreement(&graph, &plan, 4)
+            .map_or(Ok(true), |what| Err(format!("{seed} computes something else: {what}"))),
+    }
+}
+
+#[test]
+fn a_smaller_heap_has_a_right_plan_or_a_refusal() {
+    let mut scratch = Scratch::default();
+    let seeds = 4_000_000..4_000_000 + graphs() / 20;
+    let found: Vec<_> = seeds.map(|seed| wrong_in_less(seed, &Options::default(), &mut scratch)).collect();
+    let wrong: Vec<String> = found.iter().filter_map(|one| one.clone().err()).collect();
+    assert_right(&wrong);
+    let fits = found.iter().filter(|one| **one == Ok(true)).count();
+    assert!(fits * 50 > found.len(), "{fits} of {} graphs fit a smaller heap", found.len());
+}
+
 #[test]
 fn plans_of_generated_graphs_check_clean_and_compute_what_the_declaration_says() {
     assert_right(&wrong(0..graphs(), |_| Options::default()));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use features::{Features, WANTED, pairs_wanted};
-use rgraph_check::generate::{Families, Limits, UNSETTLED, generate};
+use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
 
 /// What occurs in how many of the graphs of some seeds.
 fn counted(seeds: u64, without: Families) -> BTreeMap<String, u32> {
@@ -56,4 +56,42 @@ fn what_is_settled_already_reaches_most() {
     let counts = counted(2000, UNSETTLED);
     let missing = rare(&counts, WANTED.iter().copied(), 5);
     assert!(missing.len() * 10 < WANTED.len(), "{} of {}:\n{}", missing.len(), WANTED.len(), missing.join("\n"));
+}
+
+/// A family is reached by graphs that are others without it.
+#[test]
+fn every_family_is_in_some_of_a_thousand_graphs() {
+    let made = |seed: u64, without: &[Family]| {
+        let (graph, profile) = generate(seed, Limits { without: Families::of(without), ..Limits::default() });
+        (graph.content_hash(), profile)
+    };
+    let whole: Vec<_> = (0..1000).map(|seed| made(seed, &[])).collect();
+    let reached = |family: Family| {
+        let graphs = (0..1000).zip(&whole).filter(|(seed, with)| made(*seed, &[family]) != **with);
+        graphs.take(3).count()
+    };
+    let rare: Vec<Family> = Family::ALL.into_iter().filter(|family| reached(*family) < 3).collect();
+    assert!(rare.is_empty(), "less than three of a thousand graphs have {rare:?}");
+}
+
+#[test]
+fn layers_keep_the_order_of_the_passes() {
+    let names = |seed: u64, without: &[Family]| {
+        let (graph, _) = generate(seed, Limits { without: Families::of(without), ..Limits::default() });
+        let flat = graph.flattened().unwrap_or(graph);
+        flat.pass_names().iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for seed in 0..500 {
+        assert_eq!(names(seed, &[]), names(seed, &[Family::Slots]), "seed {seed}");
+    }
+}
+
+#[test]
+fn passes_name_each_of_several_devices() {
+    let mut named = [0; 4];
+    for seed in 0..50 {
+        let (graph, _) = generate(seed, Limits { devices: 3, ..Limits::default() });
+        graph.passes().iter().for_each(|pass| named[pass.device.map_or(3, |device| device as usize)] += 1);
+    }
+    assert!(named.iter().all(|passes| *passes > 100), "{named:?}");
 }

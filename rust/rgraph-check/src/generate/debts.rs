@@ -75,6 +75,9 @@ impl Maker {
 
     /// A use of a name whose base is written later in the declaration, and earlier in the order.
     pub(super) fn early_modifies(&mut self) {
+        if !self.allows(Family::EarlyModifies) {
+            return self.modify();
+        }
         let shape = if self.source.chance(1, 3) { self.drawn_buffer() } else { self.drawn_target() };
         let base = self.declare(shape);
         let above = self.declare_modifying(base);
@@ -103,7 +106,7 @@ impl Maker {
         let below = self.known[base];
         let mut resource = self.graph.resources()[below.id].clone();
         resource.modifies = Some(below.id);
-        (resource.life, resource.leave) = (rgraph_ir::resource::Life::Transient, None);
+        (resource.life, resource.leave, resource.memory_domain) = (rgraph_ir::resource::Life::Transient, None, None);
         if self.source.chance(1, 2) {
             match &mut resource.kind {
                 Kind::Image(image) => *image = rgraph_ir::resource::Image::default(),

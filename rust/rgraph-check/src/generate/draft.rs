@@ -69,6 +69,11 @@ impl Maker {
         if odd & 0xe0 == 0x60 {
             pass.device = Some(0);
         }
+        if self.limits.devices > 1 {
+            let device = self.late.below(self.limits.devices as usize) as u32;
+            pass.device = self.late.chance(3, 4).then_some(device);
+        }
+        pass.unordered = self.commuting && self.late.chance(3, 4);
         let name = format!("{prefix}{}", self.passes);
         Draft {
             pass: self.graph.add_pass(&name, pass, None),

@@ -99,6 +99,75 @@ pub enum Family {
     Fresh,
     /// Images that the graph itself makes and presents.
     PresentedTransients,
+    /// Passes whose draws commute.
+    CommutingDraws,
+    /// Layers: places in the order that stand by numbers, and modules inside of them.
+    Layers,
+    /// Memory that the caller chooses for what outlives the frame.
+    MemoryDomains,
+    /// Memory that need not be there, for attachments of one render pass.
+    LazyMemory,
+    /// Stencil as a mask: written, tested and cleared by itself, sampled beside a test of depth.
+    StencilMasks,
+}
+
+impl Family {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; Self::StencilMasks as usize + 1] = [
+        Self::Slots,
+        Self::UnorderedReads,
+        Self::UnorderedFirst,
+        Self::Undefined,
+        Self::TwinHistories,
+        Self::InputMips,
+        Self::DiscardRemembered,
+        Self::LeaveAfterHost,
+        Self::UnorderedBeside,
+        Self::DepthInPlace,
+        Self::ForwardMips,
+        Self::ForwardConditional,
+        Self::PartialFallback,
+        Self::StorageScratch,
+        Self::ScaledMips,
+        Self::ModifiedImport,
+        Self::OrderedEmpty,
+        Self::OddFallbacks,
+        Self::FallbackReplaced,
+        Self::HostAfterConditional,
+        Self::EarlyModifies,
+        Self::ModifyingFallback,
+        Self::Concurrent,
+        Self::Exclusive,
+        Self::OddFormats,
+        Self::StencilAlone,
+        Self::SampledSamples,
+        Self::HostImages,
+        Self::HostHistories,
+        Self::VolumeAttachments,
+        Self::OddSizes,
+        Self::RelativeSizes,
+        Self::ExternalArrays,
+        Self::BufferSizes,
+        Self::MixedWork,
+        Self::OddScales,
+        Self::SeveralUses,
+        Self::Feedback,
+        Self::DepthCopies,
+        Self::OddSamples,
+        Self::UnorderedImages,
+        Self::AspectsApart,
+        Self::AspectAlone,
+        Self::EmptyPasses,
+        Self::OddStages,
+        Self::SeveralGraphics,
+        Self::Fresh,
+        Self::PresentedTransients,
+        Self::CommutingDraws,
+        Self::Layers,
+        Self::MemoryDomains,
+        Self::LazyMemory,
+        Self::StencilMasks,
+    ];
 }
 
 /// Some families.

@@ -17,6 +17,7 @@ mod raster;
 mod resources;
 mod slots;
 mod source;
+mod stencil;
 mod steps;
 mod time;
 mod usages;
@@ -45,13 +46,15 @@ pub struct Limits {
     pub most_passes: u32,
     /// Most flags.
     pub most_flags: u32,
+    /// Devices that passes may name; of one, only the first.
+    pub devices: u32,
     /// What must not occur.
     pub without: Families,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { fewest_passes: 5, most_passes: 40, most_flags: 3, without: UNSETTLED }
+        Self { fewest_passes: 5, most_passes: 40, most_flags: 3, devices: 1, without: UNSETTLED }
     }
 }
 
@@ -83,21 +86,26 @@ fn make(name: &str, feed: &mut Feed<'_>, limits: Limits) -> (Graph, Profile) {
         Feed::Bytes(_) => limits.most_passes,
         Feed::Seed(..) => limits.fewest_passes + ((drawn * spread) >> 16) as u32,
     };
-    let profile = profile::profile(&mut header, !limits.without.contains(Family::SeveralGraphics));
-    let (mut maker, header) = Maker::new(name, header, limits);
+    let mut late = header.reversed();
+    let profile = profile::profile(&mut header, &mut late, limits);
+    let (mut maker, header) = Maker::new(name, header, &mut late, limits);
     while maker.passes < wanted {
         let Some(step) = feed.next() else { break };
         maker.source = step;
+        maker.late = step.reversed();
         maker.step();
     }
     maker.source = Source::new([0; CHUNK]);
+    maker.late = maker.source;
     maker.finish();
-    let graph = slots::into_slots(maker.graph, header, limits);
+    let graph = slots::into_slots(maker.graph, header, late, limits);
     (graph, profile)
 }
 
 struct Maker {
     source: Source,
+    /// The step's bytes from the end.
+    late: Source,
     graph: Graph,
     known: Vec<Known>,
     limits: Limits,
@@ -105,22 +113,26 @@ struct Maker {
     names: u32,
     /// Flags that conditional passes may name.
     flags: usize,
+    /// Whether most passes say that their draws commute.
+    commuting: bool,
     /// Passes that others may be ordered after, with the debts that they come after.
     ordinary: Vec<(PassId, u16)>,
     debts: Vec<Debt>,
 }
 
 impl Maker {
-    fn new(name: &str, mut header: Source, limits: Limits) -> (Self, Source) {
+    fn new(name: &str, mut header: Source, late: &mut Source, limits: Limits) -> (Self, Source) {
         let flags = header.below((limits.most_flags as usize).min(MOST_FLAGS) + 1);
         let maker = Self {
             source: Source::new([0; CHUNK]),
+            late: Source::new([0; CHUNK]),
             graph: Graph::new(name, [REFERENCE; 2]),
             known: Vec::new(),
             limits,
             passes: 0,
             names: 0,
             flags,
+            commuting: late.chance(1, 4) && !limits.without.contains(Family::CommutingDraws),
             ordinary: Vec::new(),
             debts: Vec::new(),
         };

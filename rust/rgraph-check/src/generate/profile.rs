@@ -1,15 +1,17 @@
 //! Random devices: one to four kinds of queue in any order, several of a kind, families shared or not, odd
 //! granularities, alignments, costs, limits down to the least that Vulkan guarantees, heaps that are large enough.
 
-use rgraph_ir::profile::{Capabilities, Limits, MemoryType, Profile, Queue};
+use rgraph_ir::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue};
 
+use super::Family;
 use super::source::Source;
 
 /// Bytes of the smallest heap: more than all resources of a generated graph have together.
 const LARGE_ENOUGH: u64 = 1 << 36;
 
 /// One queue of all capabilities for zeros.
-pub(super) fn profile(source: &mut Source, several_graphics: bool) -> Profile {
+pub(super) fn profile(source: &mut Source, late: &mut Source, limits: super::Limits) -> Profile {
+    let allows = |family: Family| !limits.without.contains(family);
     let all = Capabilities::all();
     let compute = Capabilities::COMPUTE | Capabilities::TRANSFER;
     let mut queues = vec![queue("graphics", 0, 1, all)];
@@ -28,7 +30,7 @@ pub(super) fn profile(source: &mut Source, several_graphics: bool) -> Profile {
     }
     for queue in &mut queues {
         let count = source.pick(&[1, 1, 1, 1, 2, 3]);
-        if several_graphics || !queue.capabilities.contains(Capabilities::GRAPHICS) {
+        if allows(Family::SeveralGraphics) || !queue.capabilities.contains(Capabilities::GRAPHICS) {
             queue.count = count;
         }
     }
@@ -49,6 +51,9 @@ pub(super) fn profile(source: &mut Source, several_graphics: bool) -> Profile {
     }
     if source.chance(1, 4) {
         profile.limits = least();
+    }
+    if late.chance(1, 3) && allows(Family::LazyMemory) {
+        profile.memory.push(memory(LAZY_MEMORY, None));
     }
     profile
 }

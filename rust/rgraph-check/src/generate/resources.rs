@@ -1,6 +1,6 @@
 //! Resources, declared with what the bytes say of their shape, life and sharing.
 
-use rgraph_ir::access::{Accesses, Layout, PassQueue, Sharing, Stages};
+use rgraph_ir::access::{Accesses, Layout, MemoryDomain, PassQueue, Sharing, Stages};
 use rgraph_ir::format::Format;
 use rgraph_ir::resource::{Axis, Buffer, Image, Imported, Kind, Leave, Life, Mips, Resource, Round, Size};
 
@@ -112,6 +112,10 @@ impl Maker {
             240.. if odd & 1 == 1 && self.allows(Family::Exclusive) => Some(Sharing::Exclusive),
             _ => None,
         };
+        let domain = self.late.below(2 * MemoryDomain::ALL.len()).checked_sub(MemoryDomain::ALL.len());
+        if life.takes_memory_domain() && self.allows(Family::MemoryDomains) {
+            resource.memory_domain = domain.map(|at| MemoryDomain::ALL[at]);
+        }
         let prefix = match shape.what {
             What::Buffer => "buffer",
             What::Structure => "scene",

@@ -1,7 +1,9 @@
 //! A flat graph declared again with modules and extension points, so that flattening it gives the order back.
 //!
 //! Runs of passes become modules, some of them nested; a run may be declared late, after what follows it in the order,
-//! as passes are that extend a point declared before.
+//! as passes are that extend a point declared before. Runs may also be layers, whose places stand by numbers.
+
+use std::ops::Range;
 
 use rgraph_ir::graph::{Access, Graph, PassId, SlotId, Use};
 use rgraph_ir::id::Id;
@@ -10,7 +12,7 @@ use super::source::Source;
 use super::{Family, Limits};
 
 /// The graph with slots, or as it is where the bytes ask for none.
-pub(super) fn into_slots(flat: Graph, mut source: Source, limits: Limits) -> Graph {
+pub(super) fn into_slots(flat: Graph, mut source: Source, mut late: Source, limits: Limits) -> Graph {
     let count = flat.passes().len();
     if limits.without.contains(Family::Slots) || !source.chance(1, 4) || count < 2 {
         return flat;
@@ -26,10 +28,18 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, limits: Limits) -> Gra
         graph.flag(flag);
     }
     let mut new_id = vec![None; count];
-    let mut late = Vec::new();
+    let mut waiting = Vec::new();
     let mut at = 0;
     let mut outer: Option<SlotId> = None;
+    let layers = late.chance(1, 2) && !limits.without.contains(Family::Layers);
     while at < count {
+        if layers && late.chance(1, 3) {
+            let end = (at + 2 + late.below(6)).min(count);
+            let slot = graph.add_slot(&format!("layer{at}"), outer);
+            fill_layer(&mut graph, &flat, slot, at..end, &mut late, &mut new_id);
+            at = end;
+            continue;
+        }
         match source.below(4) {
             0 => {
                 new_id[at] = Some(declare(&mut graph, &flat, PassId::new(at), outer));
@@ -40,7 +50,7 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, limits: Limits) -> Gra
                 let slot = graph.add_slot(&format!("part{at}.{choice}"), outer);
                 let end = (at + 1 + source.below(4)).min(count);
                 if choice == 2 {
-                    late.push((at..end, slot));
+                    waiting.push((at..end, slot));
                 } else {
                     for (pass, id) in new_id.iter_mut().enumerate().take(end).skip(at) {
                         *id = Some(declare(&mut graph, &flat, PassId::new(pass), Some(slot)));
@@ -51,7 +61,7 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, limits: Limits) -> Gra
             }
         }
     }
-    for (range, slot) in late.into_iter().rev() {
+    for (range, slot) in waiting.into_iter().rev() {
         for pass in range {
             new_id[pass] = Some(declare(&mut graph, &flat, PassId::new(pass), Some(slot)));
         }
@@ -66,6 +76,34 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, limits: Limits) -> Gra
     }
     flat.roots().iter().for_each(|root| graph.root(*root));
     graph
+}
+
+/// Passes at places of a layer, which stand by numbers: declared in another order than they stand in, and some of them in
+/// a module inside of their place.
+fn fill_layer(
+    graph: &mut Graph,
+    flat: &Graph,
+    layer: SlotId,
+    range: Range<usize>,
+    late: &mut Source,
+    new_id: &mut [Option<PassId>],
+) {
+    let (mut places, mut at, mut number) = (Vec::new(), range.start, 0);
+    while at < range.end {
+        let end = (at + 1 + late.below(2)).min(range.end);
+        number += late.below(3) as u32;
+        places.push((number, at..end));
+        (at, number) = (end, number + 1);
+    }
+    let first = late.below(places.len());
+    places.rotate_left(first);
+    for (number, passes) in places {
+        let place = graph.add_slot_at(&format!("place{}", passes.start), layer, number);
+        let nested = late.chance(1, 3).then(|| graph.add_slot(&format!("behind{}", passes.start), Some(place)));
+        for pass in passes {
+            new_id[pass] = Some(declare(graph, flat, PassId::new(pass), nested.or(Some(place))));
+        }
+    }
 }
 
 fn declare(graph: &mut Graph, flat: &Graph, pass: PassId, slot: Option<SlotId>) -> PassId {

@@ -25,6 +25,14 @@ impl Source {
         byte
     }
 
+    /// The same bytes from the end: decisions that came into the generator later are taken from there, so that those
+    /// before them stay what they were.
+    pub(super) fn reversed(&self) -> Self {
+        let mut bytes = self.bytes;
+        bytes.reverse();
+        Self::new(bytes)
+    }
+
     /// A number below `end`, at most 256 of them; 0 if `end` is 0. Smaller bytes give smaller numbers.
     pub(super) fn below(&mut self, end: usize) -> usize {
         (usize::from(self.byte()) * end.min(256)) >> 8

@@ -56,6 +56,9 @@ const STEPS: [fn(&mut Maker); 40] = [
 impl Maker {
     /// One to four passes of one idea.
     pub(super) fn step(&mut self) {
+        if self.late.chance(1, 32) && self.allows(Family::StencilMasks) {
+            return self.stencil();
+        }
         let step = self.source.pick(&STEPS);
         step(self);
     }
@@ -286,7 +289,13 @@ impl Maker {
     /// Something of the caller's, or from the frame before, and a pass that uses it.
     fn external_use(&mut self) {
         let at = self.external();
-        let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
+        let mut work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
+        let leave = self.graph.resources()[self.known[at].id].leave.is_some_and(|leave| leave.queue.is_some());
+        let image = self.known[at].shape.is_image();
+        let host = leave && self.allows(Family::LeaveAfterHost) && (!image || self.allows(Family::HostImages));
+        if self.late.chance(1, 4) && host {
+            work = Work::Host;
+        }
         let queue = self.queue(work);
         let mut draft = self.begin("outer", work, queue);
         let writes = self.source.chance(1, 2) && self.known[at].left == Left::Everything;

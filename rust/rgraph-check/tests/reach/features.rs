@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rgraph_plan::access::{Accesses, Aspects, Layout, PassQueue, STAGE_NAMES, Sharing, Usage};
 use rgraph_plan::graph::{Access, Clear, Graph, PassId, Ranges};
 use rgraph_plan::id::Id;
-use rgraph_plan::profile::{Capabilities, Profile};
+use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Profile};
 use rgraph_plan::resource::{Kind, Life, Mips, ResourceId};
 
 /// The features of one declaration.
@@ -102,6 +102,14 @@ impl Features {
         self.when(slots > 0, "slots");
         let order = graph.flattened_order();
         self.when(order.is_some_and(|order| !order.is_sorted()), "slots that change the order");
+        let places: Vec<_> = (0..graph.slots()).map(|slot| graph.slot_place(Id::new(slot))).collect();
+        let numbered = |at: usize| {
+            let (layer, number) = places[at];
+            layer.is_some() && places[..at].iter().any(|place| place.0 == layer && place.1 > number)
+        };
+        self.when((0..places.len()).any(numbered), "places of a layer declared out of their order");
+        let inside = |place: &(Option<_>, u32)| place.0.is_some_and(|at| numbered(Id::index(at)));
+        self.when(places.iter().any(inside), "module at a place of a layer");
     }
 
     fn profile(&mut self, profile: &Profile) {
@@ -117,6 +125,7 @@ impl Features {
         self.when(profile.image_alignment == 1, "no alignment");
         self.when(profile.memory[0].heap_size.is_some(), "heap size");
         self.when(profile.memory.len() > 1, "several memories");
+        self.when(profile.memory.iter().any(|memory| memory.name == LAZY_MEMORY), "lazy memory");
         self.when(profile.limits.max_color_attachments == 4, "least limits");
         self.when(profile.cross_queue_us == 0.0, "free hops");
     }
@@ -132,6 +141,7 @@ impl Features {
             self.when(pass.unit.is_some(), "unit");
             self.when(pass.device.is_some(), "device");
             self.when(pass.side_effects, "side effects");
+            self.when(pass.unordered, "draws that commute");
             self.when(pass.side_effects && pass.conditional.is_some(), "conditional side effects");
             self.when(pass.conditional.is_some(), "conditional");
             self.when(pass.conditional.is_some() && pass.queue == PassQueue::Cpu, "conditional on the host");
@@ -179,6 +189,12 @@ impl Features {
             }
             self.when(resource.sharing == Some(Sharing::Exclusive), "exclusive");
             self.when(resource.sharing == Some(Sharing::Concurrent), "concurrent");
+            if let Some(domain) = resource.memory_domain {
+                self.add(&format!(
+                    "{} in {domain} memory",
+                    if resource.as_image().is_some() { "image" } else { "buffer" }
+                ));
+            }
             self.shape(&resource.kind);
         }
         self.when(graph.roots().len() > 1, "several roots");
@@ -239,6 +255,10 @@ impl Features {
             let details = graph.details_of(access);
             self.when(matches!(details.clear, Some(Clear::Color(_))), "clear colour");
             self.when(matches!(details.clear, Some(Clear::Depth(..))), "clear depth");
+            self.when(matches!(details.clear, Some(Clear::Depth(_, Some(_)))), "clear stencil");
+            if let (Some(depth), Some(stencil)) = (access.load, access.stencil_load) {
+                self.when(depth != stencil, &format!("{depth} of depth, {stencil} of stencil"));
+            }
             if let Some(mode) = details.resolve_mode {
                 self.add(&format!("resolve {mode}"));
             }
@@ -321,6 +341,13 @@ impl Features {
                 !access.aspects.is_empty() && sorted[..at].iter().copied().any(|one| apart(&one)),
                 "aspects apart",
             );
+            for one in sorted[..at].iter().copied().filter(|one| !access.aspects.is_empty() && apart(one)) {
+                let (depth, stencil) = if one.aspects == Aspects::DEPTH { (one, *access) } else { (*access, one) };
+                self.when(
+                    stencil.aspects == Aspects::STENCIL,
+                    &format!("depth as {}, stencil as {}", depth.usage, stencil.usage),
+                );
+            }
         }
     }
 
@@ -441,6 +468,8 @@ pub const WANTED: &[&str] = &[
     "queue any",
     "slots",
     "slots that change the order",
+    "places of a layer declared out of their order",
+    "module at a place of a layer",
     "kinds of queue 1",
     "kinds of queue 2",
     "kinds of queue 3",
@@ -453,12 +482,14 @@ pub const WANTED: &[&str] = &[
     "no alignment",
     "heap size",
     "several memories",
+    "lazy memory",
     "least limits",
     "free hops",
     "weight",
     "unit",
     "device",
     "side effects",
+    "draws that commute",
     "conditional side effects",
     "conditional",
     "conditional on the host",
@@ -482,6 +513,14 @@ pub const WANTED: &[&str] = &[
     "left to a queue",
     "exclusive",
     "concurrent",
+    "buffer in device memory",
+    "buffer in host memory",
+    "buffer in cached_host memory",
+    "buffer in device_local_host memory",
+    "image in device memory",
+    "image in host memory",
+    "image in cached_host memory",
+    "image in device_local_host memory",
     "several roots",
     "fresh",
     "fresh root",
@@ -549,6 +588,13 @@ pub const WANTED: &[&str] = &[
     "transfer resolve",
     "clear colour",
     "clear depth",
+    "clear stencil",
+    "load of depth, clear of stencil",
+    "discard of depth, load of stencil",
+    "depth as depth_stencil_read, stencil as depth_stencil_attachment",
+    "depth as depth_stencil_attachment, stencil as depth_stencil_read",
+    "depth as depth_stencil_read, stencil as sampled",
+    "depth as depth_stencil_attachment, stencil as sampled",
     "resolve average",
     "resolve sample_zero",
     "resolve min",
