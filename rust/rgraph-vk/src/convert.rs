@@ -68,12 +68,17 @@ pub fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
     }
 }
 
-/// Accesses that something is made visible to: what is visible to storage writes is to storage reads too. Caches do not
-/// tell them apart, and the validation layer cannot always see that a shader only writes.
+/// Accesses that something is made visible to: what is visible to storage writes is to storage reads too, and what is
+/// visible to reads of attachments is to their writes. Caches do not tell them apart. The validation layer cannot always
+/// see that a shader only writes; and a run may clear an attachment that the plan loads.
 pub fn visible_to(stages: Stages, mask: Accesses) -> vk::AccessFlags2 {
-    let reads =
-        if mask.contains(Accesses::SHADER_STORAGE_WRITE) { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() };
-    accesses(stages, mask | reads)
+    let pairs = [
+        (Accesses::SHADER_STORAGE_WRITE, Accesses::SHADER_STORAGE_READ),
+        (Accesses::COLOR_ATTACHMENT_READ, Accesses::COLOR_ATTACHMENT_WRITE),
+        (Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE),
+    ];
+    let others = pairs.into_iter().filter(|(named, _)| mask.contains(*named));
+    accesses(stages, others.fold(mask, |all, (_, other)| all | other))
 }
 
 fn bits<F: Copy + Default + std::ops::BitOr<Output = F>>(mut mask: u32, table: &[F]) -> F {
@@ -276,6 +281,17 @@ mod tests {
             assert!(!seen.intersects(flag) && flag.as_raw().count_ones() == 1);
             seen |= flag;
         }
+    }
+
+    #[test]
+    fn a_clear_in_the_place_of_a_load_is_in_the_scope_of_the_load() {
+        let of = |mask| visible_to(Stages::empty(), mask);
+        let write = vk::AccessFlags2::COLOR_ATTACHMENT_WRITE;
+        assert_eq!(of(Accesses::COLOR_ATTACHMENT_READ), vk::AccessFlags2::COLOR_ATTACHMENT_READ | write);
+        assert_eq!(of(Accesses::COLOR_ATTACHMENT_WRITE), write);
+        assert!(of(Accesses::DEPTH_STENCIL_ATTACHMENT_READ).contains(vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE));
+        assert!(of(Accesses::SHADER_STORAGE_WRITE).contains(vk::AccessFlags2::SHADER_STORAGE_READ));
+        assert_eq!(of(Accesses::SHADER_STORAGE_READ), vk::AccessFlags2::SHADER_STORAGE_READ);
     }
 
     #[test]

@@ -44,3 +44,19 @@ fn mips_that_fall_together_in_smaller_images_and_clears_of_parts_beside_copies_c
         assert!(report.failures.is_empty() && report.words > 0, "{report}");
     }
 }
+
+/// Layer 1.4.364 has a message for each: images left to be presented by a device without swapchains, images left to be
+/// read that nobody samples, and clears in the place of loads.
+#[test]
+fn images_are_in_layouts_that_they_and_their_device_are_made_for() {
+    let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());
+    if demand::demand(found).is_none_or(|list| list.is_empty()) {
+        return;
+    }
+    for seed in [910_035, 910_048] {
+        let settings =
+            Settings { seed, graphs: 1, runs: 2, messages: true, newer: true, events: 0, ..Settings::read(1, &[]) };
+        let report = hash::run(settings).unwrap();
+        assert!(report.failures.is_empty() && report.words > 0, "{report}");
+    }
+}

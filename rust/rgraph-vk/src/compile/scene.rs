@@ -123,7 +123,8 @@ pub(crate) fn usages(
         };
         let left = resource.leave.and_then(|leave| leave.layout);
         for layout in [handed, left].into_iter().flatten() {
-            out[of].image |= layout_usage(layout);
+            let depth = matches!(kind(id), PlanKind::Image { format, .. } if format.is_depth_stencil());
+            out[of].image |= layout_usage(layout, depth);
         }
         out[of].buffer |= vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         if let (PlanKind::Image { format: a, .. }, PlanKind::Image { format: b, .. }) = (kind(id), kind(of)) {
@@ -164,12 +165,15 @@ const READS: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 
 /// What an image must be made for so that it can be in a layout.
 ///
-/// Source: Vulkan 1.3 specification, `VkImageMemoryBarrier2`, valid usage 01208 to 01213.
-fn layout_usage(layout: Layout) -> vk::ImageUsageFlags {
+/// Source: Vulkan 1.3 specification, `VkImageMemoryBarrier2`, valid usage 01208 to 01213, 03938, 03939.
+fn layout_usage(layout: Layout, depth: bool) -> vk::ImageUsageFlags {
     match layout {
+        Layout::Attachment if depth => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+        Layout::Attachment => vk::ImageUsageFlags::COLOR_ATTACHMENT,
+        Layout::ReadOnly if depth => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
         Layout::ColorAttachment => vk::ImageUsageFlags::COLOR_ATTACHMENT,
         Layout::DepthStencilAttachment | Layout::DepthStencilReadOnly => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
-        Layout::ShaderReadOnly => vk::ImageUsageFlags::SAMPLED,
+        Layout::ShaderReadOnly | Layout::ReadOnly => vk::ImageUsageFlags::SAMPLED,
         Layout::TransferSrc => vk::ImageUsageFlags::TRANSFER_SRC,
         Layout::TransferDst => vk::ImageUsageFlags::TRANSFER_DST,
         _ => vk::ImageUsageFlags::empty(),
@@ -401,4 +405,20 @@ pub(crate) fn final_states(plan: &Plan, scene: &Scene, of: ResourceId) -> Tracke
         }
     }
     states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_may_be_in_each_layout_that_it_is_left_in() {
+        let sampled = vk::ImageUsageFlags::SAMPLED;
+        let depth = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        assert_eq!(layout_usage(Layout::ReadOnly, false), sampled);
+        assert_eq!(layout_usage(Layout::ReadOnly, true), depth);
+        assert_eq!(layout_usage(Layout::Attachment, false), vk::ImageUsageFlags::COLOR_ATTACHMENT);
+        assert_eq!(layout_usage(Layout::Attachment, true), depth);
+        assert_eq!(layout_usage(Layout::ShaderReadOnly, false), sampled);
+    }
 }

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::{ext, vk};
+use rgraph_plan::access::Layout;
 use rgraph_plan::profile::Profile;
 
 use super::{Enabled, context, driver};
 use crate::compile::known_plans::KnownPlans;
 use crate::compile::pipeline::Pipelines;
+use crate::convert;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
 use crate::device::lend::Threads;
@@ -180,6 +182,15 @@ impl Shared {
         if self.drops_edge_barriers {
             // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
             unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
+        }
+    }
+
+    /// An image layout as this device knows it. Without swapchains nobody presents, and layout `PRESENT_SRC` does not
+    /// exist (VUID-VkImageMemoryBarrier2-newLayout-parameter); `GENERAL` stands in for it.
+    pub fn layout(&self, layout: Layout) -> vk::ImageLayout {
+        match layout {
+            Layout::PresentSrc if !self.enabled.swapchains => vk::ImageLayout::GENERAL,
+            _ => convert::layout(layout),
         }
     }
 

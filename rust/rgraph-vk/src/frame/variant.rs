@@ -252,7 +252,8 @@ impl Variant {
             .zip(batch_of_image)
             .map(|(barrier, batch)| {
                 let (src, src_access, dst, dst_access) = stages(barrier.scope);
-                let (old, new) = (convert::layout(barrier.old_layout), convert::layout(barrier.new_layout));
+                let layout = |layout| prepared.shared.layout(layout);
+                let (old, new) = (layout(barrier.old_layout), layout(barrier.new_layout));
                 let out = vk::ImageMemoryBarrier2::default()
                     .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                     .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)

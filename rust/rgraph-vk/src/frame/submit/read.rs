@@ -9,7 +9,6 @@ use rgraph_plan::plan::PlanKind;
 
 use super::{OWN_QUEUE, Run};
 use crate::compile::prepared::Root;
-use crate::convert;
 use crate::device::queue::Submit;
 use crate::error::Error;
 use crate::frame::copy::{Piece, download, finish, packed_bytes};
@@ -208,7 +207,7 @@ impl Run<'_, '_> {
                     .src_access_mask(src_access)
                     .dst_stage_mask(vk::PipelineStageFlags2::COPY)
                     .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
-                    .old_layout(convert::layout(state.layout))
+                    .old_layout(self.shared.layout(state.layout))
                     .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
                     .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                     .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)

@@ -43,6 +43,8 @@ struct Adapter {
     shared: Vec<bool>,
     pattern: Option<ResourceId>,
     seen: u32,
+    /// Attachments of passes whose draws commute.
+    drawn: Vec<ResourceId>,
     /// Whether it is made for SwiftShader.
     swift: bool,
     changed: BTreeMap<&'static str, u32>,
@@ -62,6 +64,7 @@ pub fn adapt(seed: u64, limits: Limits, swift: bool) -> Adapted {
         shapes: Vec::new(),
         pattern: None,
         seen: 0,
+        drawn: Vec::new(),
         swift,
         changed: BTreeMap::new(),
     };
@@ -206,7 +209,8 @@ impl Adapter {
         let units: Vec<_> = old.units().iter().map(|unit| self.new.unit(unit)).collect();
         for (id, pass) in old.passes().iter_ids() {
             let unit = pass.unit.map(|unit| units[unit.index()]);
-            let pass = Pass { slot: None, unit, ..pass.clone() };
+            let unordered = pass.unordered && self.commutes(id);
+            let pass = Pass { slot: None, unit, unordered, ..pass.clone() };
             let accesses: Vec<_> = old.accesses().iter().filter(|access| access.pass == id).collect();
             let mut uses: Vec<(ResourceId, Use)> = Vec::new();
             for access in accesses {
@@ -229,6 +233,25 @@ impl Adapter {
         for one in old.fallbacks() {
             self.new.fallback(one.pass, one.output, one.input);
         }
+    }
+
+    /// Whether a pass draws to nothing that another pass draws to whose draws commute: these draws depend on their order.
+    fn commutes(&mut self, pass: PassId) -> bool {
+        let memory = |mut id: ResourceId| {
+            while let Some(base) = self.old.resources()[id].modifies {
+                id = base;
+            }
+            id
+        };
+        let attached = self.old.accesses().iter().filter(|access| access.pass == pass && is_attachment(access.usage));
+        let own: Vec<ResourceId> = attached.map(|access| memory(access.resource)).collect();
+        let alone = !own.iter().any(|id| self.drawn.contains(id));
+        if alone {
+            self.drawn.extend(own);
+        } else {
+            self.count("draws that commute in their order");
+        }
+        alone
     }
 
     /// Whether no other use of its pass has these subresources already. Mips that were apart may be one mip of the

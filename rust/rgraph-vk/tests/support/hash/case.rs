@@ -3,17 +3,18 @@
 use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
 use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, serial};
-use rgraph_plan::access::{Aspects, Usage};
+use rgraph_plan::access::{Aspects, MemoryDomain, Usage};
 use rgraph_plan::bake::Options;
 use rgraph_plan::bake::Policy;
 use rgraph_plan::bake::Split;
+use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::graph::{Clear, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::Target;
 
 use super::adapt::{Adapted, adapt};
-use super::evaluate::{Cleared, Evaluator, Run, uploaded};
+use super::evaluate::{Cleared, Evaluator, Halved, Run, uploaded};
 use super::operation::{How, PassOperation, operations};
 use super::shape::{CELL, Spot, index};
 use super::words::Class;
@@ -49,10 +50,15 @@ impl Case {
         let mut random = Random::new(seed ^ 0xf1a6);
         let policies = [Policy::Auto, Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted];
         let splits = [Split::Never, Split::Never, Split::Distance, Split::Always];
+        let mut rest = Random::new(seed ^ 0xb0d6);
+        let budgets = [MemoryBudget::Balanced, MemoryBudget::Balanced, MemoryBudget::Least, MemoryBudget::Fast];
+        let batches = [Options::default().max_batches, Options::default().max_batches, Some(1), Some(3)];
         let options = Options {
             policy: *random.pick(&policies),
             split: *random.pick(&splits),
             effort: random.below(3) as u32,
+            memory: *rest.pick(&budgets),
+            max_batches: *rest.pick(&batches),
             ..Options::default()
         };
         let graph = &adapted.graph;
@@ -71,7 +77,7 @@ impl Case {
             let uploads: Vec<_> =
                 imported.iter().filter(|_| run == 0 || random.chance(1, 3)).map(|id| (*id, run)).collect();
             let cleared = cleared(&serial, &operations, &mut random);
-            out.push(evaluator.run(&flags, &uploads, cleared));
+            out.push(evaluator.run(&flags, &uploads, cleared, halved(&operations, &mut rest)));
         }
         let mut steps = vec![0; graph.passes().len()];
         for (at, step) in serial.steps.iter().enumerate() {
@@ -80,6 +86,15 @@ impl Case {
             }
         }
         Self { seed, adapted, operations, runs: out, options, steps, serial }
+    }
+
+    /// Leaves memory that a device has not to the runtime.
+    pub fn keep_domains(&mut self, has: impl Fn(MemoryDomain, bool) -> bool) {
+        for id in self.adapted.graph.resources().ids() {
+            let resource = self.adapted.graph.resource_mut(id);
+            let image = resource.as_image().is_some();
+            resource.memory_domain = resource.memory_domain.filter(|domain| has(*domain, image));
+        }
     }
 
     /// A pass's accesses, resolved.
@@ -185,4 +200,13 @@ fn cleared(serial: &Serial, operations: &[Option<PassOperation>], random: &mut R
         }
     }
     out
+}
+
+/// Draws of a run that reach left halves only.
+fn halved(operations: &[Option<PassOperation>], random: &mut Random) -> Halved {
+    let draws = operations.iter().flatten().filter_map(|operation| match operation.how {
+        How::Raster { size, half: false, .. } if size[0] > 1 => Some((operation.pass, size)),
+        _ => None,
+    });
+    draws.filter(|_| random.chance(1, 8)).collect()
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "not every test has chaos runs")]
 
 use rgraph_plan::resource::Resource;
-use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, TargetChange, Upload};
+use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, Upload};
 
 use super::case::Case;
 use super::shader::Library;
@@ -44,8 +44,7 @@ pub fn chaos(device: &Device, settings: Settings) -> Report {
         let told = work::told_passes(&case);
         let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&rgraph_plan::id::Id::index(pass)])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let targets = run.cleared.iter().map(|(&(pass, target), &value)| (pass, TargetChange::Clear(target, value)));
-        let (data, flags, targets) = (told.collect(), flags.collect(), targets.collect());
+        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
         let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         let options = ChaosOptions { seed, seeds: 2, options: case.options, ..ChaosOptions::default() };
         let before = device.messages().len();

@@ -8,7 +8,7 @@ use rgraph_plan::access::{Layout, Load, Sharing, Stages, Store};
 use rgraph_plan::plan::{Attachment, Barriers, Command, Hazard, Plan, PlanLife, PlanPass, Scope, Why};
 
 /// Kinds that frames of hashes must reach, whatever the driver: what one is missing from is not tested.
-pub const REQUIRED: [&str; 50] = [
+pub const REQUIRED: [&str; 54] = [
     "alias: by a barrier of all memory",
     "alias: image takes the bytes of a buffer or image",
     "attachment: clear",
@@ -23,6 +23,8 @@ pub const REQUIRED: [&str; 50] = [
     "edge: persistent",
     "event: awaited",
     "event: set",
+    "foreign: signal",
+    "foreign: wait",
     "hazard: acquire",
     "hazard: alias",
     "hazard: first use",
@@ -45,10 +47,12 @@ pub const REQUIRED: [&str; 50] = [
     "layout: undefined to depth_stencil_attachment_optimal",
     "layout: undefined to general",
     "layout: undefined to transfer_dst_optimal",
+    "memory: new in each frame under way",
     "owner: buffer acquired",
     "owner: buffer released",
     "owner: image acquired",
     "owner: image released",
+    "packets: of dispatches",
     "pass: in a later subpass",
     "pass: in a render pass with others",
     "pass: inserted by the planner",
@@ -103,7 +107,21 @@ impl Coverage {
                 self.count("pass: in a later subpass");
             }
         }
+        for point in &plan.foreign {
+            self.count(if point.wait.is_some() { "foreign: wait" } else { "foreign: signal" });
+        }
+        for group in &plan.packets {
+            let first = plan.packet_passes[group.start as usize];
+            let draws = plan.passes[first].physical_pass.is_some();
+            self.count(if draws { "packets: of draws" } else { "packets: of dispatches" });
+        }
         for resource in plan.resources.iter() {
+            if resource.life == PlanLife::Fresh {
+                self.count("memory: new in each frame under way");
+            }
+            if let Some(domain) = resource.memory_domain {
+                self.count(&format!("memory: chosen domain {domain}"));
+            }
             self.count(match resource.sharing {
                 Sharing::Exclusive => "sharing: exclusive",
                 Sharing::Concurrent => "sharing: concurrent",
@@ -191,6 +209,9 @@ impl Coverage {
     }
 
     fn attachment(&mut self, attachment: &Attachment) {
+        if let Some((load, _)) = attachment.stencil.filter(|(load, _)| *load != attachment.load) {
+            self.count(&format!("attachment: {} of depth, {} of stencil", attachment.load.name(), load.name()));
+        }
         if attachment.input {
             self.count("attachment: input");
             return;

@@ -4,7 +4,7 @@ use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
-use rgraph_vk::{Devices, Error, Inputs, TargetChange, Upload};
+use rgraph_vk::{Devices, Error, Inputs, Upload};
 
 use super::case::Case;
 use super::shader::Library;
@@ -69,8 +69,7 @@ fn one(devices: &Devices, case: &Case, library: &Library, out: &mut Scattered) -
         let told = work::told_passes(case);
         let told = told.map(|pass: PassId| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let targets = run.cleared.iter().map(|(&(pass, target), &value)| (pass, TargetChange::Clear(target, value)));
-        let (data, flags, targets) = (told.collect(), flags.collect(), targets.collect());
+        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
         let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         let frame = compiled.run(&inputs).map_err(|error| format!("run {number} fails: {error}"))?;
         for (root, (resource, _)) in run.roots.iter().enumerate() {

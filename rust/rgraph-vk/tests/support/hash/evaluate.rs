@@ -7,7 +7,7 @@ use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
-use rgraph_vk::Target;
+use rgraph_vk::{Target, TargetChange};
 
 use super::operation::{From, How, Mode, PassOperation, Via, Write, cells, pattern_word};
 use super::shape::{Shape, Spot, index};
@@ -25,6 +25,9 @@ pub struct Told {
 /// Clear values of a run.
 pub type Cleared = BTreeMap<(PassId, Target), Clear>;
 
+/// Draws that reach the left halves of their targets only, and the size of these.
+pub type Halved = BTreeMap<PassId, [u32; 2]>;
+
 /// A run: what it is given, and what it must leave.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -33,10 +36,21 @@ pub struct Run {
     pub uploads: Vec<(ResourceId, u32)>,
     /// Attachments that are cleared to other values, or in the place of a load.
     pub cleared: Cleared,
+    /// Draws with another viewport.
+    pub halved: Halved,
     /// By pass; of those that are off as well.
     pub told: BTreeMap<usize, Told>,
     /// Cells of the roots.
     pub roots: Vec<(ResourceId, Vec<Option<u32>>)>,
+}
+
+impl Run {
+    /// Its clear values and viewports.
+    pub fn targets(&self) -> Vec<(PassId, TargetChange)> {
+        let clears = self.cleared.iter().map(|(&(pass, target), &value)| (pass, TargetChange::Clear(target, value)));
+        let left = |&[width, height]: &[u32; 2]| [0.0, 0.0, (width / 2) as f32, height as f32];
+        clears.chain(self.halved.iter().map(|(pass, size)| (*pass, TargetChange::Viewport(left(size))))).collect()
+    }
 }
 
 /// The word of a cell of an upload.
@@ -59,6 +73,7 @@ pub struct Evaluator<'a> {
     cells: Vec<Vec<Vec<Option<u32>>>>,
     run: u32,
     cleared: Cleared,
+    halved: Halved,
 }
 
 impl<'a> Evaluator<'a> {
@@ -76,7 +91,7 @@ impl<'a> Evaluator<'a> {
             vec![(0..shape.cells()).map(there).collect(); serial.copies[index(id)] as usize]
         });
         let cells = cells.collect();
-        Self { graph, shapes, serial, operations, cells, run: 0, cleared: Cleared::new() }
+        Self { graph, shapes, serial, operations, cells, run: 0, cleared: Cleared::new(), halved: Halved::new() }
     }
 
     fn place(&self, resource: ResourceId) -> (usize, usize) {
@@ -102,8 +117,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The next run.
-    pub fn run(&mut self, flags: &[bool], uploads: &[(ResourceId, u32)], cleared: Cleared) -> Run {
-        self.cleared = cleared;
+    pub fn run(&mut self, flags: &[bool], uploads: &[(ResourceId, u32)], cleared: Cleared, halved: Halved) -> Run {
+        (self.cleared, self.halved) = (cleared, halved);
         for (id, resource) in self.graph.resources().iter_ids() {
             let kept = match resource.life {
                 Life::Persistent | Life::History(_) => true,
@@ -143,7 +158,8 @@ impl<'a> Evaluator<'a> {
         });
         let roots = roots.collect();
         self.run += 1;
-        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared: self.cleared.clone(), told, roots }
+        let (cleared, halved) = (self.cleared.clone(), self.halved.clone());
+        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared, halved, told, roots }
     }
 
     /// Mips and scaled contents: halves stay halves.
@@ -261,6 +277,7 @@ impl<'a> Evaluator<'a> {
                     }
                 }
                 if let (true, How::Raster { half, stencil, .. }) = (stencil, operation.how) {
+                    let half = half || self.halved.contains_key(&operation.pass);
                     for half in 0..if half { 1 } else { 2 } {
                         let spot = Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: at, half };
                         self.set(touch.resource, shape.cell(spot), Some(stencil));
@@ -275,7 +292,8 @@ impl<'a> Evaluator<'a> {
         let shapes = self.shapes;
         let shape = &shapes[index(resource)];
         let hash = mix(hash, write.key);
-        for &(cell, local) in &write.cells {
+        let half = matches!(operation.how, How::Raster { .. }) && self.halved.contains_key(&operation.pass);
+        for &(cell, local) in write.cells.iter().filter(|(cell, _)| !half || shape.spot(*cell).half == 0) {
             let class = shape.class(cell);
             let mut new = mix(hash, local);
             let old = self.get(resource, cell);

@@ -29,12 +29,13 @@ use rgraph_check::generate::{Families, Family, Limits, UNSETTLED};
 use rgraph_plan::bake::Split;
 use rgraph_plan::bake::{Scratch, bake};
 use rgraph_plan::file::write_graph;
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Placement, Plan};
 use rgraph_plan::profile::Profile;
-use rgraph_plan::resource::ResourceId;
-use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, TargetChange, Upload};
+use rgraph_plan::resource::{Imported, Life, ResourceId};
+use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Semaphore, Upload};
 
 use case::Case;
 use coverage::Coverage;
@@ -139,8 +140,15 @@ impl fmt::Display for Report {
 }
 
 /// Families that few frames were run with yet.
-const NEWER: Families =
-    Families::of(&[Family::Undefined, Family::Exclusive, Family::AspectAlone, Family::PresentedTransients]);
+const NEWER: Families = Families::of(&[
+    Family::Undefined,
+    Family::Exclusive,
+    Family::AspectAlone,
+    Family::PresentedTransients,
+    Family::CommutingDraws,
+    Family::MemoryDomains,
+    Family::StencilMasks,
+]);
 
 /// Families that the planner's tests have and no frame was run with yet.
 const UNTRIED: Families = Families::of(&[
@@ -181,6 +189,9 @@ const WITHOUT: Families = UNSETTLED.and(UNTRIED).and(Families::of(&[
     Family::UnorderedImages,
     Family::AspectsApart,
     Family::OddStages,
+    // They are a matter of plans: what runs is flat, and these devices have no lazy memory.
+    Family::Layers,
+    Family::LazyMemory,
     // The host sees no memory of an optimally tiled image (RG-E225).
     Family::HostImages,
 ]));
@@ -221,6 +232,10 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
         if settings.events == 0 {
             case.options.split = Split::Never;
         }
+        case.keep_domains(|domain, image| match image {
+            true => devices[0].image_in(domain, "asked", Format::R32uint, [4, 4], 1, 1).is_ok(),
+            false => devices[0].buffer_in(domain, "asked", 64).is_ok(),
+        });
         report.add(&case);
         for (number, device) in devices.iter().enumerate() {
             // Each device in turn gets the plan that was made for it, and the one for three queues of three families.
@@ -312,11 +327,31 @@ fn run_on(device: &Device, case: &Case, library: &Library, folded: bool, report:
     let compiled = compiled.map_err(|error| format!("it cannot be compiled: {error}"))?;
     report.add_plan(case, &compiled);
     report.plan = Some(compiled.plan().clone());
-    compare(case, &compiled, report)
+    compare(device, case, &compiled, report)
+}
+
+/// A timeline for each import with another user: each run signals it, and the next run waits for that.
+fn timelines(
+    device: &Device,
+    case: &Case,
+    compiled: &Compiled,
+) -> Result<Vec<(ResourceId, Imported, Semaphore)>, Error> {
+    let mut timelines = Vec::new();
+    for (id, resource) in case.adapted.graph.resources().iter_ids() {
+        let used = compiled.plan().resources[id].lifetime.is_some();
+        if let Life::Imported(imported) = resource.life
+            && (imported.wait || imported.signal)
+            && used
+        {
+            timelines.push((id, imported, device.semaphore(0)?));
+        }
+    }
+    Ok(timelines)
 }
 
 /// Runs a compiled case as often as it has runs, and compares the roots; an error names the first wrong words.
-fn compare(case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), String> {
+fn compare(device: &Device, case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), String> {
+    let timelines = timelines(device, case, compiled).map_err(|error| error.to_string())?;
     let mut frames = Vec::new();
     let pattern = work::pattern_bytes();
     for (number, run) in case.runs.iter().enumerate() {
@@ -328,9 +363,15 @@ fn compare(case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), 
         let told = work::told_passes(case);
         let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let targets = run.cleared.iter().map(|(&(pass, target), &value)| (pass, TargetChange::Clear(target, value)));
-        let (data, flags, targets) = (told.collect(), flags.collect(), targets.collect());
-        let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
+        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
+        let mut inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
+        for (resource, imported, timeline) in &timelines {
+            if imported.wait {
+                inputs.waits.push(timeline.reaches(number as u64).before(*resource));
+            }
+            let signal = timeline.promised(number as u64 + 1).map_err(|error| error.to_string())?;
+            inputs.signals.push(if imported.signal { signal.behind(*resource) } else { signal });
+        }
         frames.push(compiled.run(&inputs).map_err(|error| format!("run {number} fails: {error}"))?);
         report.runs += 1;
     }

@@ -180,7 +180,7 @@ impl Subject {
             Err(Error::Plan(_)) => Ok("refused by the judge"),
             Err(Error::Graph(_) | Error::Device(_)) => Ok("refused by the device"),
             Err(other) => Err(format!("{other}")),
-            Ok(compiled) => compare(&self.case, &compiled, &mut Report::default())
+            Ok(compiled) => compare(device, &self.case, &compiled, &mut Report::default())
                 .map(|()| if same { "the plan itself, runs right" } else { "runs right" }),
         }
     }

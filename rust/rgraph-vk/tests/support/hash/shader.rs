@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use rgraph_plan::format::Format;
-use rgraph_shader::{Kind, Language, Program, Source, Stage};
+use rgraph_shader::{Constant, Kind, Language, Program, Source, Stage};
 
 use super::input::{Input, patched, stub};
 use super::operation::{Mode, PassOperation, Read, Via};
@@ -27,7 +27,12 @@ pub struct Target {
     /// `None`: a buffer.
     pub image: Option<(Dimension, Class)>,
     pub mode: Mode,
+    /// Whether a part of the key is a constant that is given when the program is made.
+    pub constant: bool,
 }
+
+/// The value of that constant.
+pub const CONSTANT: u32 = 0x5ca1e;
 
 /// Shapes of storage images.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +79,9 @@ impl Library {
         if let Some(known) = self.0.borrow().get(&text) {
             return known.clone();
         }
-        let made = Program::new("hash", kind, &[Source::Text(Language::Wgsl, &text)], None);
+        let given = text.contains("override part").then(|| ("part".to_owned(), Constant::Int(CONSTANT.into())));
+        let sources = [Source::Text(Language::Wgsl, &text)];
+        let made = Program::specialized("hash", kind, &sources, None, &given.into_iter().collect());
         let made = made.unwrap_or_else(|error| panic!("{error}\n{text}"));
         let program = Arc::new(if inputs.is_empty() { made } else { with_inputs(&made, inputs) });
         self.0.borrow_mut().insert(text, program.clone());
@@ -97,6 +104,10 @@ impl Library {
             "{MIX}{FRAME}struct Push {{ key: u32, cover: u32, loops: u32, layers: u32 }}\nvar<push_constant> push: Push;\n"
         );
         let calls = folds(&mut text, operation, shape_of, |_| true);
+        let key = if target.constant { "push.key ^ part" } else { "push.key" };
+        if target.constant {
+            text.push_str("override part: u32 = 1u;\n");
+        }
         let body = match target.image {
             None => buffer_body(&mut text, target.mode),
             Some((dimension, class)) => image_body(&mut text, dimension, class, target.mode),
@@ -108,7 +119,7 @@ impl Library {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 {}
     var h = frame.salt;
-{calls}    h = mixed(worked(h, push.loops), push.key);
+{calls}    h = mixed(worked(h, push.loops), {key});
 {}
 }}
 ",

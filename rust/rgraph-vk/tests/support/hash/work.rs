@@ -19,7 +19,7 @@ use super::adapt::{BLOCK, BLOCKS};
 use super::case::Case;
 use super::evaluate::{Told, threshold};
 use super::operation::{From, How, Mode, Move, PassOperation, Read, Via, pattern_word};
-use super::shader::{Dimension, Library, MOST_READS, Target};
+use super::shader::{CONSTANT, Dimension, Library, MOST_READS, Target};
 use super::shape::{CELL, Shape, Texels, index};
 use super::words::{Class, mix};
 
@@ -83,6 +83,11 @@ impl Builder<'_> {
         (!steps.is_empty()).then_some(Work::Steps(steps))
     }
 
+    /// The key by which packets are sorted: one for all of a pass, whose own order counts.
+    fn key(&self) -> u64 {
+        u64::from(self.operation.salt % 5)
+    }
+
     fn told(&self) -> Vec<u8> {
         told_bytes(&self.case.runs[0].told[&self.operation.pass.index()])
     }
@@ -126,7 +131,9 @@ impl Builder<'_> {
             let resource = self.resource(write.at);
             let image =
                 shape.format.map(|format| (Dimension::of(shape, write.layers), Class::of(format, write.aspect)));
-            let program = self.library.compute(self.operation, &shape_of, Target { image, mode: write.mode });
+            let constant = write.key.is_multiple_of(8);
+            let target = Target { image, mode: write.mode, constant };
+            let program = self.library.compute(self.operation, &shape_of, target);
             let cover = match image {
                 Some(_) => u32::from(!write.half),
                 None => write.cells.iter().fold(0, |cover, (_, local)| cover | 1 << local),
@@ -145,10 +152,18 @@ impl Builder<'_> {
                 }
                 None => [((write.bytes[1] - write.bytes[0]) / 4).div_ceil(64) as u32, 1, 1],
             };
-            let words = [write.key, cover, self.operation.loops, write.layers[1] - write.layers[0]];
+            // What the constant adds is taken away here.
+            let key = write.key ^ (u32::from(constant) * CONSTANT);
+            let words = [key, cover, self.operation.loops, write.layers[1] - write.layers[0]];
             let push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let bound = self.bound(&program, Some(view));
-            steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed(groups), key: 0 }));
+            steps.push(Step::Dispatch(Dispatch {
+                program,
+                bound,
+                push,
+                groups: Groups::Fixed(groups),
+                key: self.key(),
+            }));
         }
     }
 
@@ -225,7 +240,7 @@ impl Builder<'_> {
                     vertex_offset: 0,
                 },
                 viewport: half.then_some([0.0, 0.0, width as f32, size[1] as f32]),
-                key: 0,
+                key: self.key(),
             }));
         }
     }
