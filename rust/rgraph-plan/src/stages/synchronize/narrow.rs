@@ -48,40 +48,82 @@ fn accesses_of(stage: Stages) -> Accesses {
     }
 }
 
+/// By bit of a stage: itself and the stages of its pipelines that are logically earlier, or later.
+const EARLIER: [Stages; 32] = related(false);
+const LATER: [Stages; 32] = related(true);
+
+const fn related(later: bool) -> [Stages; 32] {
+    let mut related = [Stages::empty(); 32];
+    let mut pipeline = 0;
+    while pipeline < PIPELINES.len() {
+        let stages = PIPELINES[pipeline];
+        let mut before = Stages::empty();
+        let mut at = 0;
+        while at < stages.len() {
+            let stage = stages[if later { stages.len() - 1 - at } else { at }];
+            before = before.union(stage);
+            let bit = stage.bits().trailing_zeros() as usize;
+            related[bit] = related[bit].union(before);
+            at += 1;
+        }
+        pipeline += 1;
+    }
+    related
+}
+
+/// Stages and what `related` says of each. O(stages).
+fn with(stages: Stages, related: &[Stages; 32]) -> Stages {
+    bits(stages).fold(stages, |all, stage| all | related[stage.bits().trailing_zeros() as usize])
+}
+
+/// The stages of a set, one by one.
+fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
+    let mut left = stages.bits();
+    std::iter::from_fn(move || {
+        let lowest = left & left.wrapping_neg();
+        left &= left.wrapping_sub(1);
+        (lowest != 0).then(|| Stages::from_bits_retain(lowest))
+    })
+}
+
 /// Some stages and all that are logically earlier than one of them.
 pub fn with_earlier(stages: Stages) -> Stages {
-    PIPELINES.iter().fold(stages, |all, pipeline| {
-        let end = pipeline.iter().rposition(|stage| stages.contains(*stage)).map_or(0, |at| at + 1);
-        pipeline[..end].iter().fold(all, |all, stage| all | *stage)
-    })
+    with(stages, &EARLIER)
 }
 
 /// Some stages and all that are logically later than one of them.
 pub fn with_later(stages: Stages) -> Stages {
-    PIPELINES.iter().fold(stages, |all, pipeline| {
-        let start = pipeline.iter().position(|stage| stages.contains(*stage)).unwrap_or(pipeline.len());
-        pipeline[start..].iter().fold(all, |all, stage| all | *stage)
-    })
+    with(stages, &LATER)
+}
+
+/// Whether a scope of `stages` takes in one of them for another one's sake; `related` are the stages that do so.
+fn is_implied(stage: Stages, stages: Stages, related: &[Stages; 32]) -> bool {
+    related[stage.bits().trailing_zeros() as usize].intersects(stages - stage)
 }
 
 /// A scope without the stages that its others imply, unless it is about memory that they access.
 pub fn narrowed(scope: Scope) -> Scope {
     let Scope { mut src_stages, src_access, mut dst_stages, dst_access } = scope;
     let shaders = Accesses::SHADER_STORAGE_WRITE | Accesses::ACCELERATION_STRUCTURE_WRITE;
-    for stage in src_stages.iter() {
-        let writes = match stage {
-            Stages::LATE_FRAGMENT_TESTS | Stages::EARLY_FRAGMENT_TESTS | Stages::COLOR_ATTACHMENT_OUTPUT => {
-                accesses_of(stage)
+    let several = |stages: Stages| stages.bits() & stages.bits().wrapping_sub(1) != 0;
+    if several(src_stages) {
+        for stage in bits(src_stages) {
+            let writes = match stage {
+                Stages::LATE_FRAGMENT_TESTS | Stages::EARLY_FRAGMENT_TESTS | Stages::COLOR_ATTACHMENT_OUTPUT => {
+                    accesses_of(stage)
+                }
+                _ => shaders,
+            };
+            if is_implied(stage, src_stages, &LATER) && !src_access.intersects(writes) {
+                src_stages -= stage;
             }
-            _ => shaders,
-        };
-        if with_earlier(src_stages - stage).contains(stage) && !src_access.intersects(writes) {
-            src_stages -= stage;
         }
     }
-    for stage in dst_stages.iter() {
-        if with_later(dst_stages - stage).contains(stage) && !dst_access.intersects(accesses_of(stage)) {
-            dst_stages -= stage;
+    if several(dst_stages) {
+        for stage in bits(dst_stages) {
+            if is_implied(stage, dst_stages, &EARLIER) && !dst_access.intersects(accesses_of(stage)) {
+                dst_stages -= stage;
+            }
         }
     }
     Scope { src_stages, src_access, dst_stages, dst_access }
@@ -90,6 +132,25 @@ pub fn narrowed(scope: Scope) -> Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_hold_what_comes_before_and_after_in_each_pipeline() {
+        for pipeline in PIPELINES {
+            for (at, &stage) in pipeline.iter().enumerate() {
+                let all = |stages: &[Stages]| stages.iter().fold(Stages::empty(), |all, stage| all | *stage);
+                assert!(with_earlier(stage).contains(all(&pipeline[..=at])));
+                assert!(with_later(stage).contains(all(&pipeline[at..])));
+            }
+        }
+        assert_eq!(with_earlier(Stages::COMPUTE_SHADER), Stages::DRAW_INDIRECT | Stages::COMPUTE_SHADER);
+        assert_eq!(with_later(Stages::MESH_SHADER) & with_earlier(Stages::MESH_SHADER), Stages::MESH_SHADER);
+        assert!(
+            !with_earlier(Stages::FRAGMENT_SHADER).intersects(Stages::COMPUTE_SHADER | Stages::LATE_FRAGMENT_TESTS)
+        );
+        for alone in [Stages::COPY, Stages::HOST, Stages::empty()] {
+            assert_eq!((with_earlier(alone), with_later(alone)), (alone, alone));
+        }
+    }
 
     #[test]
     fn stages_that_others_imply_go_and_those_that_access_memory_stay() {
