@@ -235,6 +235,11 @@ impl Scratch {
         self.transients.nodes
     }
 
+    /// How many orders below the memory budget the last bake made: what ordering cost, whatever a clock says.
+    pub fn orders_made(&self) -> u32 {
+        self.ordering.orders_made()
+    }
+
     fn validate(&mut self, graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
         self.shape_problems.clear();
         self.problems.clear();

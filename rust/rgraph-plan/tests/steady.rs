@@ -68,6 +68,30 @@ fn placing_takes_so_many_steps_per_pass_at_every_size() {
     }
 }
 
+/// Most orders that a bake at an effort may make below its memory budget.
+fn most_orders(effort: u32) -> u32 {
+    [8, 10, 19][effort as usize]
+}
+
+#[test]
+fn an_order_that_other_caps_gave_is_not_made_again() {
+    let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+    for (name, family) in families::FAMILIES {
+        for n in [64, 128, 256, 300, 512, 1024, 4096] {
+            let graph = family(n);
+            for profile in [Profile::single_queue(), Profile::discrete()] {
+                for effort in 0..3 {
+                    let options = Options { effort, ..Options::default() };
+                    bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+                    let made = scratch.orders_made();
+                    let case = format!("{name}-{n} on {}, effort {effort}: {made} orders", profile.name);
+                    assert!(made <= most_orders(effort), "{case}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_least_memory_is_no_more_than_the_declared_order_keeps_alive() {
     for (family, sizes) in

@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 
 use crate::plan::QueueWhy;
 use exact::{ExactScratch, Goal, Problem};
-use overlap::{Caps, OverlapScratch};
+use overlap::{Caps, Most, OverlapScratch};
 use search::SearchScratch;
 use share::Shared;
 use subsets::Subsets;
@@ -199,6 +199,11 @@ fn percent(of: u64, percent: u64) -> u64 {
 }
 
 impl Scratch {
+    /// How many orders below a memory budget the last search made: what it cost, whatever a clock says.
+    pub fn orders_made(&self) -> u32 {
+        self.overlap.made
+    }
+
     /// Keeps the trial, whose frame a decoder found to be that long, if it is the best so far.
     fn judge(&mut self, instance: &Instance<'_>, frame_us: f64) {
         let Self { best, trial, pool, classes, .. } = self;
@@ -232,11 +237,12 @@ impl Scratch {
     fn find_late_order(&mut self, instance: &Instance<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, overlap_order: list, trial, .. } = self;
         let mut best = (u32::MAX, 0);
+        let most = Most { groups: limits.enough, peak: percent(limits.cap, LATE_ROOM) };
+        overlap.forget();
         for &(soft, hard) in LATE_CAPS.iter().take(late_caps(effort)) {
-            let caps = limits.caps(soft, hard, true);
-            let (groups, peak) = overlap.order(instance, caps, &mut trial.passes);
-            if peak <= percent(limits.cap, LATE_ROOM) && (groups, peak) < best && groups <= limits.enough {
-                best = (groups, peak);
+            let made = overlap.order(instance, limits.caps(soft, hard, true), most, &mut trial.passes);
+            if made.wanted && (made.groups, made.peak) < best {
+                best = (made.groups, made.peak);
                 std::mem::swap(list, &mut trial.passes);
             }
             if best.0 == overlap.lifts.depth {
@@ -262,17 +268,21 @@ impl Scratch {
             let dear = if groups > enough { within + within / 3 } else { within };
             (Reverse(model::merged(instance, passes)), dear, within, peak)
         };
+        overlap.forget();
         // Orders for fewer bytes than the cap may need fewer cuts below it.
         for limits in [limits, Limits { cap: declared, ..limits }] {
             for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
-                let (groups, peak) = overlap.order(instance, limits.caps(soft, hard, false), &mut trial.passes);
-                if peak > limits.cap || groups > most {
+                let most = Most { groups: most, peak: limits.cap };
+                let made = overlap.order(instance, limits.caps(soft, hard, false), most, &mut trial.passes);
+                if !made.wanted {
                     continue;
                 }
-                let priced = price(&trial.passes, groups, peak, pool);
-                if priced < best {
-                    best = priced;
-                    std::mem::swap(list, &mut trial.passes);
+                if !made.again {
+                    let priced = price(&trial.passes, made.groups, made.peak, pool);
+                    if priced < best {
+                        best = priced;
+                        std::mem::swap(list, &mut trial.passes);
+                    }
                 }
                 if best.2 == depth && (attempt > 0 || best.3 <= percent(limits.cap, 97)) {
                     break;
@@ -493,6 +503,7 @@ pub fn schedule(
         scratch.topology.chains(instance.deps);
     }
     scratch.overlap.pair(instance, &scratch.topology);
+    scratch.overlap.made = 0;
     scratch.classes = instance.unit.iter().any(|&unit| unit != 0);
     scratch.subsets.begin(instance);
     scratch.overlap_order.clear();

@@ -32,9 +32,70 @@ pub(super) struct Caps {
     pub late: bool,
 }
 
+/// Beyond these an order is not wanted, and not made to its end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Most {
+    /// Groups.
+    pub groups: u32,
+    /// Bytes alive at once.
+    pub peak: u64,
+}
+
+/// What an order needs; of one that is not wanted, what it needed when it was given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    /// Groups.
+    pub groups: u32,
+    /// Bytes alive at once.
+    pub peak: u64,
+    /// Whether an earlier call since [`OverlapScratch::forget`] made the same order: it was not made again.
+    pub again: bool,
+    /// Whether it keeps to what was wanted.
+    pub wanted: bool,
+}
+
+/// The bytes that were compared with a cap: most of those below or at it, and least of those above.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    most_within: u64,
+    least_beyond: u64,
+}
+
+impl Compared {
+    const NOTHING: Self = Self { most_within: 0, least_beyond: u64::MAX };
+
+    fn fits(&mut self, bytes: u64, cap: u64) -> bool {
+        let fits = bytes <= cap;
+        if fits {
+            self.most_within = self.most_within.max(bytes);
+        } else {
+            self.least_beyond = self.least_beyond.min(bytes);
+        }
+        fits
+    }
+
+    /// Whether every comparison would have come out alike with another cap.
+    fn alike(self, cap: u64) -> bool {
+        (self.most_within..self.least_beyond).contains(&cap)
+    }
+}
+
+/// An order that was made: caps that decide alike give the same one.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    late: bool,
+    soft: Compared,
+    hard: Compared,
+    groups: u32,
+    peak: u64,
+}
+
 /// Working memory.
 #[derive(Default, Debug)]
 pub(super) struct OverlapScratch {
+    known: Vec<Known>,
+    /// Orders made since the search began.
+    pub made: u32,
     pending: Vec<u32>,
     /// Bytes that a pass would make live now, and those that would die with it.
     allocates: Vec<u64>,
@@ -116,25 +177,38 @@ impl OverlapScratch {
         false
     }
 
-    /// Appends all passes to `out` (which is cleared) group by group, and returns the number of groups and the most
-    /// bytes alive at once. [`lift`](Self::lift) comes first.
+    /// Forgets which orders were made: those that come have another instance or other lifts.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Appends all passes to `out` (which is cleared) group by group. [`lift`](Self::lift) and [`forget`](Self::forget)
+    /// come first, and no call since wanted more than an earlier one. `out` is of use only if the order is wanted and
+    /// not made again.
     ///
-    /// O(edges + uses + passes log passes).
+    /// O(edges + uses + passes log passes); O(1) for an order that is known.
     ///
     /// # Source
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
-    pub fn order(&mut self, instance: &Instance<'_>, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
+    pub fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<u32>) -> Made {
+        let wanted = |groups: u32, peak: u64| groups <= most.groups && peak <= most.peak;
+        let alike =
+            |known: &&Known| known.late == caps.late && known.soft.alike(caps.soft) && known.hard.alike(caps.hard);
+        if let Some(&Known { groups, peak, .. }) = self.known.iter().find(alike) {
+            return Made { groups, peak, again: true, wanted: wanted(groups, peak) };
+        }
+        self.made += 1;
         self.begin(instance);
         out.clear();
         let n = instance.len();
-        let mut live = Live { now: 0, peak: 0, dying: 0, late: caps.late };
+        let mut live = Live::new(caps);
         for pass in 0..n as u32 {
             if self.pending[pass as usize] == 0 {
                 self.next.push(pass);
             }
         }
-        while out.len() < n {
+        while out.len() < n && wanted(self.groups, live.peak) {
             crate::cancel::poll();
             self.groups += 1;
             live.now -= std::mem::take(&mut live.dying);
@@ -147,15 +221,18 @@ impl OverlapScratch {
             arrivals.clear();
             self.next = arrivals;
             let before = out.len();
-            self.drain_freeing(instance, caps, &mut live, out);
-            self.fill(instance, caps, &mut live, out);
+            self.drain_freeing(instance, &mut live, out);
+            self.fill(instance, &mut live, out);
             if out.len() == before {
                 let pass = self.least_harm();
-                self.take_chain(instance, caps, pass, &mut live, out);
+                self.take_chain(instance, pass, &mut live, out);
             }
             self.ready.extend(self.held.drain(..));
         }
-        (self.groups, live.peak)
+        let Live { soft, hard, peak, .. } = live;
+        let groups = self.groups;
+        self.known.push(Known { late: caps.late, soft, hard, groups, peak });
+        Made { groups, peak, again: false, wanted: wanted(groups, peak) }
     }
 
     fn begin(&mut self, instance: &Instance<'_>) {
@@ -219,17 +296,19 @@ impl OverlapScratch {
         }
     }
 
-    fn drain_freeing(&mut self, instance: &Instance<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+    fn drain_freeing(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<u32>) {
         while let Some(pass) = self.freeing.pop() {
-            let fits = live.now + self.allocates[pass as usize] <= caps.hard;
-            if self.state[pass as usize] == State::Ready && fits && !self.waits_for_mate(instance, pass) {
-                self.take_chain(instance, caps, pass, live, out);
+            if self.state[pass as usize] == State::Ready
+                && live.fits(self.allocates[pass as usize], true)
+                && !self.waits_for_mate(instance, pass)
+            {
+                self.take_chain(instance, pass, live, out);
             }
         }
     }
 
     /// Takes ready passes, longest chain first, while they fit.
-    fn fill(&mut self, instance: &Instance<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+    fn fill(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<u32>) {
         let mut longest = 0;
         while self.held.len() < MISFITS {
             let Some(key) = self.ready.pop() else { break };
@@ -239,12 +318,10 @@ impl OverlapScratch {
             }
             let tail = self.lifts.tail[pass as usize];
             longest = longest.max(tail);
-            let cap = if tail == longest { caps.hard } else { caps.soft };
-            if live.now + self.allocates[pass as usize] <= cap
-                && (tail == longest || !self.waits_for_mate(instance, pass))
-            {
-                self.take_chain(instance, caps, pass, live, out);
-                self.drain_freeing(instance, caps, live, out);
+            let urgent = tail == longest;
+            if live.fits(self.allocates[pass as usize], urgent) && (urgent || !self.waits_for_mate(instance, pass)) {
+                self.take_chain(instance, pass, live, out);
+                self.drain_freeing(instance, live, out);
             } else {
                 self.held.push(key);
             }
@@ -273,7 +350,7 @@ impl OverlapScratch {
     }
 
     /// Runs a pass, and after it what may merge with it as long as that can follow at once and fits.
-    fn take_chain(&mut self, instance: &Instance<'_>, caps: Caps, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
+    fn take_chain(&mut self, instance: &Instance<'_>, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
         let mut mate = pass;
         loop {
             self.take(instance, mate, live, out);
@@ -281,7 +358,7 @@ impl OverlapScratch {
             if mate == NONE
                 || self.state[mate as usize] == State::Done
                 || self.pending[mate as usize] > 0
-                || live.now + self.allocates[mate as usize] > caps.hard
+                || !live.fits(self.allocates[mate as usize], true)
             {
                 return;
             }
@@ -333,7 +410,7 @@ impl OverlapScratch {
             }
         }
         live.peak = live.peak.max(live.now);
-        if live.late {
+        if live.caps.late {
             live.dying += dying;
         } else {
             live.now -= dying;
@@ -371,5 +448,19 @@ struct Live {
     peak: u64,
     /// Bytes that die when the group ends.
     dying: u64,
-    late: bool,
+    caps: Caps,
+    soft: Compared,
+    hard: Compared,
+}
+
+impl Live {
+    fn new(caps: Caps) -> Self {
+        Self { now: 0, peak: 0, dying: 0, caps, soft: Compared::NOTHING, hard: Compared::NOTHING }
+    }
+
+    /// Whether so many more bytes may be alive, for a pass that would cost a group if it waited or for another one.
+    fn fits(&mut self, more: u64, urgent: bool) -> bool {
+        let (compared, cap) = if urgent { (&mut self.hard, self.caps.hard) } else { (&mut self.soft, self.caps.soft) };
+        compared.fits(self.now + more, cap)
+    }
 }
