@@ -23,6 +23,8 @@ pub struct Scratch {
     tail: Vec<f64>,
     /// By pass: the next one of the longest path that begins there.
     next: Vec<u32>,
+    /// By dependency, as in the rows of what passes depend on: the least time between the starts of the two passes.
+    steps: Vec<f64>,
     /// By set of queues, ascending.
     loads: Vec<Load>,
     /// Passes of the longest path, in order.
@@ -104,29 +106,36 @@ fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: u
 /// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the
 /// dependencies. O(passes + edges · attachments), times the sets of queues.
 pub fn bound(instance: &Instance<'_>, order: &[u32], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
-    let Scratch { head, tail, next, path, .. } = scratch;
-    for times in [&mut *head, &mut *tail] {
-        times.clear();
-        times.resize(instance.len(), 0.0);
-    }
+    let Scratch { head, tail, next, steps, path, .. } = scratch;
+    let preds = &instance.deps.preds;
+    head.clear();
+    head.resize(instance.len(), 0.0);
+    tail.clear();
+    tail.extend(instance.weight_us.iter().map(|&us| f64::from(us)));
+    steps.clear();
+    steps.resize(preds.items(), 0.0);
     next.clear();
     next.resize(instance.len(), u32::MAX);
     for &pass in order {
         crate::cancel::poll();
         let at = pass as usize;
         let begin = if instance.queues[at] == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };
-        let after = |&pred: &u32| head[pred as usize] + step_us(instance, orders, pred as usize, at);
-        head[at] = instance.deps.preds.row(at).iter().map(after).fold(begin, f64::max);
+        let steps = &mut steps[preds.start(at)..];
+        head[at] = preds.row(at).iter().zip(steps).fold(begin, |latest, (&pred, step)| {
+            *step = step_us(instance, orders, pred as usize, at);
+            latest.max(head[pred as usize] + *step)
+        });
     }
     let mut longest = 0.0f64;
     for &pass in order.iter().rev() {
         crate::cancel::poll();
         let at = pass as usize;
-        tail[at] = f64::from(instance.weight_us[at]);
-        for &succ in instance.deps.succs.row(at) {
-            let through = step_us(instance, orders, at, succ as usize) + tail[succ as usize];
-            if through > tail[at] {
-                (tail[at], next[at]) = (through, succ);
+        for (&pred, step) in preds.row(at).iter().zip(&steps[preds.start(at)..]) {
+            let through = step + tail[at];
+            let (known, follows) = (&mut tail[pred as usize], &mut next[pred as usize]);
+            // Of equals the first one counts.
+            if through > *known || through == *known && *follows != u32::MAX && pass < *follows {
+                (*known, *follows) = (through, pass);
             }
         }
         longest = longest.max(head[at] + tail[at]);

@@ -65,6 +65,15 @@ impl Csr {
         self.items.len()
     }
 
+    /// Position of a row's first item among those of all rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn start(&self, row: usize) -> usize {
+        self.offsets[row] as usize
+    }
+
     /// The items of a row.
     ///
     /// # Panics
