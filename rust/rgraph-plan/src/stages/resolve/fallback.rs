@@ -38,6 +38,9 @@ impl Fallbacks {
 
     /// The fallbacks of an output, by pass.
     pub fn of(&self, output: ResourceId) -> &[Fallback] {
+        if self.sorted.is_empty() {
+            return &[];
+        }
         let from = self.sorted.partition_point(|fallback| fallback.output < output);
         let to = self.sorted.partition_point(|fallback| fallback.output <= output);
         &self.sorted[from..to]

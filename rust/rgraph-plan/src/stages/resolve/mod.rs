@@ -421,22 +421,24 @@ impl Facts {
             let (accesses, attachments) = (self.accesses.len(), self.attachments.len());
             let pass = ResolvedPassId::new(self.passes.len());
             let mut twice = false;
-            let mut raster = false;
-            let mut keep = declared_pass.side_effects;
+            let mut usages = Usages::default();
+            let mut generates_mips = false;
             for at in declared_accesses.clone() {
-                let usage = graph.accesses()[self.by_pass[at] as usize].usage;
-                raster |= is_attachment(usage);
-                keep |= usage == Usage::Present;
-            }
-            let draws = raster
-                || declared_accesses.clone().any(|at| {
-                    matches!(graph.accesses()[self.by_pass[at] as usize].usage, Usage::Vertex | Usage::Index)
-                });
-            // Depth is resolved like colour, at that stage (Vulkan 1.3, "Render Pass Multisample Resolve Operations").
-            let resolves_depth = declared_accesses.clone().any(|at| {
                 let access = &graph.accesses()[self.by_pass[at] as usize];
-                access.usage == Usage::ResolveAttachment && !shapes[access.resource].aspects.contains(Aspects::COLOR)
-            });
+                usages.insert(access.usage);
+                generates_mips |= access.generate_mips;
+            }
+            let raster = usages.attach();
+            let keep = declared_pass.side_effects || usages.has(Usage::Present);
+            let draws = raster || usages.has(Usage::Vertex) || usages.has(Usage::Index);
+            let tests = usages.has(Usage::DepthStencilAttachment) || usages.has(Usage::DepthStencilRead);
+            // Depth is resolved like colour, at that stage (Vulkan 1.3, "Render Pass Multisample Resolve Operations").
+            let resolves_depth = usages.has(Usage::ResolveAttachment)
+                && declared_accesses.clone().any(|at| {
+                    let access = &graph.accesses()[self.by_pass[at] as usize];
+                    access.usage == Usage::ResolveAttachment
+                        && !shapes[access.resource].aspects.contains(Aspects::COLOR)
+                });
             for at in declared_accesses.clone() {
                 let declared = self.by_pass[at];
                 let access = &graph.accesses()[declared as usize];
@@ -453,7 +455,7 @@ impl Facts {
                     other.resource == access.resource
                         && matches!(other.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
                 };
-                let sampled = access.usage == Usage::Sampled && !shape.aspects.contains(Aspects::COLOR);
+                let sampled = tests && access.usage == Usage::Sampled && !shape.aspects.contains(Aspects::COLOR);
                 if sampled && !shape.aspects.is_empty() && declared_accesses.clone().any(is_tested) {
                     means.stages |= Stages::EARLY_FRAGMENT_TESTS;
                     means.kinds |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
@@ -495,7 +497,7 @@ impl Facts {
                 sources: Span::default(),
                 entry_reads: Span::default(),
             });
-            for at in declared_accesses {
+            for at in declared_accesses.filter(|_| generates_mips) {
                 let declared = self.by_pass[at];
                 if graph.accesses()[declared as usize].generate_mips {
                     self.insert_mips(source, id, declared);
@@ -562,7 +564,7 @@ fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
 }
 
 /// Whether a usage makes its pass a raster pass.
-pub fn is_attachment(usage: Usage) -> bool {
+pub const fn is_attachment(usage: Usage) -> bool {
     matches!(
         usage,
         Usage::ColorAttachment
@@ -571,6 +573,34 @@ pub fn is_attachment(usage: Usage) -> bool {
             | Usage::InputAttachment
             | Usage::ResolveAttachment
     )
+}
+
+/// Which usages a pass has.
+#[derive(Clone, Copy, Default)]
+struct Usages(u32);
+
+impl Usages {
+    const ATTACHMENTS: u32 = {
+        let (mut bits, mut at) = (0, 0);
+        while at < Usage::ALL.len() {
+            bits |= (is_attachment(Usage::ALL[at]) as u32) << at;
+            at += 1;
+        }
+        bits
+    };
+
+    fn insert(&mut self, usage: Usage) {
+        self.0 |= 1 << usage as u32;
+    }
+
+    fn has(self, usage: Usage) -> bool {
+        self.0 >> usage as u32 & 1 != 0
+    }
+
+    /// Whether one of them is an attachment.
+    fn attach(self) -> bool {
+        self.0 & Self::ATTACHMENTS != 0
+    }
 }
 
 /// Whether an access that names no mips means the first one only.

@@ -238,6 +238,12 @@ impl Subresources {
         }
     }
 
+    /// The subresource that is all of a memory, if no range cuts it.
+    #[inline]
+    pub fn whole(&self, memory: ResourceId) -> Option<usize> {
+        self.grids[memory].is_none().then_some(self.spans[memory].start as usize)
+    }
+
     /// The subresources of a memory.
     pub fn of(&self, memory: ResourceId) -> Span {
         self.spans[memory]

@@ -184,7 +184,7 @@ impl Facts {
         };
         if self.accesses[accesses.range()]
             .iter()
-            .all(|access| run(access, access.first as usize) == access.count as usize)
+            .all(|access| !access.unordered || run(access, access.first as usize) == access.count as usize)
         {
             return;
         }
@@ -213,11 +213,16 @@ impl Facts {
                 continue;
             }
             let mut written = self.depth[resource] > 0;
-            let part = part_of(graph, access, &shapes[resource]);
-            self.subresources.runs(self.memory[resource], &part, |first, count| {
-                let states = &self.states[first as usize..(first + count) as usize];
-                written |= states.iter().any(|state| state.written != Written::No);
-            });
+            let memory = self.memory[resource];
+            if let Some(whole) = self.subresources.whole(memory) {
+                written |= self.states[whole].written != Written::No;
+            } else {
+                let part = part_of(graph, access, &shapes[resource]);
+                self.subresources.runs(memory, &part, |first, count| {
+                    let states = &self.states[first as usize..(first + count) as usize];
+                    written |= states.iter().any(|state| state.written != Written::No);
+                });
+            }
             let default = if written { Load::Load } else { Load::Discard };
             let attachment = &mut self.attachments[at];
             attachment.load = access.load.unwrap_or(default);
@@ -241,13 +246,11 @@ impl Facts {
         let written = |state: &State| state.written != Written::No;
         let before_group = |state: &State| if state.in_group != 0 { state.before_group } else { written(state) };
         let accesses = &mut self.accesses[uses];
-        let any = |accesses: &[ResolvedAccess], of: &dyn Fn(&State) -> bool| {
-            accesses.iter().flat_map(ResolvedAccess::subresources).any(|subresource| of(&self.states[subresource]))
-        };
+        let states = &self.states;
         let first = accesses[0];
-        let found = any(accesses, &written);
+        let found = accesses.iter().any(|access| states[access.subresources()].iter().any(written));
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
-        if needs && found && !any(accesses, &before_group) {
+        if needs && found && !accesses.iter().any(|access| states[access.subresources()].iter().any(before_group)) {
             for access in accesses {
                 access.unordered = false;
             }
@@ -279,6 +282,9 @@ impl Facts {
         let Some(declared_access) = source.graph.accesses().get(access.declared as usize) else { return false };
         if declared_access.resource != access.resource {
             return false;
+        }
+        if let Some(whole) = self.subresources.whole(self.memory[declared_access.resource]) {
+            return holds(whole);
         }
         let part = part_of(source.graph, declared_access, &source.shapes[declared_access.resource]);
         let mut any = false;
