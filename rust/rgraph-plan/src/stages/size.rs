@@ -168,16 +168,16 @@ pub fn shapes(
         if scratch.state[start] != State::Unseen {
             continue;
         }
-        scratch.stack.push((start, 0));
         scratch.state[start] = State::Open;
+        if next_need(&graph.resources()[start], &mut 0).is_none() {
+            resolver.finish(start, &mut scratch.state);
+            continue;
+        }
+        scratch.stack.push((start, 0));
         while let Some((resource, next)) = scratch.stack.last_mut() {
             let resource = *resource;
             let Some(needed) = next_need(&graph.resources()[resource], next) else {
-                let noted = resolver.problems.len();
-                resolver.resolve(resource);
-                let sound = resolver.problems.is_empty()
-                    || (resolver.problems.len() == noted && inherits_sound(graph, resource, &scratch.state));
-                scratch.state[resource] = if sound { State::Done } else { State::StandIn };
+                resolver.finish(resource, &mut scratch.state);
                 scratch.stack.pop();
                 continue;
             };
@@ -258,6 +258,14 @@ impl Resolver<'_> {
         let from = stack.iter().rposition(|(resource, _)| *resource == first).unwrap_or(0);
         let path = stack[from..].iter().take(SHOWN_CYCLE).map(|(resource, _)| *resource).collect();
         self.note(first, ShapeIssue::Cycle { path, len: stack.len() - from });
+    }
+
+    /// Resolves a resource whose needs are known.
+    fn finish(&mut self, id: ResourceId, state: &mut IdVec<ResourceId, State>) {
+        let noted = self.problems.len();
+        self.resolve(id);
+        let sound = self.problems.is_empty() || (self.problems.len() == noted && inherits_sound(self.graph, id, state));
+        state[id] = if sound { State::Done } else { State::StandIn };
     }
 
     fn resolve(&mut self, id: ResourceId) {

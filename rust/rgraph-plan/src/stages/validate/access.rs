@@ -30,7 +30,7 @@ impl Check<'_> {
         }
         let needs = access_needs(access, shape);
         let allowed = match runs {
-            Runs::Queue(_, capabilities) => needs.met_by(capabilities),
+            Runs::Queue(_, _, offers) => offers.contains(needs),
             Runs::Host => needs == Needs::HOST,
             Runs::Anywhere => !needs.contains(Needs::HOST),
             Runs::Nowhere => true,
@@ -108,12 +108,12 @@ impl Check<'_> {
             how = format!("{how} at {}", stage_list(at.access.stages, "and"));
         }
         let (why, help) = match runs {
-            Runs::Queue(position, capabilities) => {
+            Runs::Queue(position, capabilities, _) => {
                 let real = &self.profile.queues[position];
                 let can = capability_list(super::queues::effective(capabilities));
                 let why = format!("needs {}, but queue {queue} is \"{}\" and can {can}", needs.words(), real.name);
                 let fits = |other: &&PassQueue| match self.queues[**other as usize] {
-                    Runs::Queue(_, can) => needs.met_by(can),
+                    Runs::Queue(_, _, offers) => offers.contains(needs),
                     _ => false,
                 };
                 let fitting: Vec<_> = PassQueue::ALL.iter().filter(fits).collect();

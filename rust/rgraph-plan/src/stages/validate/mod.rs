@@ -110,8 +110,8 @@ enum Runs {
     Anywhere,
     /// The profile has no queue of that kind.
     Nowhere,
-    /// On that queue of the profile, which can do this much.
-    Queue(usize, Capabilities),
+    /// On that queue of the profile, which can do this much, and meets these needs.
+    Queue(usize, Capabilities, Needs),
 }
 
 impl Runs {
@@ -122,7 +122,8 @@ impl Runs {
             (_, None) => Self::Nowhere,
             (_, Some(at)) => {
                 let kind = queues::kind_of(profile, at);
-                Self::Queue(kind, profile.queues[kind].capabilities)
+                let capabilities = profile.queues[kind].capabilities;
+                Self::Queue(kind, capabilities, Needs::offered(capabilities))
             }
         }
     }

@@ -35,13 +35,18 @@ bitflags! {
 impl Needs {
     /// Whether a queue of these capabilities can do it.
     pub fn met_by(self, capabilities: Capabilities) -> bool {
+        Self::offered(capabilities).contains(self)
+    }
+
+    /// All that a queue of these capabilities can do.
+    pub fn offered(capabilities: Capabilities) -> Self {
         let has = effective(capabilities);
         let mut met = Self::empty();
         met.set(Self::GRAPHICS, has.contains(Capabilities::GRAPHICS));
         met.set(Self::COMPUTE, has.contains(Capabilities::COMPUTE));
         met.set(Self::TRANSFER, has.contains(Capabilities::TRANSFER));
         met.set(Self::EITHER, has.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE));
-        met.contains(self)
+        met
     }
 
     /// In words: `graphics`, `graphics or compute`.
