@@ -108,15 +108,15 @@ fn id<I: Id>(id: Option<I>) -> u64 {
 struct Mixer(u128);
 
 impl Mixer {
-    fn words(&mut self, words: &[u64]) {
+    /// At most 16 words. Their number is a constant, so that the hash of each length is straight code.
+    fn words<const N: usize>(&mut self, words: &[u64; N]) {
+        const { assert!(N <= 16) };
         let mut block = [0u8; 16 + 8 * 16];
-        for chunk in words.chunks(16) {
-            block[..16].copy_from_slice(&self.0.to_le_bytes());
-            for (at, word) in chunk.iter().enumerate() {
-                block[16 + at * 8..24 + at * 8].copy_from_slice(&word.to_le_bytes());
-            }
-            self.0 = xxh3_128(&block[..16 + chunk.len() * 8]);
+        block[..16].copy_from_slice(&self.0.to_le_bytes());
+        for (at, word) in words.iter().enumerate() {
+            block[16 + at * 8..24 + at * 8].copy_from_slice(&word.to_le_bytes());
         }
+        self.0 = xxh3_128(&block[..16 + N * 8]);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
