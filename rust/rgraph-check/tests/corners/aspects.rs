@@ -242,4 +242,11 @@ corners! {
         pass draw graphics: color first load=clear; depth z aspects=stencil
         pass look async_compute effects: sampled z aspects=depth
         pass mask graphics: input first; color c";
+
+    an_aspect_in_a_layout_of_its_own_is_not_merged_with_tests_of_both = "
+        image z format=depth24plus-stencil8
+        image c root
+        pass prepass graphics: depth z load=clear stencil_load=clear clear=1/0
+        pass look graphics: depth_read z; storage_read z aspects=stencil stages=vertex; color c load=clear
+        pass test graphics: depth_read z; color c";
 }

@@ -72,7 +72,8 @@ struct GroupUse {
     attachment: bool,
     color: bool,
     writes: bool,
-    layout: Layout,
+    /// The layout that all of its accesses find; `None`: they find several, such as those of two aspects.
+    layout: Option<Layout>,
 }
 
 /// What [`merge`] reads.
@@ -134,8 +135,7 @@ impl Scratch {
         self.open.resize(lanes, None);
         self.previous.clear();
         self.previous.resize(lanes, None);
-        let blank =
-            GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: Layout::Undefined };
+        let blank = GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: None };
         self.used.refill(blank, input.shapes.len());
         self.attached.clear();
         let nowhere = Attached { group: u32::MAX, layout: Layout::Undefined, layers: [0, 0] };
@@ -205,8 +205,9 @@ impl Scratch {
         for access in &input.facts.accesses[pass.accesses.range()] {
             let used = &mut self.used[input.facts.memory[access.resource]];
             if used.group != group {
-                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: access.layout };
+                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: Some(access.layout) };
             }
+            used.layout = used.layout.filter(|layout| *layout == access.layout);
             used.attachment &= is_local(access);
             if is_local(access) {
                 // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
@@ -290,7 +291,7 @@ impl Scratch {
         for access in &input.facts.accesses[pass.accesses.range()] {
             let used = &self.used[input.facts.memory[access.resource]];
             // Layouts of what is no attachment cannot change within a render pass.
-            if used.group != group || !(used.writes || access.effect.writes() || used.layout != access.layout) {
+            if used.group != group || !(used.writes || access.effect.writes() || used.layout != Some(access.layout)) {
                 continue;
             }
             if !used.attachment || !is_local(access) || g.resolves.is_some() {
