@@ -86,7 +86,7 @@ _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
-_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "diagram"]
+_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "matrix"]
 _Stage: TypeAlias = Literal["resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
@@ -3084,7 +3084,8 @@ class Plan:
         against
             A later plan to compare with; the differences are those of `diff`.
         against_images
-            Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
+            Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
+            as images of one plan only.
         """
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
@@ -3096,8 +3097,8 @@ class Plan:
         graph
             Its graph; default: the graph it was baked from, as it was then.
         view
-            What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
-            resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
+            What it shows: `"plan"` (timeline and matrix), `"timeline"` (passes by queue), `"resources"` (a row per
+            resource with its lifetime and accesses), `"memory"` (the heaps), `"matrix"` (passes against resources).
         width
             In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
 
