@@ -2,8 +2,8 @@
 // has one line to all that it feeds; in every layer that the line crosses it has a place of its own, so no line crosses a
 // pass. Layers wrap into bands like lines of a text, as many as fill the window best.
 
-// `gap`: between layers, where names of resources stand: at least, at least where lines carry several, and at most.
-const NODE = { width: 156, height: 40, gap: [64, 90, 160], across: 220, down: 57, wire: 12, track: 7 };
+// `gap`: between layers, where names of resources stand: at least, with names, with names of several, and at most.
+const NODE = { width: 156, height: 40, gap: [48, 64, 90, 160], across: 212, down: 57, wire: 12, track: 7 };
 // Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
 const REDUCED = 3000;
 // Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
@@ -26,7 +26,7 @@ function layOut(passes, window, members = passes.map((pass) => [pass])) {
   for (const item of items) (layers[item.layer] ||= []).push(item);
   orderLayers(layers);
   for (const item of items) if (item.pass !== undefined) item.key = `${item.members.length > 1 ? 'mf' : 'p'}${item.pass}`;
-  const gap = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[1] : NODE.gap[0];
+  const gap = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[2] : NODE.gap[1];
   const drawing = wrapLayers(layers, wires, window, gap);
   const nodes = items.filter((item) => item.pass !== undefined);
   const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));
@@ -185,12 +185,22 @@ function wrapLayers(layers, wires, window, gap) {
     const height = bands.reduce((sum, band) => sum + band.tall + band.tracks * NODE.track + 26, 30);
     return { bands, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
   };
-  let best = measure(count || 1);
-  let widest = null;
-  for (let most = 1; most < Math.min(count, 120); most += 1) {
-    const one = measure(most);
-    if (one.scale > best.scale * 1.02) best = one;
-    if (one.width * LEGIBLE.opens <= window.width) widest = one;
+  const search = () => {
+    let [best, widest] = [measure(count || 1), null];
+    for (let most = 1; most < Math.min(count, 120); most += 1) {
+      const one = measure(most);
+      if (one.scale > best.scale * 1.02) best = one;
+      if (one.width * LEGIBLE.opens <= window.width) widest = one;
+    }
+    return [best, widest];
+  };
+  let [best, widest] = search();
+  // Names come second: narrower gaps where only so all of it can be read at once.
+  if (best.scale < LEGIBLE.least) {
+    NODE.across = NODE.width + NODE.gap[0];
+    const narrow = search();
+    if (narrow[0].scale >= LEGIBLE.least) [best, widest] = narrow;
+    else NODE.across = NODE.width + gap;
   }
   const large = best.scale < LEGIBLE.least && widest && !window.overview;
   if (large) best = widest;
@@ -198,7 +208,7 @@ function wrapLayers(layers, wires, window, gap) {
   const gaps = Math.max(0, ...best.bands.map(({ first, last }) => last - first));
   const free = (window.width - 8) / (large ? LEGIBLE.opens : Math.min(best.scale, LEGIBLE.most)) - best.width;
   if (gaps > 0 && free > 0) {
-    const more = Math.min(free / gaps, NODE.gap[2] - gap);
+    const more = Math.min(free / gaps, NODE.gap[3] - NODE.across + NODE.width);
     NODE.across += more;
     best.width += more * gaps;
   }
