@@ -2270,7 +2270,8 @@ class Graph(Module):
         there never is half a file.
 
         Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-        it; arrays are written beside it, as `NAME.RESOURCE.npy`.
+        it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
+        records begins with is written as its bytes, `NAME.RESOURCE.bin`.
 
         Parameters
         ----------
@@ -4994,7 +4995,8 @@ def reflect(
     Returns
     -------
     ShaderReflection
-        What the shader asks for. Variables that it declares and does not use are in `unused` alone.
+        What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
+        bind in `refused` with the reason.
 
     Raises
     ------
