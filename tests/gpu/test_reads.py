@@ -163,3 +163,36 @@ def test_samplers_and_parts_are_given_as_in_a_graph_file(device: rg.Device):
         g.compute("three", shader, src=src, how={"filter": "neerest"}, dst=outs[0])
     with pytest.raises(TypeError, match="not int"):
         g.compute("four", COPY, src={"mip": 0, "resource": 3}, dst=outs[0])
+
+
+def test_several_parts_of_a_resource_have_a_key_each(device: rg.Device):
+    g, image, colours = pyramid()
+    words = g.buffer("words", 64)
+    g.fill("low", words[0:32], 1)
+    g.fill("high", words[32:64], 2)
+    g.root(words)
+    parts = [image.mip(0), image.mip(2).layer(1), image.mip(1).layers(0, 2), words[0:8], words[28:36]]
+    frame = device.run(g, read=parts)
+    keys = ["image.mip(0)", "image.mip(2).layer(1)", "image.mip(1).layers(0, 2)", "words[0:8]", "words[28:36]"]
+    assert frame.keys() == list(frame) == keys
+    assert len(frame) == 5
+    assert [array.shape for array in frame.values()] == [(2, 4, 8, 4), (1, 2, 4), (2, 2, 4, 4), (8,), (8,)]
+    for part, (key, array) in zip(parts, frame.items(), strict=True):
+        assert part in frame
+        assert key in frame
+        assert frame[key] is frame[part] is frame.get(part) is array
+    np.testing.assert_array_equal(frame["image.mip(2).layer(1)"][0, 0], colours[2, 1])
+    assert frame["words[28:36]"].view("uint32").tolist() == [1, 2]
+    assert frame._repr_html_().count("<img") == 3
+    # What was not read is not there, whichever way it is asked for.
+    for other in (image, image.mip(1), words[0:4], "image", "image.mip(1)"):
+        assert other not in frame
+        assert frame.get(other, 7) == 7
+    with pytest.raises(rg.GraphError, match="was not read back") as caught:
+        frame["image"]
+    assert "ask for one of the parts" in caught.value.hint
+    # One part alone is its resource's result.
+    frame = device.run(g, read=image.mip(1))
+    assert frame.keys() == ["image"]
+    assert (image in frame, image.mip(1) in frame, image.mip(2) in frame) == (True, True, False)
+    assert frame.get(image.mip(2)) is None

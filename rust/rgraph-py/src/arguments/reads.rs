@@ -17,6 +17,22 @@ pub fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>>
     if PyView::of(read).is_some() { Ok(vec![read.clone()]) } else { one_or_many(read) }
 }
 
+/// A part of a resource as it is typed: `lit.mip(1).layer(0)`, `words[0:16]`; all of it by its name alone.
+pub fn typed(name: &str, ranges: Ranges) -> String {
+    let mut said = name.to_owned();
+    for (word, pair) in [("mip", ranges.mips), ("layer", ranges.layers)] {
+        match pair {
+            Some([first, end]) if end == first + 1 => said += &format!(".{word}({first})"),
+            Some([first, end]) => said += &format!(".{word}s({first}, {end})"),
+            None => {}
+        }
+    }
+    if let Some([first, end]) = ranges.bytes {
+        said += &format!("[{first}:{end}]");
+    }
+    said
+}
+
 impl Runnable {
     /// The resource that an argument means, and which part of it.
     pub fn find_part(&self, value: &Bound<'_, PyAny>) -> PyResult<(ResourceId, Ranges)> {

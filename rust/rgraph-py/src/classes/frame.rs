@@ -6,13 +6,14 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyIterator, PyList};
+use pyo3::types::{PyIterator, PyList, PyString};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{DevicesFrame, Frame, Readback};
 
 use crate::arguments::convert::Number;
+use crate::arguments::reads::typed;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::devices_compiled::PyCompiledDevices;
@@ -125,15 +126,33 @@ impl PyFrame {
         self.runnable().find(name)
     }
 
-    /// What has results: arrays, then tensors.
-    fn keyed(&self) -> impl Iterator<Item = ResourceId> {
-        let tensors = self.tensors.iter().map(|(id, _)| *id);
-        let readable: Vec<_> = match &self.of {
-            Of::One(_, frame) => frame.readable().collect(),
-            Of::Several(_, frame) => frame.readable().collect(),
+    /// What has results: arrays, then tensors. Of a resource of which one part was read, that is its result.
+    fn keyed(&self) -> impl Iterator<Item = Key> {
+        let tensors = self.tensors.iter().map(|(id, _)| (*id, Ranges::default()));
+        let parts: Vec<Key> = match &self.of {
+            Of::One(_, frame) => frame.parts().collect(),
+            Of::Several(_, frame) => frame.readable().map(|id| (id, Ranges::default())).collect(),
         };
-        let arrays = readable.into_iter().filter(|id| !self.tensors.iter().any(|(known, _)| known == id));
-        arrays.chain(tensors)
+        let alone = |id| parts.iter().filter(|(of, _)| *of == id).count() == 1;
+        let arrays = parts.iter().filter(|(id, _)| !self.tensors.iter().any(|(known, _)| known == id));
+        let arrays = arrays.map(|&(id, ranges)| (id, if alone(id) { Ranges::default() } else { ranges }));
+        arrays.collect::<Vec<_>>().into_iter().chain(tensors)
+    }
+
+    fn key_name(&self, (id, ranges): Key) -> String {
+        typed(self.runnable().load.graph.resource_name(id), ranges)
+    }
+
+    /// What an argument means: a handle, a part, a name, or a key that is the text of a part.
+    fn key(&self, value: &Bound<'_, PyAny>) -> PyResult<Key> {
+        let found = self.runnable().find_part(value);
+        match (&found, value.cast::<PyString>()) {
+            (Err(_), Ok(text)) => {
+                let text = text.to_cow()?;
+                self.keyed().find(|key| self.key_name(*key) == text).map_or(found, Ok)
+            }
+            _ => found,
+        }
     }
 
     /// A result: a tensor at once, an array when the frame is done.
@@ -145,9 +164,8 @@ impl PyFrame {
         )
     }
 
-    fn names(&self) -> Vec<&str> {
-        let graph = &self.runnable().load.graph;
-        self.keyed().map(|id| graph.resource_name(id)).collect()
+    fn names(&self) -> Vec<String> {
+        self.keyed().map(|key| self.key_name(key)).collect()
     }
 }
 
@@ -212,8 +230,9 @@ impl PyFrame {
         parts.into_iter().map(|report| Bound::new(py, PyReport(report))).collect()
     }
 
-    /// Names of what was read back.
-    fn keys(&self) -> Vec<&str> {
+    /// Names of what was read back; where a run read several parts of one resource, the text of each part, such as
+    /// `lit.mip(1).layer(0)` or `words[0:16]`.
+    fn keys(&self) -> Vec<String> {
         self.names()
     }
 
@@ -222,17 +241,17 @@ impl PyFrame {
     ///
     /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let key = self.runnable().find_part(name)?;
+        let key = self.key(name)?;
         self.result(py, key)
     }
 
     /// All that was read back, in the order of `keys()`; waits for the frame.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.keyed().map(|id| self.result(py, (id, Ranges::default()))).collect()
+        self.keyed().map(|key| self.result(py, key)).collect()
     }
 
     /// Names and what was read back, as of a dict; waits for the frame.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyAny>)>> {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         Ok(self.names().into_iter().zip(self.values(py)?).collect())
     }
 
@@ -255,8 +274,12 @@ impl PyFrame {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        let found = self.runnable().find_part(name);
-        found.is_ok_and(|(id, _)| self.keyed().any(|known| known == id))
+        let Ok((id, ranges)) = self.key(name) else { return false };
+        let parts = match &self.of {
+            Of::One(_, frame) => frame.parts().collect(),
+            Of::Several(..) => Vec::new(),
+        };
+        parts.contains(&(id, ranges)) || self.keyed().any(|known| known == (id, ranges))
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {

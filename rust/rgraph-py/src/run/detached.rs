@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use ash::vk::Handle;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use rgraph_plan::graph::Ranges;
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
@@ -309,9 +310,9 @@ impl Detached<DevicesFrame> {
 }
 
 impl Detached<Frame> {
-    /// What can be read: resources of the graph.
-    pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
-        self.value.readable()
+    /// What can be read: resources of the graph, and which part of each.
+    pub fn parts(&self) -> impl Iterator<Item = (ResourceId, Ranges)> {
+        self.value.parts()
     }
 }
 

@@ -191,6 +191,8 @@ impl Frame {
             let message = format!("\"{name}\" was not read back in this frame");
             let help = if known.is_empty() {
                 "make it a root of the graph".to_owned()
+            } else if self.parts().any(|(of, _)| of == resource) {
+                "ask for one of the parts that were read back, or read this one, too".to_owned()
             } else {
                 format!("make it a root of the graph; this frame has {}", known.join(", "))
             };
@@ -210,6 +212,11 @@ impl Frame {
         let reads = &self.0.submitted.reads;
         let first = |at: &usize| !reads[..*at].iter().any(|(of, ..)| *of == reads[*at].0);
         (0..reads.len()).filter(first).map(|at| reads[at].0)
+    }
+
+    /// What can be read, part by part: several parts of a resource are several.
+    pub fn parts(&self) -> impl Iterator<Item = (ResourceId, Ranges)> {
+        self.0.submitted.reads.iter().map(|(of, ranges, _)| (*of, *ranges))
     }
 
     /// How long it took and what it needed; waits for it.
