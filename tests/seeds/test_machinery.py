@@ -2,6 +2,9 @@
 
 import json
 
+import numpy as np
+import pytest
+
 import rgraph as rg
 
 FLAT = """
@@ -85,3 +88,28 @@ def test_t10_a_layer_of_a_file_changes_the_frame_when_it_changes(device: rg.Devi
     assert colour(nothing) == [255, 0, 0, 255]
     assert colour(json.dumps({"rgraph": 1, "images": {}, "passes": [green]})) == [0, 255, 0, 255]
     assert str(layer) in rg.Graph.load(base).files, "`rgraph watch` looks at it"
+
+
+@pytest.mark.parametrize("order", ["rwz", "wrz", "rzw", "zrw", "rwzy", "rzyw", "wzry"])
+def test_t07_what_stands_in_for_an_output_is_read_behind_its_writer_too(device: rg.Device, order: str) -> None:
+    """A reader, a switched writer, and writers of the fallback, declared in any order."""
+    g = rg.Graph("stands in")
+    a, z, out = g.buffer("a", 64), g.buffer("z", 64), g.buffer("out", 64)
+    declare = {
+        "r": lambda: g.copy("read", a, out),
+        "w": lambda: g.fill("write", a, 9, conditional="on", fallback={a: z}),
+        "z": lambda: g.fill("first", z, 4),
+        "y": lambda: g.fill("second", z[0:32], 5),
+    }
+    for one in order:
+        declare[one]()
+    g.root(out, z)
+    for profile in (device.profile, "discrete"):
+        plan = g.bake(profile)
+        assert plan.check(g) == []
+        assert plan.interpret(g) == g.interpret()
+    compiled = device.compile(g)
+    # Where all of it is written before the reader's place, it reads the last contents.
+    last = 5 if order in ("rzyw",) else 4
+    assert np.asarray(compiled.run(flags={"on": True})["out"]).view("uint32").tolist() == [9] * 16
+    assert np.asarray(compiled.run(flags={"on": False})["out"]).view("uint32").tolist() == [last] * 8 + [4] * 8

@@ -292,12 +292,23 @@ impl<'g> Facts<'g> {
         Some((self.stand_in_key(resource, declared, at), 0))
     }
 
-    /// The order of what stands in for a use: that of the use, so behind the writer of a read that looks forward.
+    /// The order of what stands in for a use: that of the use, so behind the writer of a read that looks forward; it looks
+    /// forward itself where nothing has written it by then.
     fn stand_in_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
         let declared = &self.declared_passes[declared];
         let (position, step) =
             declared.uses[at].keys.first().map_or((declared.position, declared.step), |((_, p, s), _)| (*p, *s));
-        (self.chain[input], position, step)
+        let (chain, resource, memory) = (self.chain[input], &self.graph.resources()[input], self.memory[input]);
+        let key = (chain, position, step);
+        if self.frames_ago[input] > 0 || !resource.life.is_of_frame() || resource.modifies.is_some() {
+            return key;
+        }
+        let read = self.grids[memory].subresources(&declared.uses[at].part);
+        let first = read.into_iter().filter_map(|one| self.writers[memory][one].first()).map(|u| u.key).min();
+        match first {
+            Some(first) if first.0 == chain && first > key => (chain, first.1, FORWARD),
+            _ => key,
+        }
     }
 
     /// Whether a declared pass is switched and names what readers of a resource get instead while it is off.
