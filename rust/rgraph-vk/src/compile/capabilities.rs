@@ -2,8 +2,6 @@
 //!
 //! Source: Vulkan specification, "Capabilities" (appendix "Vulkan Environment for SPIR-V").
 
-use std::borrow::Cow;
-
 use ash::vk;
 use rgraph_plan::access::{Aspects, Stages};
 use rgraph_plan::format::Format;
@@ -13,7 +11,7 @@ use rgraph_shader::{Binding, BindingKind, Program};
 use crate::compile::spirv;
 use crate::convert;
 use crate::device::Shared;
-use crate::device::capability::{ALWAYS, NEVER, OPTIONAL};
+use crate::device::capability::{NEVER, OPTIONAL};
 use crate::error::{Code, DeviceError, Error};
 
 /// Stages whose stores need `vertexPipelineStoresAndAtomics`.
@@ -71,6 +69,24 @@ impl Shared {
         Err(DeviceError::new(Code::Missing, message, help).of(name).into())
     }
 
+    /// Refuses attachments that are 3D images: a view of one would show a slice, and the plan takes it for all of them.
+    pub(super) fn check_attachments(&self, plan: &Plan) -> Result<(), Error> {
+        let kind = |resource| plan.resources[resource].kind;
+        let volume = |resource| matches!(kind(resource), PlanKind::Image { volume: true, .. });
+        let Some(one) = plan.attachments.iter().find(|one| volume(one.resource)) else { return Ok(()) };
+        let name = plan.resource_name(one.resource);
+        let message = format!("\"{name}\" is a 3D image and an attachment, which no pass can draw to");
+        Err(Error::input(name, message, "draw to an image with layers, or write it in a compute pass"))
+    }
+
+    /// Whether texels of a format can be the source or the target of a blit, as `feature` says.
+    pub(super) fn blits(&self, format: Format, feature: vk::FormatFeatureFlags) -> bool {
+        let raw = convert::format(format);
+        // SAFETY: it is a device of the instance.
+        let known = unsafe { self.context.raw().get_physical_device_format_properties(self.physical, raw) };
+        known.optimal_tiling_features.contains(feature)
+    }
+
     /// Refuses programs that want more of the device than it was made with.
     pub(super) fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
         if let Some(open) = program.interface.bindings.iter().find(|binding| binding.count == 0) {
@@ -90,7 +106,7 @@ impl Shared {
         }
         let capabilities = program.modules.iter().flat_map(|module| spirv::capabilities(&module.spirv));
         match capabilities.into_iter().find_map(|wanted| self.missing(wanted)) {
-            Some(name) => self.lacks(program, &name),
+            Some(name) => self.lacks(program, name),
             None => Ok(()),
         }
     }
@@ -180,7 +196,7 @@ impl Shared {
     }
 
     /// The feature that a capability needs and this device does not have.
-    fn missing(&self, wanted: u32) -> Option<Cow<'static, str>> {
+    fn missing(&self, wanted: u32) -> Option<&'static str> {
         let core = &self.enabled.core;
         let on = |feature: vk::Bool32| feature == vk::TRUE;
         let (name, has) = match wanted {
@@ -192,7 +208,7 @@ impl Shared {
             22 => ("shaderInt16", on(core.shader_int16)),
             23 | 24 => ("shaderTessellationAndGeometryPointSize", on(core.shader_tessellation_and_geometry_point_size)),
             25 => ("shaderImageGatherExtended", on(core.shader_image_gather_extended)),
-            27 | 48 => ("shaderStorageImageMultisample", on(core.shader_storage_image_multisample)),
+            27 => ("shaderStorageImageMultisample", on(core.shader_storage_image_multisample)),
             28 => ("shaderUniformBufferArrayDynamicIndexing", on(core.shader_uniform_buffer_array_dynamic_indexing)),
             29 => ("shaderSampledImageArrayDynamicIndexing", on(core.shader_sampled_image_array_dynamic_indexing)),
             30 => ("shaderStorageBufferArrayDynamicIndexing", on(core.shader_storage_buffer_array_dynamic_indexing)),
@@ -200,8 +216,7 @@ impl Shared {
             32 => ("shaderClipDistance", on(core.shader_clip_distance)),
             33 => ("shaderCullDistance", on(core.shader_cull_distance)),
             34 | 45 => ("imageCubeArray", on(core.image_cube_array)),
-            35 | 52 => ("sampleRateShading", on(core.sample_rate_shading)),
-            41 => ("shaderResourceResidency", on(core.shader_resource_residency)),
+            35 => ("sampleRateShading", on(core.sample_rate_shading)),
             42 => ("shaderResourceMinLod", on(core.shader_resource_min_lod)),
             49 => ("shaderStorageImageExtendedFormats", on(core.shader_storage_image_extended_formats)),
             55 => ("shaderStorageImageReadWithoutFormat", on(core.shader_storage_image_read_without_format)),
@@ -212,15 +227,12 @@ impl Shared {
             5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
             other => {
                 let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == other);
-                return match (find(&OPTIONAL), find(&NEVER)) {
-                    (Some(at), _) => self.enabled.lacks[at].then_some(OPTIONAL[at].1.into()),
-                    (None, Some(at)) => (self.enabled.others >> at & 1 == 0).then_some(NEVER[at].1.into()),
-                    // Whoever made the device may have made it for more than rgraph knows.
-                    (None, None) if ALWAYS.contains(&other) || self.is_borrowed() => None,
-                    (None, None) => Some(format!("capability {other} of SPIR-V").into()),
+                return match find(&OPTIONAL) {
+                    Some(at) => self.enabled.lacks[at].then_some(OPTIONAL[at].1),
+                    None => find(&NEVER).map(|at| NEVER[at].1),
                 };
             }
         };
-        (!has).then_some(name.into())
+        (!has).then_some(name)
     }
 }

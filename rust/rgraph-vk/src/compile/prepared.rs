@@ -260,6 +260,7 @@ impl Prepared {
             return Err(Error::work("?", message, "use the handles of the workload's own graph"));
         }
         shared.check_layouts(&plan)?;
+        shared.check_attachments(&plan)?;
         let scene = Scene::new(&workload.graph, &plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;

@@ -201,6 +201,17 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
             let a = side(binder, pass, from, source, false, None)?;
             let b = side(binder, pass, to, destination, false, None)?;
             layers(&a, &b)?;
+            let (source, target) = (vk::FormatFeatureFlags::BLIT_SRC, vk::FormatFeatureFlags::BLIT_DST);
+            for (side, feature, word) in [(&a, source, "from"), (&b, target, "to")] {
+                if !binder.shared.blits(side.format, feature) {
+                    let says = format!("blits {word} {}, which {} cannot", side.format, binder.shared.info.name);
+                    return binder.wrong(
+                        pass,
+                        &says,
+                        "copy it at its size, draw it with a shader, or use another format",
+                    );
+                }
+            }
             Ok(blit(a, b, *linear))
         }
         Transfer::Clear { image, value } => clear(binder, pass, image, *value),
