@@ -86,7 +86,7 @@ _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
-_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "matrix"]
+_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "diagram"]
 _Stage: TypeAlias = Literal["resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
@@ -1926,8 +1926,10 @@ class Module:
         """
     @property
     def _layers(self) -> dict[str, Any]: ...
-    def _layer_place(self, name: str, order: int) -> Module: ...
+    def _layer_place(self, name: str, order: int | None = None) -> Module: ...
     def _place(self, numbers: Sequence[int], names: Module, flag: str | None = None) -> Module: ...
+    @property
+    def _replaces(self) -> bool: ...
     @property
     def _graph(self) -> Graph: ...
     def layer(
@@ -2270,8 +2272,7 @@ class Graph(Module):
         there never is half a file.
 
         Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-        it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
-        records begins with is written as its bytes, `NAME.RESOURCE.bin`.
+        it; arrays are written beside it, as `NAME.RESOURCE.npy`.
 
         Parameters
         ----------
@@ -2840,6 +2841,7 @@ class Pass:
         GraphError
             If bindings or vertex buffers do not match the shader. The graph is left unchanged.
         """
+    def _per_run(self, functions: dict[str, Callable[[], Any]]) -> Self: ...
     def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self:
         """Use a resource in any way.
 
@@ -3085,8 +3087,7 @@ class Plan:
         against
             A later plan to compare with; the differences are those of `diff`.
         against_images
-            Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
-            as images of one plan only.
+            Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
         """
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
@@ -3098,8 +3099,8 @@ class Plan:
         graph
             Its graph; default: the graph it was baked from, as it was then.
         view
-            What it shows: `"plan"` (timeline and matrix), `"timeline"` (passes by queue), `"resources"` (a row per
-            resource with its lifetime and accesses), `"memory"` (the heaps), `"matrix"` (passes against resources).
+            What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
+            resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
         width
             In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
 
@@ -4661,7 +4662,9 @@ class Frame:
         device its `report` alone.
         """
     def keys(self) -> list[str]:
-        """Names of what was read back."""
+        """Names of what was read back; where a run read several parts of one resource, the text of each part, such as
+        `lit.mip(1).layer(0)` or `words[0:16]`.
+        """
     def values(self) -> list[Array]:
         """All that was read back, in the order of `keys()`; waits for the frame."""
     def items(self) -> list[tuple[str, Array]]:
@@ -4995,8 +4998,7 @@ def reflect(
     Returns
     -------
     ShaderReflection
-        What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
-        bind in `refused` with the reason.
+        What the shader asks for. Variables that it declares and does not use are in `unused` alone.
 
     Raises
     ------

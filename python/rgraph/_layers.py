@@ -14,6 +14,7 @@ __all__ = ["Layer", "find", "open_layer"]
 _OPENING, _KEYS = 0, 1
 _BEHIND, _DRAWN = 0, 1
 _MOST_KEY = 2**64 - 1
+_BLACK = (0.0, 0.0, 0.0, 0.0)
 
 
 class _Opened:
@@ -26,6 +27,23 @@ class _Opened:
         self.place = place
         self.behind: dict[Any, Any] = {}
         self.demands = 0
+        self.first: Pass | None = None
+
+    def copy(self, graph: Graph) -> _Opened:
+        """The same layer of a copy of its graph."""
+        place = graph._layer_place(self.name)
+        other = _Opened(self.name, self.order, (self.color, self.depth), place)
+        other.behind, other.demands, other.first = dict(self.behind), self.demands, self.first
+        return other
+
+    def found(self, target: Any) -> Any:
+        """A target: of a name what the module that opened the layer calls so, once that is declared."""
+        if not isinstance(target, str):
+            return target
+        around = self.name.split("/")[:-1]
+        known = {one.name: one for one in self.place._graph.resources}
+        names = ("/".join([*around[:depth], target]) for depth in range(len(around), -1, -1))
+        return next((known[name] for name in names if name in known), target)
 
 
 class Layer:
@@ -91,9 +109,10 @@ class Layer:
             raise TypeError(
                 f"draw() got an unexpected keyword argument {sorted(clash)[0]!r}: the layer has the targets"
             )
-        targets: dict[str, Any] = {"color": list(self.color)} if self.color else {}
+        found = self._opened.found
+        targets: dict[str, Any] = {"color": [found(one) for one in self.color]} if self.color else {}
         if self.depth is not None:
-            targets["depth"] = self.depth
+            targets["depth"] = found(self.depth)
         return self._at(key, _DRAWN).raster(name, shader, **targets, **options)
 
     def behind(
@@ -170,6 +189,7 @@ class Layer:
         found = self.depth if target == "depth" else None
         if type(target) is int and 0 <= target < len(self.color):
             found = self.color[target]
+        found = self._opened.found(found)
         if not isinstance(found, Image | View) or not isinstance(_whole(found), Image):
             message = f'layer "{self.name}" has no image as target {target!r}'
             raise _mistake("RG-E202", message, 'name a location whose target is an image, or "depth"')
@@ -227,9 +247,37 @@ def _mistake(code: str, message: str, hint: str) -> GraphError:
     return GraphError(f"{code} {message}\nhelp: {hint}", (Mistake(code, message, hint=hint),))
 
 
+def carry(opened: dict[str, _Opened], graph: Graph) -> None:
+    """Open the layers of a graph in a copy of it.
+
+    Parameters
+    ----------
+    opened
+        Layers by full name.
+    graph
+        The copy.
+    """
+    graph._layers.update({name: one.copy(graph) for name, one in opened.items()})
+
+
 def _prefix(m: Module) -> str:
     """The names of the modules around names of a module: a graph's own is none of them."""
     return "" if isinstance(m, Graph) else m.name
+
+
+def _check(name: str, targets: tuple[Any, ...], depth: Any, clear: Any, clear_depth: Any) -> None:
+    """Refuse targets that are none, and clear values of none."""
+    for target in (*targets, depth):
+        if not isinstance(target, str | Image | View | None) or not isinstance(_whole(target), str | Image | None):
+            raise TypeError(f"a target of a layer is an image, part of one or a name, not {type(target).__name__}")
+    colored = any(target is not None for target in targets)
+    if not colored and depth is None:
+        raise TypeError(f'layer "{name}" needs color= or depth=')
+    for word, value, there in (("clear", clear, colored), ("clear_depth", clear_depth, depth is not None)):
+        if value is not None and not there:
+            raise TypeError(
+                f'layer "{name}" has {word}=, and no {"color" if word == "clear" else "depth"}= to be cleared'
+            )
 
 
 def open_layer(m: Module, name: str, color: Any, depth: Any, order: int, clear: Any, clear_depth: Any) -> Layer:
@@ -244,15 +292,21 @@ def open_layer(m: Module, name: str, color: Any, depth: Any, order: int, clear: 
     if not name:
         raise _mistake("RG-E219", "a layer has an empty name", "give it a name")
     full = f"{_prefix(m)}/{name}" if _prefix(m) else name
-    if full in opened:
+    known = opened.get(full)
+    if known is not None and not m._replaces:
         raise _mistake("RG-E201", f'layer "{full}" is open already', f'find it: layer("{name}"), or rename one of them')
     targets = tuple(color) if isinstance(color, list | tuple) else () if color is None else (color,)
+    _check(name, targets, depth, clear, clear_depth)
+    functions = {word: one for word, one in (("clear", clear), ("clear_depth", clear_depth)) if callable(one)}
+    clear, clear_depth = _BLACK if callable(clear) else clear, 0.0 if callable(clear_depth) else clear_depth
     several = isinstance(clear, list | tuple) and any(one is None or isinstance(one, list | tuple) for one in clear)
     values = list(clear) if several else [clear] * len(targets)
     if len(values) != len(targets):
         raise TypeError(f"clear has {len(values)} entries for {len(targets)} colour targets")
     place = m._layer_place(name, order)
     layer = Layer(_Opened(full, order, (targets, depth), place), m)
+    if known is not None and known.first is not None:
+        m._graph.remove(known.first)
     if clear is not None or clear_depth is not None:
         first = place._place([_OPENING], m).add_pass(name)
         try:
@@ -261,10 +315,17 @@ def open_layer(m: Module, name: str, color: Any, depth: Any, order: int, clear: 
                     first.color(_whole(target), **_part(target), **({} if value is None else {"clear": value}))
             if depth is not None:
                 first.depth(_whole(depth), **_part(depth), **({} if clear_depth is None else {"clear": clear_depth}))
+            if functions:
+                first._per_run(functions)
         except BaseException:
             # What is refused leaves nothing behind.
             m._graph.remove(first)
             raise
+        layer._opened.first = first
+    if known is not None:
+        # Handles of the layer that was opened before are handles of this one.
+        known.__dict__ |= layer._opened.__dict__
+        return Layer(known, m)
     opened[full] = layer._opened
     return layer
 

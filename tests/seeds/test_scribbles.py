@@ -94,3 +94,13 @@ def test_s05_passes_of_one_occupancy_class_do_not_run_at_once() -> None:
         assert span[one][1] <= span[two][0] + 1e-3 or span[two][1] <= span[one][0] + 1e-3
     assert apart.frame_us < 120, "classes run beside each other"
     assert plan(t0="tensor", t1="tensor", s0="tensor", s1="tensor").frame_us > apart.frame_us
+
+
+def test_s04_a_plan_of_measured_weights_is_judged_with_its_graph() -> None:
+    g = four({"a": 50.0, "b": 900.0, "c": 10.0, "d": 400.0})
+    plan = g.bake("single_queue", policy="weighted", weights={"a": 1000.0})
+    assert plan.pass_names[0] == "a"
+    assert plan.check(g) == plan.check() == []
+    plan.verify(plan.certificate(g), g)
+    g.add_pass("more", side_effects=True)
+    assert "wrong_graph" in [one.rule for one in plan.check(g)]

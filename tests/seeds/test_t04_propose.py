@@ -51,3 +51,28 @@ def test_what_a_hook_raises_arrives():
         frame().bake(propose=3)
     with pytest.raises(TypeError, match="proposal"):
         frame().bake(propose=lambda problem, tried: 3)
+
+
+def test_names_that_do_not_exist_are_refused_by_name():
+    g = frame()
+    g.add_pass("unused", queue="any").storage_write(g.buffer("nobody reads it", 64))
+    left, right = (one for one in g.passes if one.name != "unused")
+    wanted = [
+        ({"order": ["right", "nobody"]}, '"nobody" is no pass that runs'),
+        ({"order": ["right"]}, 'the order leaves out pass "left"'),
+        ({"order": ["unused", "left", "right"]}, '"unused" is no pass that runs'),
+        ({"queue": {"unused": "compute"}}, '"unused" is no pass that runs'),
+        ({"queue": {"left": "nowhere"}}, 'there is no queue called "nowhere": there are graphics, compute, transfer'),
+        ({"order": [right, left], "queue": {left: "compute"}}, ""),
+    ]
+
+    def propose(problem, tried):
+        assert [one.refused for one in tried] == [why for _, why in wanted[: len(tried)]]
+        return wanted[len(tried)][0] if len(tried) < len(wanted) else None
+
+    plan = g.bake("discrete", policy="declared", propose=propose)
+    assert [one.refused for one in plan.tried] == [why for _, why in wanted]
+    assert plan.check(g) == []
+    for unknown in ({"queues": {"left": "compute"}}, {"order": ["left", "right"], "memory": 3}):
+        with pytest.raises(TypeError, match="a proposal is"):
+            frame().bake(propose=lambda problem, tried, unknown=unknown: unknown)

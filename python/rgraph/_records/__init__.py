@@ -40,7 +40,6 @@ from rgraph._records.shaders import (
     ShaderMember,
     ShaderPush,
     ShaderReflection,
-    ShaderRefusal,
     ShaderStage,
     ShaderVarying,
 )
@@ -78,7 +77,6 @@ __all__ = [
     "ShaderMember",
     "ShaderPush",
     "ShaderReflection",
-    "ShaderRefusal",
     "ShaderStage",
     "ShaderVarying",
     "Subgraph",

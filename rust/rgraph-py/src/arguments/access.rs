@@ -10,6 +10,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::arguments::declare::given;
 use crate::arguments::details::{Allowed, read};
+use crate::arguments::setup;
 use crate::arguments::source;
 use crate::classes::pass::{Chained, PyPass};
 use crate::classes::resource::PyResource;
@@ -47,6 +48,9 @@ impl PyPass {
         let place = source::place(py);
         let pass = slf.get();
         let graph = pass.graph.get();
+        let help = "declare accesses of the pass that the function is called with, and those of others before bake()";
+        setup::refuse_lasting(graph, "an access of another pass is declared", help)
+            .map_err(|mistake| one(py, mistake))?;
         let handle = |value: &Bound<'py, PyAny>| match value.cast::<PyResource>() {
             Ok(handle) if handle.get().identity == graph.identity => Some(handle.get().id),
             _ => None,

@@ -6,6 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use rgraph_plan::bake::propose::{Problem, Proposal, Propose, Tried};
 
 use crate::arguments::convert::{Text, items};
+use crate::classes::pass::PyPass;
 use crate::run::record::record;
 
 /// Most proposals of a bake.
@@ -16,20 +17,40 @@ pub struct Hook {
     function: Py<PyAny>,
     /// What it raised.
     pub raised: Option<PyErr>,
+    /// Proposals that name what does not exist: their number, and why they are refused.
+    wrong: Vec<(usize, String)>,
 }
 
 impl Hook {
     /// A hook that calls a function.
     pub fn new(function: Py<PyAny>) -> Self {
-        Self { function, raised: None }
+        Self { function, raised: None, wrong: Vec::new() }
+    }
+
+    /// Writes to the verdicts what was wrong with names, of which the planner sees positions alone.
+    pub fn explain(&self, tried: &mut [Tried]) {
+        for (at, why) in &self.wrong {
+            if let Some(one) = tried.get_mut(*at) {
+                one.refused.clone_from(why);
+            }
+        }
     }
 }
 
 impl Propose for Hook {
     fn propose(&mut self, problem: &Problem, tried: &[Tried]) -> Option<Proposal> {
         let asked = Python::attach(|py| {
-            let made = self.function.bind(py).call1((describe(py, problem)?, self::tried(py, tried)?))?;
-            if made.is_none() { Ok(None) } else { read(&made, problem).map(Some) }
+            let mut known = tried.to_vec();
+            self.explain(&mut known);
+            let made = self.function.bind(py).call1((describe(py, problem)?, self::tried(py, &known)?))?;
+            if made.is_none() {
+                return Ok(None);
+            }
+            Ok(Some(read(&made, problem)?.unwrap_or_else(|why| {
+                self.wrong.push((tried.len(), why));
+                // Without any pass, which the planner refuses.
+                Proposal::default()
+            })))
         });
         asked.unwrap_or_else(|error: PyErr| {
             self.raised = Some(error);
@@ -77,34 +98,57 @@ fn describe<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, PyDi
     Ok(all)
 }
 
-/// A proposal out of `{"order": [names], "queue": {name: queue}}`; what it leaves out is the planner's own. A name that
-/// does not exist becomes a position that does not exist, which the planner refuses.
-fn read(made: &Bound<'_, PyAny>, problem: &Problem) -> PyResult<Proposal> {
-    let expected = || PyTypeError::new_err("a proposal is {\"order\": [names], \"queue\": {name: queue}} or None");
-    let made = made.cast::<PyDict>().map_err(|_| expected())?;
-    let mut proposal = problem.own.clone();
-    let position = |name: &str| problem.passes.iter().position(|pass| pass.name == name).unwrap_or(usize::MAX);
-    if let Some(order) = made.get_item("order")? {
-        let names = items(&order).transpose()?.ok_or_else(expected)?;
-        let at = |name: &Bound<'_, PyAny>| Ok(position(name.extract::<Text<'_>>()?.0));
-        proposal.order = names.iter().map(at).collect::<PyResult<_>>()?;
+/// The name of a pass that an argument means.
+fn pass_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.cast::<PyPass>() {
+        Ok(pass) => Ok(pass.get().full_name()),
+        Err(_) => Ok(value.extract::<Text<'_>>()?.0.to_owned()),
     }
-    if let Some(queues) = made.get_item("queue")? {
+}
+
+/// A proposal out of `{"order": [passes], "queue": {pass: queue}}`; what it leaves out is the planner's own. Inside: why it
+/// is refused, where it names what does not exist.
+fn read(made: &Bound<'_, PyAny>, problem: &Problem) -> PyResult<Result<Proposal, String>> {
+    let expected = || PyTypeError::new_err("a proposal is {\"order\": [passes], \"queue\": {pass: queue}} or None");
+    let made = made.cast::<PyDict>().map_err(|_| expected())?;
+    let (order, queues) = (made.get_item("order")?, made.get_item("queue")?);
+    if made.len() != usize::from(order.is_some()) + usize::from(queues.is_some()) {
+        return Err(expected());
+    }
+    let mut proposal = problem.own.clone();
+    let position = |name: &str| problem.passes.iter().position(|pass| pass.name == name);
+    let nobody = |name: &str| format!("\"{name}\" is no pass that runs");
+    if let Some(order) = order {
+        proposal.order.clear();
+        for name in items(&order).transpose()?.ok_or_else(expected)? {
+            let name = pass_name(&name)?;
+            match position(&name) {
+                Some(at) => proposal.order.push(at),
+                None => return Ok(Err(nobody(&name))),
+            }
+        }
+        let left = (0..problem.passes.len()).find(|at| !proposal.order.contains(at));
+        if let Some(left) = left.filter(|_| proposal.order.len() != problem.passes.len()) {
+            return Ok(Err(format!("the order leaves out pass \"{}\"", problem.passes[left].name)));
+        }
+    }
+    if let Some(queues) = queues {
         let labels = labels(problem);
         for (name, queue) in queues.cast::<PyDict>().map_err(|_| expected())?.iter() {
-            let at = position(name.extract::<Text<'_>>()?.0);
-            let Some(of) = proposal.queues.get_mut(at) else {
-                let message = format!("a proposal names a queue for {name}, which is no pass");
-                return Err(pyo3::exceptions::PyValueError::new_err(message));
-            };
-            *of = match queue.is_none() {
+            let name = pass_name(&name)?;
+            let Some(at) = position(&name) else { return Ok(Err(nobody(&name))) };
+            proposal.queues[at] = match queue.is_none() {
                 true => None,
                 false => {
                     let queue = queue.extract::<Text<'_>>()?.0;
-                    Some(labels.iter().position(|label| label == queue).unwrap_or(usize::MAX))
+                    let Some(found) = labels.iter().position(|label| label == queue) else {
+                        let message = format!("there is no queue called \"{queue}\": there are {}", labels.join(", "));
+                        return Ok(Err(message));
+                    };
+                    Some(found)
                 }
             };
         }
     }
-    Ok(proposal)
+    Ok(Ok(proposal))
 }

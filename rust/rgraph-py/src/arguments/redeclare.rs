@@ -15,6 +15,7 @@ use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, Pass, PassId, Place};
 use rgraph_plan::resource::{Resource, ResourceId};
 
+use crate::arguments::setup;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
@@ -216,6 +217,8 @@ impl PyGraph {
             Err(PyTypeError::new_err(format!("remove() takes passes, images, buffers and names, not {kind}")))
         };
         let things = things.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let fine = setup::refuse_lasting(slf.get(), "a declaration is taken back", "take it back before bake()");
+        fine.map_err(|mistake| one(slf.py(), mistake))?;
         let removed = slf.get().change(|state| state.remove(slf.get().identity, things));
         removed.map_err(|mistake| one(slf.py(), mistake))
     }

@@ -3,8 +3,10 @@
 use std::cell::RefCell;
 
 use pyo3::prelude::*;
+use rgraph_plan::error::Code;
 
 use crate::classes::graph::PyGraph;
+use crate::run::error::{Refusal, refusal};
 
 thread_local! {
     /// Working copies whose setup functions this thread calls, the innermost last.
@@ -44,4 +46,18 @@ pub fn working<'py>(graph: Bound<'py, PyGraph>) -> Bound<'py, PyGraph> {
         let found = copies.iter().rev().find(|copy| copy.get().identity == identity);
         found.map(|copy| copy.bind(py).clone()).unwrap_or(graph)
     })
+}
+
+/// Refuses a change that would outlive the bake whose setup function makes it: one of the graph itself, and not of the
+/// copy that is being baked.
+///
+/// # Errors
+/// RG-E217 with what is changed.
+pub fn refuse_lasting(graph: &PyGraph, what: &str, help: &str) -> Result<(), Refusal> {
+    let lasting = COPIES.with(|copies| {
+        let copies = copies.borrow();
+        copies.iter().any(|copy| copy.get().identity == graph.identity)
+            && !copies.iter().any(|copy| std::ptr::eq(copy.get(), graph))
+    });
+    if lasting { Err(refusal(Code::BadAccess, format!("{what} in a setup function"), help)) } else { Ok(()) }
 }

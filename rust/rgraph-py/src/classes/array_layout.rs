@@ -5,7 +5,6 @@
 //! resource's bytes by it, or filled from them. The planner knows nothing of it.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -351,8 +350,6 @@ pub struct Kept {
     pub form: Form,
     /// Its bytes.
     pub bytes: Arc<[u8]>,
-    /// The file that it was read from.
-    pub file: Option<Arc<Path>>,
 }
 
 #[cfg(test)]

@@ -17,14 +17,15 @@ use rgraph_vk::front::transfer::Side;
 use rgraph_vk::work::Step;
 
 use crate::arguments::convert::Text;
+use crate::arguments::declare::given;
 use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::classes::compute;
 use crate::classes::draw;
 use crate::classes::graph::PyGraph;
-use crate::classes::module::PyGraphModule;
 use crate::classes::passes::{Arguments, Work, all};
 use crate::classes::transfer;
+use crate::classes::view::{Part, PyView};
 use crate::run::draft::renamed;
 use crate::run::error::bad;
 use crate::run::functions::Recorded;
@@ -79,6 +80,8 @@ impl PyCommands {
                 let graph = self.graph.get();
                 let name = graph.read(|state| {
                     let known = state.graph.as_ref().filter(|_| state.has_resource(graph.identity, *identity, *id));
+                    // A setup function's handles are those of a bake that is over.
+                    let known = known.filter(|known| id.index() < known.resources().len());
                     known.map(|known| known.resource_name(*id).to_owned())
                 });
                 self.whole.find_resource(&name?)
@@ -141,9 +144,29 @@ impl PyCommands {
         mistake.resource(resource)
     }
 
+    /// One side of a transfer, in the graph that runs: what a setup function declared is part of it, and names are those
+    /// of the pass's module.
     fn side(&self, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
-        let module = self.graph.bind(value.py()).cast::<PyGraphModule>()?.clone();
-        transfer::side(&module, value, work)
+        let (resource, part) = match PyView::of(value) {
+            Some((resource, part)) => (resource.into_any(), part),
+            None => (value.clone(), Part::default()),
+        };
+        let given = given(&resource)?.owned();
+        let at = work.table.add(given.clone());
+        if let Some(id) = self.find(&given) {
+            return Ok(Side::of(&self.whole, id, at, part));
+        }
+        let (what, help) = match &given {
+            Given::Name(name) => {
+                (format!("\"{name}\", which nothing declares"), "use a name of an image or buffer of the graph")
+            }
+            Given::Handle(..) => {
+                let help = "use handles of this graph; what a setup function declared has a name here: commands.fill(\"name\")";
+                ("a resource of another graph, or of a setup function that has returned".to_owned(), help)
+            }
+        };
+        let message = format!("pass \"{}\" records a transfer of {what}", self.name());
+        Err(bad(value.py(), Code::UnknownName, message, help))
     }
 
     fn targets(&self) -> usize {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_vk::{ChaosOptions, Device, DeviceError, DeviceInfo, DeviceOptions};
 
@@ -218,6 +218,7 @@ impl PyDevice {
             None => None,
             Some(device) => match device.extract::<Count>() {
                 Ok(Count(index)) => Some(index.to_string()),
+                Err(error) if device.is_instance_of::<PyInt>() => return Err(error),
                 Err(_) => Some(device.extract::<Text>()?.0.to_owned()),
             },
         };

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::bake::propose::bake_proposals;
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 
 use crate::arguments::convert::{Count, Text, items};
@@ -15,14 +16,14 @@ use crate::arguments::keywords;
 use crate::arguments::options;
 use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::propose::{self, Hook};
-use crate::arguments::setup::UnderWay;
+use crate::arguments::setup::{UnderWay, is_under_way};
 use crate::arguments::weights::Weights;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::plan::{Asked, PyPlan};
 use crate::classes::resource::PyResource;
 use crate::run::counts::PASSES_HASHED;
-use crate::run::error::{Refusal, graph_error, guarded, one};
+use crate::run::error::{Refusal, bad, graph_error, guarded, one};
 use crate::run::plan_cache::{Key, keep_scratch, take_scratch};
 use crate::run::state::{Setup, State};
 
@@ -114,6 +115,10 @@ impl PyGraph {
     /// Calls the setup functions on a working copy, which shares the graph's identity so that its handles fit.
     fn set_up(slf: &Bound<'_, Self>, copy: Graph, setups: Vec<Setup>) -> PyResult<Graph> {
         let py = slf.py();
+        if is_under_way(slf.get().identity) {
+            let message = "a setup function bakes, runs or writes the graph that it is part of";
+            return Err(bad(py, Code::BadAccess, message, "do so when it has returned"));
+        }
         let forebears = slf.get().state().forebears.clone();
         let working = Self::with(py, slf.get().identity, State { forebears, ..State::new(copy) })?;
         let under_way = UnderWay::of(&working);
@@ -168,8 +173,14 @@ impl PyGraph {
             (baked, whole, asked, scratch, hook)
         })?;
         keep_scratch(scratch);
-        if let Some(raised) = hook.and_then(|hook| hook.raised) {
-            return Err(raised);
+        let mut baked = baked;
+        if let Some(hook) = hook {
+            if let Ok((_, tried)) = &mut baked {
+                hook.explain(tried);
+            }
+            if let Some(raised) = hook.raised {
+                return Err(raised);
+            }
         }
         let (plan, tried) = baked.map_err(|error| graph_error(py, &error))?;
         PyPlan::baked(slf, plan, Arc::new(whole), asked, tried)
@@ -266,7 +277,12 @@ impl PyGraph {
     fn clone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         let copied = slf.get().change(|state| state.copy(py, slf.get().identity));
-        Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), copied.map_err(|mistake| one(py, mistake))?)
+        let copy =
+            Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), copied.map_err(|mistake| one(py, mistake))?)?;
+        if let Some(layers) = slf.get().read(|state| state.layers.as_ref().map(|layers| layers.clone_ref(py))) {
+            py.import("rgraph._layers")?.call_method1("carry", (layers, &copy))?;
+        }
+        Ok(copy)
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {

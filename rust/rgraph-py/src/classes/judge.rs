@@ -28,6 +28,17 @@ use crate::run::error::{bad, graph_error, guarded, plan_error, unproven};
 use crate::run::patient::patiently;
 use crate::run::record::record;
 
+/// Whether a graph with the durations of another one is that one.
+pub fn weighed_alike(graph: &Graph, other: &Graph) -> bool {
+    let mut copy = graph.clone();
+    for id in graph.passes().ids() {
+        if let Some(known) = other.find_pass(graph.pass_name(id)) {
+            copy.pass_mut(id).weight_us = other.passes()[known].weight_us;
+        }
+    }
+    copy.content_hash() == other.content_hash()
+}
+
 /// Every rule that the plan breaks.
 pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
     let findings = patiently(py, move || rgraph_check::check(&graph, &plan))?;

@@ -6,19 +6,23 @@ use pyo3::types::PyDict;
 use crate::arguments::convert::{Count, Text};
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
+use crate::classes::pass::PyPass;
 use crate::run::error::one;
+use crate::run::per_run::Functions;
 use crate::run::state::State;
 
 #[pymethods]
 impl PyGraphModule {
-    /// The place of a layer of this module, by its order among them.
-    fn _layer_place<'py>(slf: &Bound<'py, Self>, name: Text<'_>, order: Count) -> PyResult<Bound<'py, Self>> {
+    /// The place of a layer of this module, by its order among them; without one, that of the layer which is open.
+    #[pyo3(signature = (name, order = None))]
+    fn _layer_place<'py>(slf: &Bound<'py, Self>, name: Text<'_>, order: Option<Count>) -> PyResult<Bound<'py, Self>> {
         let this = slf.get();
         let full = this.full(name);
         let slot = Self::graph(slf)?.get().change(|state| {
             state.open()?;
             let State { graph, places, .. } = state;
-            Ok(graph.as_mut().map(|graph| places.layer(graph, this.slot(), &full, order.0)))
+            let Some(Count(order)) = order else { return Ok(places.opened(&full)) };
+            Ok(graph.as_mut().map(|graph| places.layer(graph, this.slot(), &full, order)))
         });
         let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
         Self::at(slf, this.prefix().clone(), slot)
@@ -50,6 +54,12 @@ impl PyGraphModule {
     #[getter]
     fn _graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
         Self::graph(slf)
+    }
+
+    /// Whether its graph declares a known name anew.
+    #[getter]
+    fn _replaces(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        Ok(Self::graph(slf)?.get().read(|state| state.anew.replaces))
     }
 
     /// The layers of its graph by full name.
@@ -109,5 +119,17 @@ impl PyGraphModule {
             return layers.call_method1("find", (slf, name.0));
         }
         layers.call_method1("open_layer", (slf, name.0, color, depth, order.0, clear, clear_depth))
+    }
+}
+
+#[pymethods]
+impl PyPass {
+    /// Functions that are called at each run, by the names of the arguments that they are given for.
+    fn _per_run<'py>(slf: Bound<'py, Self>, functions: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
+        let mut kept = Functions::default();
+        for (word, function) in functions {
+            kept.add(word.extract::<Text<'_>>()?.0, function);
+        }
+        kept.keep(slf)
     }
 }

@@ -558,6 +558,8 @@ impl PyGraphModule {
         let graph = Self::graph(slf)?;
         let place = source::place(py);
         let (identity, prefix) = (graph.get().identity, &slf.get().prefix);
+        let help = "name roots before bake(): a setup function declares accesses of its pass, images and buffers";
+        setup::refuse_lasting(graph.get(), "a root is named", help).map_err(|mistake| one(py, mistake))?;
         let rooted = graph.get().change(|state| {
             let targets =
                 wanted.iter().map(|given| state.target(identity, prefix, given)).collect::<Result<Vec<_>, _>>()?;

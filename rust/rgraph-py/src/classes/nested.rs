@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 
 use crate::arguments::convert::Text;
+use crate::arguments::setup;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{one, refusal};
 use crate::run::state::find_outwards;
@@ -50,7 +51,14 @@ impl PyGraphModule {
     fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
         let full = slf.get().full(name);
         let parent = slf.get().slot();
-        let declared = Self::graph(slf)?.get().change(|state| match state.points.get(&*full) {
+        let graph = Self::graph(slf)?;
+        let fine = setup::refuse_lasting(
+            graph.get(),
+            &format!("extension point \"{full}\" is declared"),
+            "declare it before bake()",
+        );
+        fine.map_err(|mistake| one(slf.py(), mistake))?;
+        let declared = graph.get().change(|state| match state.points.get(&*full) {
             Some((_, true)) if state.anew.replaces => Ok(()),
             Some((_, true)) => {
                 let message = format!("two extension points are called \"{full}\"");

@@ -20,13 +20,21 @@ impl Places {
         *self.keyed.entry((parent, at)).or_insert_with(|| graph.add_slot_at("", parent, at))
     }
 
-    /// The place of a layer among those of a module; the same again for the same name.
+    /// The place of a layer that was opened under this full name.
+    pub fn opened(&self, name: &str) -> Option<SlotId> {
+        self.layers.get(name).copied()
+    }
+
+    /// The place of a layer among those of a module; the same again for the same name, moved if its order is another.
     pub fn layer(&mut self, graph: &mut Graph, module: Option<SlotId>, name: &str, order: u32) -> SlotId {
-        if let Some(known) = self.layers.get(name) {
-            return *known;
-        }
         let group = *self.groups.entry(module).or_insert_with(|| graph.add_group(module));
         let parent = self.at(graph, group, order);
+        if let Some(known) = self.opened(name) {
+            if graph.slot_place(known).0 != Some(parent) {
+                graph.place_slot(known, Some(parent));
+            }
+            return known;
+        }
         let slot = graph.add_slot(name, Some(parent));
         self.layers.insert(name.into(), slot);
         slot

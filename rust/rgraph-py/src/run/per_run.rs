@@ -109,7 +109,8 @@ impl Functions {
         }
     }
 
-    fn add(&mut self, name: &str, value: Bound<'_, PyAny>) {
+    /// Adds what stands for an argument.
+    pub fn add(&mut self, name: &str, value: Bound<'_, PyAny>) {
         self.0.extend(Word::from_name(name).map(|word| (word, value.unbind())));
     }
 
