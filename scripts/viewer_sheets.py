@@ -5,7 +5,9 @@ made of. Graph files are added to the frames that it makes. `--only TEXT` keeps 
 """
 
 import argparse
+import array
 import base64
+import math
 import random
 import shutil
 import sys
@@ -18,7 +20,7 @@ from rgraph.cli import main as command
 from rgraph.demo import deferred
 
 ROOT = Path(__file__).resolve().parent.parent
-VIEWS = ("frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "frames", "images", "diff")
+VIEWS = ("frame", "timeline", "resources", "memory", "graph", "matrix", "costs", "tables", "frames", "images", "diff")
 #: Name, width, height, colour scheme; on paper everything is drawn at the width of the page.
 WINDOWS = (
     ("wide-light", 1440, 900, "light"),
@@ -122,6 +124,33 @@ def page(graph: rg.Graph) -> str:
     plan = graph.bake("discrete")
     times = rg.Series(spans(plan, at) for at in range(90)) if len(plan.passes) < 200 else None
     return plan.to_html(graph, report=times, findings=plan.check(graph), against=graph.bake("single_queue"))
+
+
+def compared() -> str:
+    """The page of two plans whose runs left images: alike, different, and of one of them only."""
+
+    def plan(names: tuple[str, ...]) -> rg.Plan:
+        graph = rg.Graph("compared", size=(96, 54))
+        before: list[rg.Image] = []
+        for name in names:
+            image = graph.image(name, format="r32float")
+            made = graph.add_pass(f"make {name}", queue="compute", weight_us=40).storage_write(image)
+            for other in before[-2:]:
+                made.storage_read(other)
+            before.append(image)
+        graph.root(before[-1])
+        return graph.bake("single_queue")
+
+    def picture(turn: float) -> memoryview:
+        texels = (0.5 + 0.5 * math.sin(turn * x / 9) * math.cos(y / 7) for y in range(54) for x in range(96))
+        return memoryview(array.array("f", texels)).cast("B").cast("f", (54, 96))
+
+    earlier, later = ("depth", "light", "fog", "out"), ("depth", "light", "bloom", "out")
+    return plan(earlier).to_html(
+        images={name: picture(1 + at) for at, name in enumerate(earlier)},
+        against=plan(later),
+        against_images={name: picture(1 + at * 1.5) for at, name in enumerate(later)},
+    )
 
 
 def spans(plan: rg.Plan, frame: int) -> list[dict[str, Any]]:
@@ -255,6 +284,7 @@ def main() -> int:
             "engine-129": lambda: page(engine(128)),
             "layered-1024": lambda: page(layered(1024)),
             "layered-10000": lambda: page(layered(10_000)),
+            "compared-4": compared,
         } | {path.name.split(".")[0]: lambda path=path: page(rg.Graph.load(path)) for path in arguments.graphs}
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for frame, make in pages.items():

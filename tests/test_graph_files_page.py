@@ -26,6 +26,14 @@ struct Params { weights: vec4<f32> }
     textureStore(result, id.xy, color * params.weights.x * push.gain);
 }
 """
+MOVE = """
+@group(0) @binding(0) var<storage, read_write> bodies: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> sums: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    bodies[id.x].x += 1.0;
+    sums[id.x % 16] = bodies[id.x].x;
+}
+"""
 HALVE = {
     "rgraph": 1,
     "options": {"filter": "linear"},
@@ -39,6 +47,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "photo.png").write_bytes(png(4, 2, 6, 8, bytes(range(32))))
     np.save(tmp_path / "table.npy", np.arange(64, dtype="f4"))
     (tmp_path / "blur.wgsl").write_text(BLUR)
+    np.save(tmp_path / "bodies.npy", np.zeros((1024, 4), "f4"))
+    (tmp_path / "move.wgsl").write_text(MOVE)
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "halve.rgraph.json").write_text(json.dumps(HALVE))
     return tmp_path

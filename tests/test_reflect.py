@@ -189,3 +189,23 @@ def test_an_override_without_a_value_is_named_with_its_line():
         rg.reflect(WGSL_CONSTANTS)
     with pytest.raises(TypeError, match="constants= is a dict of numbers by name, but 'SIZE' is str"):
         rg.reflect(WGSL_CONSTANTS, constants={"SIZE": "8"})  # type: ignore[dict-item]
+
+
+def test_what_no_pass_can_bind_is_told_of_with_the_reason():
+    text = """#version 450
+    layout(local_size_x = 1) in;
+    layout(binding = 0) uniform texture2D one;
+    layout(binding = 0) uniform texture2DMS many;
+    layout(binding = 1) buffer Out { vec4 o; } result;
+    void main() { result.o = texelFetch(one, ivec2(0), 0) + texelFetch(many, ivec2(0), 0); }
+    """
+    found = rg.reflect(text)
+    assert [one.name for one in found.bindings] == ["one", "result"]
+    (refused,) = found.refused
+    assert isinstance(refused, rg.ShaderRefusal)
+    assert (refused.name, refused.place) == ("many", (0, 0))
+    g = rg.Graph()
+    with pytest.raises(rg.ShaderError, match="RG-E304") as caught:
+        g.compute("read", text, one=g.image("i", (4, 4), "rgba8unorm"), result=g.buffer("b", 16), groups=1)
+    assert caught.value.args[0].splitlines()[0].split(": ", 1)[1] in refused.why
+    assert not rg.reflect(SCENE).refused

@@ -86,7 +86,7 @@ _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
-_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "diagram"]
+_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "matrix"]
 _Stage: TypeAlias = Literal["resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
@@ -2272,7 +2272,8 @@ class Graph(Module):
         there never is half a file.
 
         Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-        it; arrays are written beside it, as `NAME.RESOURCE.npy`.
+        it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
+        records begins with is written as its bytes, `NAME.RESOURCE.bin`.
 
         Parameters
         ----------
@@ -3087,7 +3088,8 @@ class Plan:
         against
             A later plan to compare with; the differences are those of `diff`.
         against_images
-            Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
+            Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
+            as images of one plan only.
         """
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
@@ -3099,8 +3101,8 @@ class Plan:
         graph
             Its graph; default: the graph it was baked from, as it was then.
         view
-            What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
-            resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
+            What it shows: `"plan"` (timeline and matrix), `"timeline"` (passes by queue), `"resources"` (a row per
+            resource with its lifetime and accesses), `"memory"` (the heaps), `"matrix"` (passes against resources).
         width
             In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
 
@@ -4998,7 +5000,8 @@ def reflect(
     Returns
     -------
     ShaderReflection
-        What the shader asks for. Variables that it declares and does not use are in `unused` alone.
+        What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
+        bind in `refused` with the reason.
 
     Raises
     ------

@@ -252,3 +252,75 @@ def test_a_constant_of_both_stages_has_one_value(device: rg.Device):
         g.root(out)
         values.append(np.asarray(device.run(g)["out"])[0, 0].item())
     assert values == [0.5, 1.0, 1.0]
+
+
+CLOCK = """#version 450
+#extension GL_EXT_shader_realtime_clock : require
+layout(local_size_x = 1) in;
+layout(binding = 0) buffer Out { uvec2 now; } result;
+void main() { result.now = clockRealtime2x32EXT(); }
+"""
+ATOMIC = """#version 450
+#extension GL_EXT_shader_atomic_float : require
+layout(local_size_x = 1) in;
+layout(binding = 0) buffer Out { float sum; } result;
+void main() { atomicAdd(result.sum, 1.0); }
+"""
+RECTANGLE = """#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0) buffer Out { vec4 texel; } result;
+layout(binding = 1) uniform sampler2DRect picture;
+void main() { result.texel = texelFetch(picture, ivec2(0)); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [(CLOCK, "VK_KHR_shader_clock"), (ATOMIC, "VK_EXT_shader_atomic_float"), (RECTANGLE, "rectangle images")],
+    ids=["clock", "atomic", "rectangle"],
+)
+def test_extensions_that_no_device_of_ours_has_are_refused_by_name(device: rg.Device, text: str, name: str):
+    g = rg.Graph("extension")
+    more = (
+        {"picture": (g.import_array("picture", np.zeros((2, 2, 4), "u1")), rg.Sampler())} if "picture" in text else {}
+    )
+    g.compute("work", text, bindings={"result": g.buffer("out", 16, persistent=True), **more}, groups=1)
+    g.root("out")
+    with pytest.raises(rg.DeviceError, match=name) as caught:
+        device.run(g)
+    assert caught.value.code == "RG-E102"
+
+
+def test_an_image_and_a_sampler_of_one_binding_are_bound_together(device: rg.Device):
+    text = """#version 450
+    layout(local_size_x = 1) in;
+    layout(binding = 0) uniform texture2D picture;
+    layout(binding = 0) uniform sampler smooth_one;
+    layout(binding = 1) writeonly buffer Out { vec4 texel; } result;
+    void main() { result.texel = textureLod(sampler2D(picture, smooth_one), vec2(0.5), 0.0); }
+    """
+    texels = np.array([[[0.0] * 4, [1.0] * 4], [[2.0] * 4, [3.0] * 4]], "f4")
+    g = rg.Graph("both")
+    out = g.buffer("out", shape=4, dtype="float32")
+    picture = (g.import_array("picture", texels.astype("f2")), rg.Sampler(filter="linear"))
+    g.compute("read", text, picture=picture, result=out, groups=1)
+    g.root(out)
+    assert device.run(g)["out"].numpy().tolist() == [1.5] * 4
+
+
+def test_a_uniform_block_with_two_layouts_is_filled_with_bytes(device: rg.Device):
+    text = """#version 450
+    layout(local_size_x = 1) in;
+    layout(binding = 0) uniform Short { float a; } small;
+    layout(binding = 0) uniform Long { vec4 b[2]; } large;
+    layout(binding = 1) writeonly buffer Out { vec4 sum; } result;
+    void main() { result.sum = large.b[1] * small.a; }
+    """
+    data = np.arange(1, 9, dtype="f4")
+    g = rg.Graph("two")
+    out = g.buffer("out", shape=4, dtype="float32")
+    with pytest.raises(rg.ShaderError, match="RG-E306"):
+        g.compute("read", text, small={"a": 2.0}, result=out, groups=1)
+    g.compute("read", text, small=data.tobytes(), result=out, groups=1)
+    g.root(out)
+    assert device.run(g)["out"].numpy().tolist() == (data[4:] * data[0]).tolist()

@@ -1,5 +1,7 @@
 """First contents of what lives from frame to frame, and setting and resetting it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -188,3 +190,36 @@ def test_first_arrays_that_do_not_fit_are_refused(device: rg.Device):
         g.buffer("b", 16, persistent="yes")
     assert g.resources == []
     assert g.image("c", (4, 4), "r32float").previous(first_frame="zeros").name == "c.previous"
+
+
+def test_a_graph_from_a_file_begins_with_the_arrays_of_the_graph_that_was_saved(device: rg.Device, tmp_path: Path):
+    g = life(first_frame=GLIDER)
+    total = g.buffer("total", persistent=np.arange(4, dtype=np.uint32))
+    g.compute("count", COUNT, total=total, groups=1)
+    g.root(total)
+    g.save(tmp_path / "life.rgraph.json")
+    compiled = device.compile(rg.Graph.load(tmp_path / "life.rgraph.json"))
+    for number, expected in enumerate(generations(GLIDER, 3)):
+        frame = compiled.run()
+        assert np.array_equal(frame["cells"].numpy().reshape(12, 12), expected), number
+        assert np.array_equal(frame["total"].numpy(), np.arange(4) + number + 1)
+    compiled.reset()
+    assert np.array_equal(compiled.run()["cells"].numpy().reshape(12, 12), lived(GLIDER))
+
+
+def test_results_of_a_file_have_the_shape_that_it_says(device: rg.Device):
+    values = {
+        "rgraph": 1,
+        "buffers": {"total": {"shape": [2, 2], "dtype": "uint32"}},
+        "passes": [
+            {"name": "fill", "fill": {"buffer": "total", "word": 7}},
+            {
+                "name": "count",
+                "compute": {"shader": {"wgsl": COUNT}, "bindings": {"total": "total"}, "groups": [1, 1, 1]},
+            },
+        ],
+        "roots": ["total"],
+    }
+    result = device.run(rg.Graph.from_dict(values))["total"].numpy()
+    assert (result.shape, result.dtype) == ((2, 2), np.uint32)
+    assert result.tolist() == [[8, 8], [8, 8]]

@@ -137,7 +137,7 @@ def test_i07_a_plan_draws_itself_with_what_was_culled() -> None:
     g.root(chain(g, "kept", 2))
     chain(g, "lost", 1)
     plan = g.bake("single_queue")
-    svg, dot, page = plan.to_svg(view="diagram"), plan.to_dot(g), plan.to_html(g)
+    svg, dot, page = plan.to_svg(view="matrix"), plan.to_dot(g), plan.to_html(g)
     assert svg.startswith("<svg")
     assert dot.startswith("digraph")
     for text in (svg, dot, page):

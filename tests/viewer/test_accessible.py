@@ -2,7 +2,7 @@
 
 import pytest
 
-VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "images", "diff"]
+VIEWS = ["frame", "timeline", "resources", "memory", "graph", "matrix", "costs", "tables", "images", "diff"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

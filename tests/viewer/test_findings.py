@@ -1,5 +1,6 @@
 """What people stumbled over once, each held by a test of its own."""
 
+import random
 import re
 from pathlib import Path
 
@@ -78,7 +79,19 @@ def test_wording_of_waits_is_that_of_the_field(show):
     page = show(deferred.build((320, 180)).bake(rg.Profile.discrete()).to_html(), width=1440, height=900).page
     labels = page.locator("#view-frame .wait").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
     assert labels
-    assert not any("host 1 of the run before" in label for label in labels)
+    assert any(re.search("^graphics waits for [A-Za-z ]+ of the previous frame at ", label) for label in labels)
+    assert not any("host 1" in label or "run before" in label for label in labels)
+
+
+def test_waits_for_the_cpu_say_so(show):
+    graph = rg.Graph("waits", size=(8, 8))
+    given, out = graph.buffer("given", 64), graph.buffer("out", 64)
+    graph.cpu("fill", lambda views: None, writes=[given])
+    graph.add_pass("use", queue="compute").storage_read(given).storage_write(out)
+    graph.root(out)
+    page = show(graph.bake("single_queue").to_html()).page
+    labels = page.locator("#view-frame .wait").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
+    assert any(re.match("(graphics|compute) waits for the CPU work", label) for label in labels)
 
 
 def test_names_of_tabs_and_choices_say_what_they_do(show, rich: str):
@@ -184,7 +197,7 @@ def test_row_names_stand_at_the_height_of_their_bars(show, rich: str):
         assert max(apart) <= (2 if view == "frame" else 6)
 
 
-@pytest.mark.parametrize("view", ["tables", "diff", "diagram"])
+@pytest.mark.parametrize("view", ["tables", "diff", "matrix"])
 def test_wide_grids_are_as_wide_as_the_page_on_paper(show, rich: str, view: str):
     opened = show(rich, fragment=f"#view={view}", width=1040, height=720)
     opened.page.emulate_media(media="print")
@@ -254,3 +267,52 @@ def test_what_was_not_timed_has_no_measured_time(show, frame: rg.Plan):
     assert row[1] == name
     assert row[6] == ""
     assert page.locator(".card dt:text-is('Measured')").count() == 0
+
+
+def test_every_column_of_the_passes_is_in_view(show):
+    graph = rg.Graph("names", size=(64, 64))
+    before = None
+    for at in range(24):
+        name = f"Lighting.DiffuseProbeGrid.BlendIrradiance{at}"
+        image = graph.image(f"{name}.Output", format="rgba8unorm")
+        made = graph.add_pass(name, weight_us=1000.0).color(image)
+        before = image if before is None else (made.sampled(before), image)[1]
+    graph.add_pass("unseen").color(graph.image("unseen", format="rgba8unorm"))
+    graph.root(before)
+    page = show(graph.bake("discrete").to_html(), fragment="#view=tables", width=1440, height=900).page
+    frame = page.locator("#view-tables .frame")
+    assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+    heads = page.locator("#view-tables .th").all_inner_texts()
+    assert heads[-1] == "Why there"
+    assert "Measured µs" not in heads, "nothing was measured"
+    assert page.locator("#view-tables .td").evaluate_all(CUT) == []
+    name = page.locator("#view-tables").get_by_role("rowheader").nth(3)
+    assert "BlendIrradiance" in name.inner_text()
+    assert name.get_attribute("title") == "Lighting.DiffuseProbeGrid.BlendIrradiance3"
+    assert "nobody reads" in page.locator("#view-tables .row", has_text="unseen").inner_text(), "its reason is whole"
+
+
+# What the memory map draws as the bound of a heap whose resources are given as (first pass, last pass, offset, bytes).
+BOUND = """([source, given]) => {
+    const lives = { begin: given.map(one => one[0]), end: given.map(one => one[1] + 1) };
+    const resources = { root: given.map(() => 0), offset: given.map(one => one[2]) };
+    const plan = { resources, scales: {}, livesOn: () => lives };
+    const mostAlive = new Function('plan', 'Pane', `${source}; return mostAlive;`)(plan, class {});
+    return mostAlive(given.map((one, resource) => ({ resource, size: one[3] })));
+}"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound_of_a_heap_is_what_is_alive_at_once(browser, root: Path, seed: int):
+    chance = random.Random(seed)
+    given = []
+    for at in range(12):
+        first = chance.randrange(20)
+        given.append((first, first + chance.randrange(6), at * 4096, chance.choice((64, 256, 1024))))
+    # A second name of one memory is no second memory.
+    first, last, *memory = given[3]
+    alive = [sum(size for begin, end, _, size in given if begin <= at <= end) for at in range(26)]
+    source = (root / "rust/rgraph-plan/src/report/viewer/memory.js").read_text()
+    page = browser.new_page()
+    assert page.evaluate(BOUND, [source, [*given, (first, last, *memory)]]) == max(alive)
+    page.close()

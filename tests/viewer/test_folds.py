@@ -1,4 +1,4 @@
-"""Names that begin alike fold in every view: timeline, resources, graph, diagram and memory map."""
+"""Names that begin alike fold in every view: timeline, resources, graph, matrix and memory map."""
 
 import random
 import re
@@ -99,9 +99,9 @@ def test_groups_fold_in_the_graph(show):
 
 
 def test_groups_fold_in_the_diagram(show):
-    opened = show(engine().to_html(), fragment="#view=diagram")
+    opened = show(engine().to_html(), fragment="#view=matrix")
     page = opened.page
-    view = page.locator("#view-diagram")
+    view = page.locator("#view-matrix")
     rows, columns, glyphs = view.get_by_role("rowheader"), view.get_by_role("columnheader"), view.locator(".glyph")
     sizes = [rows.count(), columns.count(), view.locator(".row .glyph").count()]
     view.get_by_role("button", name="Fold names").click()
@@ -112,7 +112,7 @@ def test_groups_fold_in_the_diagram(show):
     assert "both" in glyphs.nth(3).get_attribute("class"), (
         "the group writes and reads its own (behind the legend's three)"
     )
-    page.locator("#view-diagram [data-cell][tabindex='0']").focus()
+    page.locator("#view-matrix [data-cell][tabindex='0']").focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp"):
         page.keyboard.press(key)
     rows.first.click()
@@ -154,20 +154,20 @@ def test_a_group_folds_from_the_card_in_every_view(show):
     assert page.locator("#view-frame .timeline .group-box").count() == 1
     opened.view("graph")
     assert page.locator("#view-graph .node").count() == 2
-    opened.view("diagram")
-    assert page.locator("#view-diagram").get_by_role("rowheader").count() == 2
+    opened.view("matrix")
+    assert page.locator("#view-matrix").get_by_role("rowheader").count() == 2
     page.locator(".card").get_by_role("button", name="Unfold Shadows (4)").click()
     opened.settled()
-    assert page.locator("#view-diagram").get_by_role("rowheader").count() == 5
+    assert page.locator("#view-matrix").get_by_role("rowheader").count() == 5
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_folded_views(show, violations, scheme: str):
-    opened = show(engine().to_html(), fragment="#view=diagram", scheme=scheme)
+    opened = show(engine().to_html(), fragment="#view=matrix", scheme=scheme)
     page = opened.page
-    page.locator("#view-diagram").get_by_role("button", name="Fold names").click()
-    page.evaluate("location.hash = '#view=diagram&pin=p%3AShadows.ProjectedESM.KawaseBlurPass1'")
-    for view in ("diagram", "graph", "memory", "frame", "timeline", "resources"):
+    page.locator("#view-matrix").get_by_role("button", name="Fold names").click()
+    page.evaluate("location.hash = '#view=matrix&pin=p%3AShadows.ProjectedESM.KawaseBlurPass1'")
+    for view in ("matrix", "graph", "memory", "frame", "timeline", "resources"):
         opened.view(view)
         opened.settled()
         assert violations(page) == [], view
@@ -183,10 +183,10 @@ def test_hostile_groups_are_text(show):
         graph.add_pass(f"{prefix}/{at}").color(image)
         last.sampled(image)
     graph.root(out)
-    opened = show(graph.bake("single_queue").to_html(), fragment="#view=diagram")
+    opened = show(graph.bake("single_queue").to_html(), fragment="#view=matrix")
     page = opened.page
-    page.locator("#view-diagram").get_by_role("button", name="Fold names").click()
-    for view in ("diagram", "graph", "memory", "frame"):
+    page.locator("#view-matrix").get_by_role("button", name="Fold names").click()
+    for view in ("matrix", "graph", "memory", "frame"):
         opened.view(view)
         opened.settled()
         marks = page.locator(f"#view-{view} [data-key^=m], #view-{view} .group-box")

@@ -100,6 +100,40 @@ def test_before_and_after_are_compared(show):
     assert looked.shown(15, 7)[0] < 128, "what became darker is dark"
 
 
+def test_images_of_one_plan_only_say_of_which(show):
+    def of(names: list[str]) -> rg.Plan:
+        graph = rg.Graph("scene", size=(16, 8))
+        images = [graph.image(name, format="rgba16float") for name in names]
+        for image in images:
+            graph.add_pass(f"make_{image.name}", queue="compute").storage_write(image)
+        graph.root(*images)
+        return graph.bake("single_queue")
+
+    page = of(["hdr", "old"]).to_html(
+        images={"hdr": hdr(), "old": hdr()}, against=of(["hdr", "new"]), against_images={"hdr": hdr(), "new": hdr(0.5)}
+    )
+    opened = show(page, fragment="#view=images")
+    texts = opened.page.locator("#view-images .gallery li").all_inner_texts()
+    cards = [list(filter(None, text.split("\n"))) for text in texts]
+    assert {card[0]: card[-1] for card in cards} == {
+        "hdr": "equal",
+        "old": "only in the earlier plan",
+        "new": "only in the later plan",
+    }
+    assert next(card[1] for card in cards if card[0] == "new") == "make_new"
+    looked = Looked(opened, "new")
+    assert looked.value(15, 7) == pytest.approx([float(one) for one in hdr(0.5)[7, 15]], rel=1e-3)
+    assert opened.pinned is None, "the page's plan has no such resource"
+    opened.page.get_by_role("button", name="All images").click()
+    assert opened.page.evaluate("document.activeElement.ariaLabel") == "new: look closer"
+
+
+def test_images_of_a_later_run_alone_are_shown(show):
+    page = plan().to_html(against=plan(), against_images={"hdr": hdr()})
+    looked = Looked(show(page, fragment="#view=images"), "hdr")
+    assert looked.value(15, 7) == pytest.approx([8.0] * 4, rel=1e-2)
+
+
 def test_the_range_fits_and_what_is_not_finite_is_magenta(show):
     array = np.zeros((4, 4), np.float32)
     array[:, 1], array[:, 2], array[0, 3] = 100.0, 400.0, math.nan

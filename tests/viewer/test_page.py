@@ -7,7 +7,7 @@ import pytest
 
 import rgraph as rg
 
-VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables"]
+VIEWS = ["frame", "timeline", "resources", "memory", "graph", "matrix", "costs", "tables"]
 
 # One queue and several, merged passes, aliases, split barriers, culled passes, handed-over ownership.
 GOLDEN = ["async_compute", "culled", "alias", "merge", "ownership"]
@@ -155,7 +155,7 @@ def test_arrows_walk_to_everything(show, root: Path):
     assert walk(opened, "timeline", 4) >= passes | calls | waits | {f"s{at}" for at in range(len(plan.batches))}
     assert walk(opened, "resources", len(resources)) >= resources | barriers
     assert walk(opened, "graph", 8) == passes
-    assert walk(opened, "diagram", len(passes) + 1) >= passes | resources
+    assert walk(opened, "matrix", len(passes) + 1) >= passes | resources
     placed = {
         f"r{at}"
         for at, one in enumerate(graph.resources)
@@ -366,8 +366,8 @@ def test_tables_sort_and_copy(show, rich: str):
 def test_a_plan_that_was_read_tells_what_it_can(show, frame: rg.Plan):
     opened = show(rg.Plan.from_json(frame.to_json()).to_html())
     assert "without its graph" in opened.page.locator(".card").inner_text()
-    opened.view("diagram")
-    assert opened.page.locator("#view-diagram .glyph").count() > 40
+    opened.view("matrix")
+    assert opened.page.locator("#view-matrix .glyph").count() > 40
 
 
 def test_a_plan_with_next_to_nothing_can_be_shown(show):
@@ -433,9 +433,9 @@ def test_pages_in_a_notebook_are_alive(show, frame: rg.Plan):
     opened = show(f"<!doctype html><html data-ready=1><body>{output}</body></html>")
     inside = opened.page.frame_locator("iframe")
     inside.locator("html[data-ready]").wait_for()
-    inside.locator("#tab-diagram").click()
-    assert inside.locator("#view-diagram").is_visible()
-    inside.locator("#view-diagram").get_by_role("rowheader", name=re.compile("^pass lighting")).click()
+    inside.locator("#tab-matrix").click()
+    assert inside.locator("#view-matrix").is_visible()
+    inside.locator("#view-matrix").get_by_role("rowheader", name=re.compile("^pass lighting")).click()
     assert inside.locator(".card h2").inner_text() == "lighting"
     opened.requests[:] = [request for request in opened.requests if request != "about:srcdoc"]
 

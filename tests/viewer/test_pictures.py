@@ -10,7 +10,7 @@ import rgraph as rg
 from .test_stack import engine
 
 SVG = "{http://www.w3.org/2000/svg}"
-VIEWS = ("plan", "timeline", "resources", "memory", "diagram")
+VIEWS = ("plan", "timeline", "resources", "memory", "matrix")
 
 # What stands outside of the picture, and names that lie on each other. Turned text has a box of its own after turning.
 STANDS = """() => {
@@ -51,9 +51,9 @@ def test_names_are_whole_apart_and_inside(drawn, frame: rg.Plan, view: str, widt
         picture = plan.to_svg(view=view, width=width)
         assert f'width="{width}"' in picture
         said = words(picture)
-        if view in ("plan", "timeline", "resources", "diagram"):
+        if view in ("plan", "timeline", "resources", "matrix"):
             assert set(plan.pass_names) <= set(said)
-        if view in ("plan", "resources", "diagram"):
+        if view in ("plan", "resources", "matrix"):
             lasting = {one["name"] for one in plan.to_dict()["resources"] if one.get("lifetime")}
             assert lasting <= set(said)
         assert drawn(picture) == {"outside": [], "over": []}

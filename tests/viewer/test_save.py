@@ -24,7 +24,7 @@ def texts(root: ElementTree.Element) -> list[str]:
     return [one.text for one in root.iter(SVG + "text") if one.text]
 
 
-VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "images", "diff"]
+VIEWS = ["frame", "timeline", "resources", "memory", "graph", "matrix", "costs", "tables", "images", "diff"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

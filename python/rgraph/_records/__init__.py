@@ -40,6 +40,7 @@ from rgraph._records.shaders import (
     ShaderMember,
     ShaderPush,
     ShaderReflection,
+    ShaderRefusal,
     ShaderStage,
     ShaderVarying,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "ShaderMember",
     "ShaderPush",
     "ShaderReflection",
+    "ShaderRefusal",
     "ShaderStage",
     "ShaderVarying",
     "Subgraph",

@@ -10,6 +10,7 @@ __all__ = [
     "ShaderMember",
     "ShaderPush",
     "ShaderReflection",
+    "ShaderRefusal",
     "ShaderStage",
     "ShaderVarying",
 ]
@@ -114,6 +115,17 @@ class ShaderConstant(NamedTuple):
     """Whether it has no value unless one is given."""
 
 
+class ShaderRefusal(NamedTuple):
+    """A variable of a shader that no pass can bind."""
+
+    name: str
+    """Its name; of a block without instance name, the block's."""
+    place: tuple[int, int] | None
+    """Group (descriptor set) and binding; None: it has none."""
+    why: str
+    """What a pass with the shader is refused with."""
+
+
 class ShaderReflection(NamedTuple):
     """What a shader asks for: see `reflect`."""
 
@@ -135,3 +147,5 @@ class ShaderReflection(NamedTuple):
     """Variables that it declares and does not use: they take anything."""
     constants: tuple[ShaderConstant, ...]
     """Constants that `constants=` of a pass gives values: WGSL's `override`, specialization constants."""
+    refused: tuple[ShaderRefusal, ...]
+    """Variables that no pass can bind: types of extensions, and one binding that is several things at once."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["drawing", "picture", "refuse", "save"]
 
-_VIEWS = ("plan", "timeline", "resources", "memory", "diagram")
+_VIEWS = ("plan", "timeline", "resources", "memory", "matrix")
 _WIDTH = 1000
 
 

@@ -111,7 +111,11 @@ impl<'a> Glsl<'a> {
 
     /// The stage with all that it asks for.
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
-        self.code.part(stage, entry).map_err(|fault| self.sources.placed(fault))
+        let mut part = self.code.part(stage, entry).map_err(|fault| self.sources.placed(fault))?;
+        for refused in &mut part.refused {
+            refused.fault = self.sources.placed(refused.fault.clone());
+        }
+        Ok(part)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::block::{Scalar, Type};
 use crate::constant::SpecConstant;
+use crate::error::ShaderError;
 use rgraph_plan::access::{Stages, Usage};
 
 /// Everything that a program asks of its pass; stages merged.
@@ -22,6 +23,8 @@ pub struct Interface {
     /// Further names of bindings: variables of one group and binding are one resource under several names (Vulkan 1.3,
     /// "Descriptor Set and Binding Assignment"). Name, group, binding.
     pub aliases: Vec<(String, u32, u32)>,
+    /// Bindings that no pass can fill: of a [`Program`](crate::Program) none, since the first of them refuses it.
+    pub refused: Vec<Refused>,
     /// Names of bindings that the shader declares and does not use: they take nothing.
     pub unused: Vec<String>,
     /// Whether the shader declares push data and uses none: it takes any, and nothing is pushed.
@@ -52,6 +55,19 @@ pub struct Binding {
     pub writes: bool,
     /// Layout of the data, of buffers.
     pub ty: Option<Type>,
+}
+
+/// A binding that no pass can fill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// The variable's name; of a block without instance name, the block's.
+    pub name: String,
+    /// Descriptor set, if it has one.
+    pub group: Option<u32>,
+    /// Binding within the set, if it has one.
+    pub binding: Option<u32>,
+    /// Why.
+    pub fault: ShaderError,
 }
 
 /// What a binding is.

@@ -33,7 +33,7 @@ pub use block::{Block, Member, Scalar, Type, Value};
 pub use constant::{Constant, Constants, SpecConstant};
 pub use error::ShaderError;
 pub use include::{Included, IncludedFile};
-pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
+pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, Refused, SampleKind, VertexInput};
 pub use known::MOST_KNOWN;
 pub use lengths::Length;
 pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage, named};

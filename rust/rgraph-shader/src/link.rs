@@ -1,10 +1,10 @@
 //! Joins the stages of a program: values handed from stage to stage, bindings and push data of all.
 
-use crate::block::{Block, Type};
+use crate::block::{Block, Scalar, Type};
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
-use crate::interface::{Binding, BindingKind, Interface, Push};
+use crate::interface::{Binding, BindingKind, Interface, Push, Refused};
 use crate::part::{Part, Varying};
 use crate::program::Stage;
 
@@ -17,19 +17,27 @@ pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError>
     for pair in parts.windows(2) {
         hand_over(name, &pair[0], &pair[1])?;
     }
-    merge(name, parts)
+    let out = merge(name, parts)?;
+    match out.refused.first() {
+        Some(refused) => Err(refused.fault.clone()),
+        None => Ok(out),
+    }
 }
 
-/// The same of stages that need not fit each other.
+/// The same of stages that need not fit each other, with bindings that no pass can fill.
 ///
 /// # Errors
-/// As [`join`], but RG-E303.
+/// `RG-E304`: push blocks contradict each other.
 pub(crate) fn merge(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
     let mut out = Interface::default();
     for part in parts {
         let stage = part.module.stage;
+        out.refused.extend(part.refused.iter().cloned());
         for binding in &part.bindings {
-            bind(name, &mut out, binding, stage)?;
+            if let Err(fault) = bind(name, &mut out, binding, stage) {
+                let (group, slot) = (Some(binding.group), Some(binding.binding));
+                out.refused.push(Refused { name: binding.name.clone(), group, binding: slot, fault });
+            }
         }
         if let Some((variable, ty)) = &part.push {
             push(name, &mut out, variable, ty, stage)?;
@@ -110,14 +118,14 @@ fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<
         out.bindings.push(new.clone());
         return Ok(());
     };
-    if old.name != new.name {
+    let aliased = out.aliases.iter().any(|(_, of_group, of_slot)| (*of_group, *of_slot) == (group, slot));
+    if aliased || old.name != new.name {
         let alias = (new.name.clone(), group, slot);
         // One resource under two names, whose contents each sees in its own way, is meant where one stage has both.
-        let known = out.aliases.contains(&alias);
+        let known = old.name == new.name || out.aliases.contains(&alias);
         let meant = known || old.stages.contains(stage.stages());
-        // Data for a uniform block is packed by its one layout.
-        let packed = old.kind == BindingKind::Uniform && old.ty != new.ty;
-        if !meant || packed || old.kind != new.kind || old.count != new.count {
+        let kind = together(old.kind, new.kind).filter(|_| meant && old.count == new.count);
+        let Some(kind) = kind else {
             let message = format!(
                 "binding ({group}, {slot}) is called '{}' and, in the {} stage, '{}'",
                 old.name,
@@ -125,11 +133,16 @@ fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<
                 new.name
             );
             return clash(message, "give it one name, or two bindings");
-        }
+        };
         let least = |binding: &Binding| binding.ty.as_ref().map_or(0, |ty| ty.size() + ty.open_stride().unwrap_or(0));
-        if least(new) > least(old) {
+        if kind == BindingKind::Uniform && old.ty != new.ty {
+            // Which of the layouts data would have, nobody can say: it is given as bytes.
+            let len = Some(least(old).max(least(new)));
+            old.ty = Some(Type::Array { of: Box::new(Type::Scalar(Scalar::U8)), len, stride: 1 });
+        } else if least(new) > least(old) {
             old.ty.clone_from(&new.ty);
         }
+        old.kind = kind;
         old.stages |= new.stages;
         old.reads |= new.reads;
         old.writes |= new.writes;
@@ -157,6 +170,31 @@ fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<
     old.reads |= new.reads;
     old.writes |= new.writes;
     Ok(())
+}
+
+/// What two variables of one place are to their one descriptor. (Vulkan 1.3, "Shader Resource and Descriptor Type
+/// Correspondence": an image and a sampler may be those of one combined image sampler.)
+fn together(one: BindingKind, other: BindingKind) -> Option<BindingKind> {
+    use BindingKind as K;
+    match (one, other) {
+        (one, other) if one == other => Some(one),
+        (K::Sampled { dimension, arrayed, multisampled: false, sample }, K::Sampler { .. })
+        | (K::Sampler { .. }, K::Sampled { dimension, arrayed, multisampled: false, sample }) => {
+            Some(K::Combined { dimension, arrayed, multisampled: false, sample })
+        }
+        (whole @ K::Combined { .. }, K::Sampler { .. }) | (K::Sampler { .. }, whole @ K::Combined { .. }) => {
+            Some(whole)
+        }
+        (
+            whole @ K::Combined { dimension, arrayed, multisampled, sample },
+            K::Sampled { dimension: d, arrayed: a, multisampled: m, sample: s },
+        )
+        | (
+            K::Sampled { dimension: d, arrayed: a, multisampled: m, sample: s },
+            whole @ K::Combined { dimension, arrayed, multisampled, sample },
+        ) if (dimension, arrayed, multisampled, sample) == (d, a, m, s) => Some(whole),
+        _ => None,
+    }
 }
 
 /// Whether two layouts put the same members at the same places; names of structs do not matter.

@@ -1,7 +1,7 @@
 //! One stage of a program as it comes out of a text or a SPIR-V module, before stages are joined.
 
 use crate::block::{Scalar, Type};
-use crate::interface::{Binding, Output, VertexInput};
+use crate::interface::{Binding, Output, Refused, VertexInput};
 use crate::program::{Module, Stage};
 use rgraph_plan::access::Stages;
 
@@ -9,6 +9,8 @@ use rgraph_plan::access::Stages;
 pub(crate) struct Part {
     pub module: Module,
     pub bindings: Vec<Binding>,
+    /// Bindings that no pass can fill.
+    pub refused: Vec<Refused>,
     /// Name and layout of the push data.
     pub push: Option<(String, Type)>,
     /// Whether push data is declared and not used.

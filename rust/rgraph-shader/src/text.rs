@@ -105,6 +105,7 @@ impl<'a> Text<'a> {
         let mut part = Part {
             module: Module { stage, entry: entry.to_owned(), spirv },
             bindings: Vec::new(),
+            refused: Vec::new(),
             push: None,
             unused_push: false,
             workgroup: if stage == Stage::Compute { point.workgroup_size } else { [0; 3] },

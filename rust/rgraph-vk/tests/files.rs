@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rgraph_plan::access::Usage;
 use rgraph_vk::Error;
-use rgraph_vk::file::{Callbacks, Setting, Settings, load, write};
+use rgraph_vk::file::{Arrays, Callbacks, Setting, Settings, load, write};
 use rgraph_vk::work::{Groups, Step, Work};
 
 const COUNT: &str = "@group(0) @binding(0) var<storage, read_write> counts: array<u32>;
@@ -56,11 +56,11 @@ fn a_file_is_a_workload_and_is_the_same_after_writing() {
     let [Step::Dispatch(dispatch)] = steps.as_slice() else { panic!("it dispatches") };
     assert_eq!(dispatch.groups, Groups::Cover(counts, 0));
 
-    let text = write(&loaded.load, &[], Some(&folder.0), Callbacks::Refuse).expect("it can be written");
+    let text = write(&loaded.load, Arrays::default(), Some(&folder.0), Callbacks::Refuse).expect("it can be written");
     assert!(text.contains("\"shader\": \"count.wgsl\""), "{text}");
     let again = load(&folder.file("again.rgraph.json", &text), &Settings::new()).expect("what is written is read");
     assert_eq!(again.load.graph.content_hash(), graph.content_hash());
-    let alone = write(&again.load, &[], None, Callbacks::Refuse).expect("it can be written");
+    let alone = write(&again.load, Arrays::default(), None, Callbacks::Refuse).expect("it can be written");
     assert!(alone.contains("\"wgsl\""), "shaders of a text without a folder are written into it");
 }
 

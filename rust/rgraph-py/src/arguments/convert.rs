@@ -59,13 +59,28 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy)]
 pub struct Number(pub f64);
 
-fn out_of_range(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
+/// The exception of a value that is no number of a kind, by the one of the extraction: `RG-E213` if it is a number that is
+/// out of range or not whole, else a `TypeError`, to which pyo3 adds the argument's name.
+fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
     let py = value.py();
-    if !error.is_instance_of::<PyOverflowError>(py) {
-        return error;
+    // Only numbers are shown: the text of anything else may be long. Python writes no integer of more than 4,300 digits.
+    let shown = || match value.str() {
+        Ok(text) => text.to_string_lossy().chars().take(40).collect::<String>(),
+        Err(_) => "the number".to_owned(),
+    };
+    if error.is_instance_of::<PyOverflowError>(py) {
+        return bad(py, Code::BadNumber, format!("{} is out of range", shown()), &format!("numbers here go {limit}"));
     }
-    let shown: String = value.to_string().chars().take(40).collect();
-    bad(py, Code::BadNumber, format!("{shown} is out of range"), &format!("numbers here go {limit}"))
+    let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    if value.hasattr("__float__").unwrap_or(false) && !value.hasattr("__len__").unwrap_or(true) {
+        let message = format!("{} is a {kind}, where a whole number is meant", shown());
+        let help = match value.extract::<f64>() {
+            Ok(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("write {number:.0}"),
+            _ => "round it with int(), or divide with //".to_owned(),
+        };
+        return bad(py, Code::BadNumber, message, &help);
+    }
+    PyTypeError::new_err(format!("expected a number, not '{kind}'"))
 }
 
 fn refuse_bool(value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -86,7 +101,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Count {
                 Err(bad(value.py(), Code::BadNumber, "4294967295 is out of range", "numbers here go up to 4294967294"))
             }
             Ok(number) => Ok(Self(number)),
-            Err(error) => Err(out_of_range(&value, error, "from 0 to 4294967294")),
+            Err(error) => Err(no_number(&value, error, "from 0 to 4294967294")),
         }
     }
 }
@@ -96,7 +111,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Bytes {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         refuse_bool(&value)?;
-        let number = value.extract::<u64>().map_err(|error| out_of_range(&value, error, "from 0 to 2^64 - 1"))?;
+        let number = value.extract::<u64>().map_err(|error| no_number(&value, error, "from 0 to 2^64 - 1"))?;
         Ok(Self(number))
     }
 }
@@ -106,7 +121,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Number {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         refuse_bool(&value)?;
-        let number = value.extract::<f64>().map_err(|error| out_of_range(&value, error, "up to 1.8e308"))?;
+        let number = value.extract::<f64>().map_err(|error| no_number(&value, error, "up to 1.8e308"))?;
         Ok(Self(number))
     }
 }

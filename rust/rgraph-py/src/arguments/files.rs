@@ -10,11 +10,10 @@ use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
-use rgraph_plan::resource::ResourceId;
 
 use rgraph_vk::Error;
 use rgraph_vk::disk::{self, Allowed, Fault};
-use rgraph_vk::file::{Callbacks, Loaded, Setting, Settings};
+use rgraph_vk::file::{Arrays, Callbacks, Loaded, Setting, Settings};
 use rgraph_vk::work::Workload;
 
 use crate::arguments::convert::Text;
@@ -97,12 +96,12 @@ pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settin
 pub fn graph_text(
     py: Python<'_>,
     load: &Workload,
-    contents: &[(ResourceId, String)],
+    arrays: Arrays<'_>,
     folder: Option<&Path>,
     callbacks: Callbacks,
 ) -> PyResult<String> {
     GraphError::check(load.graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
-    guarded(py, || rgraph_vk::file::write(load, contents, folder, callbacks))?.map_err(|error| graph_error(py, &error))
+    guarded(py, || rgraph_vk::file::write(load, arrays, folder, callbacks))?.map_err(|error| graph_error(py, &error))
 }
 
 /// The folder that a path stands in.

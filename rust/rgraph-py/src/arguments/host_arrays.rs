@@ -64,7 +64,7 @@ impl Host {
 
     /// A copy of it as it is now.
     pub fn kept(&self) -> Kept {
-        Kept { form: self.form.clone(), bytes: self.bytes().into() }
+        Kept { form: self.form.clone(), bytes: self.bytes().into(), file: None }
     }
 
     /// Its shape, the slowest axis first.

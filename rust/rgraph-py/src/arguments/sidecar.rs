@@ -8,10 +8,11 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::{Axis, Resource, ResourceId};
 use rgraph_vk::file::{Picture, name_below, npy};
+use rgraph_vk::texel::Element;
 
 use crate::arguments::files;
 use crate::arguments::host_arrays::Host;
-use crate::classes::array_layout::ArrayLayout;
+use crate::classes::array_layout::{ArrayLayout, Form, Kept};
 
 /// A file that fills a resource.
 pub struct Beside {
@@ -21,6 +22,8 @@ pub struct Beside {
     pub name: String,
     /// What is to be written into it; `None`: it is there.
     pub bytes: Option<Vec<u8>>,
+    /// The shape and the kind of numbers that it says itself.
+    pub says: Option<(Vec<usize>, Element)>,
 }
 
 /// A file's name beside a graph file.
@@ -50,29 +53,55 @@ impl Beside {
     pub fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
         let what = format!("the array of \"{}\"", graph.resource_name(id));
         let host = Host::new(array, &what)?;
+        Self::new(array.py(), (path, graph, id), &host.form, host.bytes())
+    }
+
+    /// The file of an array that a resource begins with: the one that it was read from, if it lies below the graph file's
+    /// folder; else one that is written anew.
+    pub fn of_first(py: Python<'_>, path: &Path, graph: &Graph, id: ResourceId, first: &Kept) -> PyResult<Self> {
+        if let Some(name) = first.file.as_ref().and_then(|file| name_below(files::folder(path), file)) {
+            let says = first.form.dtype.number().map(|element| (first.form.shape.clone(), element));
+            return Ok(Self { id, name, bytes: None, says });
+        }
+        Self::new(py, (path, graph, id), &first.form, &first.bytes)
+    }
+
+    fn new(
+        py: Python<'_>,
+        (path, graph, id): (&Path, &Graph, ResourceId),
+        form: &Form,
+        bytes: &[u8],
+    ) -> PyResult<Self> {
+        let what = format!("the array of \"{}\"", graph.resource_name(id));
+        let Some(element) = form.dtype.number() else {
+            // The declaration's shape has the records.
+            return Ok(Self { id, name: name(path, graph, id, "bin"), bytes: Some(bytes.to_vec()), says: None });
+        };
         let bytes = match kind(&graph.resources()[id]) {
-            None => npy::write(host.shape(), host.element(), host.bytes()),
+            None => npy::write(&form.shape, element, bytes),
             Some(kind) => {
-                let layout = ArrayLayout::for_array(array.py(), (&kind, None), &host.form, &what)?;
-                match layout.pack(&host.form, host.bytes()) {
-                    Cow::Borrowed(bytes) => npy::write(host.shape(), host.element(), bytes),
+                let layout = ArrayLayout::for_array(py, (&kind, None), form, &what)?;
+                match layout.pack(form, bytes) {
+                    Cow::Borrowed(bytes) => npy::write(&form.shape, element, bytes),
                     // Filled up to the channels of the format, or made of bools.
-                    Cow::Owned(bytes) => npy::write(&ArrayLayout::natural(&kind).shape, host.element(), &bytes),
+                    Cow::Owned(bytes) => npy::write(&ArrayLayout::natural(&kind).shape, element, &bytes),
                 }
             }
         };
-        Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes) })
+        let says = Some((form.shape.clone(), element));
+        Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes), says })
     }
 
     /// The file that a picture was read from, if it lies below the graph file's folder; else one that is written anew.
     pub fn of_picture(path: &Path, graph: &Graph, id: ResourceId, picture: &Picture) -> Self {
+        let says = picture.shape.clone().map(|shape| (shape, picture.element));
         if let Some(name) = name_below(files::folder(path), &picture.path) {
-            return Self { id, name, bytes: None };
+            return Self { id, name, bytes: None, says };
         }
         let (suffix, bytes) = match &picture.shape {
             Some(shape) => ("npy", npy::write(shape, picture.element, &picture.bytes)),
             None => ("bin", picture.bytes.clone()),
         };
-        Self { id, name: name(path, graph, id, suffix), bytes: Some(bytes) }
+        Self { id, name: name(path, graph, id, suffix), bytes: Some(bytes), says }
     }
 }

@@ -5,6 +5,7 @@
 //! resource's bytes by it, or filled from them. The planner knows nothing of it.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -350,6 +351,8 @@ pub struct Kept {
     pub form: Form,
     /// Its bytes.
     pub bytes: Arc<[u8]>,
+    /// The file that it was read from.
+    pub file: Option<Arc<Path>>,
 }
 
 #[cfg(test)]

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_shader::Given;
-use rgraph_vk::file::{Callbacks, Loaded};
+use rgraph_vk::file::{self, Arrays, Callbacks, Loaded, Typed};
+use rgraph_vk::texel::Element;
 
 use crate::arguments::convert::{FileText, Text, word};
 use crate::arguments::dtype::Dtype;
 use crate::arguments::files;
 use crate::arguments::sidecar::Beside;
-use crate::classes::array_layout::Seen;
+use crate::classes::array_layout::{Form, Kept, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::draft::Draft;
 use crate::run::error::bad;
@@ -23,13 +26,28 @@ use crate::run::state::State;
 impl PyGraph {
     /// The Python object of a graph that was read, with what its passes do.
     fn loaded(py: Python<'_>, loaded: Loaded) -> PyResult<Bound<'_, Self>> {
-        let Loaded { load, pictures, files } = loaded;
+        let Loaded { load, pictures, typed, files } = loaded;
         let mut state = State::new(load.graph.clone());
         for (id, picture) in &pictures {
             let buffer = load.graph.resources()[*id].as_buffer().is_some();
             if let (true, Some(shape)) = (buffer, &picture.shape) {
                 state.seen.insert(*id, Seen::Items(shape.clone(), Dtype::Number(picture.element)));
             }
+        }
+        for (id, Typed { shape, dtype }) in typed {
+            if let Some(element) = Element::from_name(dtype.name()) {
+                let shape = shape.iter().map(|axis| *axis as usize).collect();
+                state.seen.insert(id, Seen::Items(shape, Dtype::Number(element)));
+            }
+        }
+        let begins =
+            |(id, _): &(ResourceId, _)| matches!(load.graph.resources()[*id].life, Life::Persistent | Life::History(_));
+        let (firsts, pictures) = pictures.into_iter().partition::<Vec<_>, _>(begins);
+        for (id, picture) in firsts {
+            let shape = picture.shape.clone().unwrap_or_else(|| vec![picture.bytes.len()]);
+            let form = Form { shape, dtype: Dtype::Number(picture.element), boolean: false };
+            let file = Some(picture.path.as_path().into());
+            state.first.insert(id, Kept { form, bytes: picture.bytes.as_slice().into(), file });
         }
         (state.pictures, state.files) = (pictures, files);
         state.drafts = Draft::of_work(load);
@@ -46,28 +64,28 @@ impl PyGraph {
         let (load, _) = Self::workload(slf, whole, &Arc::from([]));
         let folder = path.map(files::folder);
         let mut beside = Vec::new();
-        if let (Some(_), true, Some(name)) = (path, callbacks == Callbacks::Refuse, slf.get().first_of()) {
-            let message = format!("graph files hold no first array, and \"{name}\" has one");
-            let help = "save it with callbacks=\"skip\", and set the state after loading: compiled.set(name, array)";
-            return Err(bad(py, Code::BadFile, message, help));
-        }
         if let (Callbacks::Refuse, Some(name)) = (callbacks, slf.get().per_run_of()) {
             let message = format!("graph files hold no functions, and pass \"{name}\" has one for its runs");
             let help = "save it with callbacks=\"skip\", and give values per run: params={(pass, \"clear\"): …}";
             return Err(bad(py, Code::BadFile, message, help));
         }
         if let Some(path) = path {
-            let (arrays, pictures) = slf.get().read(|state| {
+            let (arrays, pictures, firsts) = slf.get().read(|state| {
                 let Some(graph) = &state.graph else { return Default::default() };
                 let here = |id| load.graph.find_resource(graph.resource_name(id));
                 let arrays: Vec<_> =
                     state.arrays.iter().filter_map(|(id, array)| Some((here(*id)?, array.clone_ref(py)))).collect();
                 let pictures: Vec<_> =
                     state.pictures.iter().filter_map(|(id, one)| Some((here(*id)?, Arc::clone(one)))).collect();
-                (arrays, pictures)
+                let firsts: Vec<_> =
+                    state.first.iter().filter_map(|(id, first)| Some((here(*id)?, first.clone()))).collect();
+                (arrays, pictures, firsts)
             });
             for (id, array) in arrays {
                 beside.push(Beside::of_array(path, &load.graph, id, array.bind(py))?);
+            }
+            for (id, first) in firsts {
+                beside.push(Beside::of_first(py, path, &load.graph, id, &first)?);
             }
             let known = |id| beside.iter().any(|one: &Beside| one.id == id);
             let pictures: Vec<_> = pictures.into_iter().filter(|(id, _)| !known(*id)).collect();
@@ -76,7 +94,33 @@ impl PyGraph {
             beside.sort_by_key(|one| one.id);
         }
         let contents: Vec<_> = beside.iter().map(|one| (one.id, one.name.clone())).collect();
-        Ok((files::graph_text(py, &load, &contents, folder, callbacks)?, beside))
+        let typed = slf.get().typed(&load.graph, &beside);
+        let arrays = Arrays { contents: &contents, typed: &typed };
+        Ok((files::graph_text(py, &load, arrays, folder, callbacks)?, beside))
+    }
+
+    /// The buffers that are declared with a shape and a kind of numbers which no file beside says, by their ids in `whole`.
+    fn typed(&self, whole: &Graph, beside: &[Beside]) -> Vec<(ResourceId, Typed)> {
+        let typed = |id: ResourceId, seen: &Seen| match seen {
+            Seen::Items(shape, dtype) => {
+                let element = dtype.number()?;
+                let said = |one: &Beside| {
+                    one.id == id && one.says.as_ref().is_some_and(|(axes, kind)| axes == shape && *kind == element)
+                };
+                let dtype = file::Dtype::from_name(element.name()).filter(|_| !beside.iter().any(said))?;
+                Some(Typed { shape: shape.iter().map(|axis| *axis as u64).collect(), dtype })
+            }
+            Seen::Texels(..) | Seen::Shader(_) => None,
+        };
+        self.read(|state| {
+            let Some(graph) = &state.graph else { return Vec::new() };
+            let ids = graph.resources().ids().filter(|id| !state.anew.resources.contains(id));
+            ids.filter_map(|id| {
+                let here = whole.find_resource(graph.resource_name(id))?;
+                Some((here, typed(here, state.seen.get(&id)?)?))
+            })
+            .collect()
+        })
     }
 
     /// The name of a pass with functions that are called at each run.
@@ -84,14 +128,6 @@ impl PyGraph {
         self.read(|state| {
             let pass = state.per_run.first()?.pass;
             state.graph.as_ref().map(|graph| graph.pass_name(pass).to_owned())
-        })
-    }
-
-    /// The name of a resource that begins with an array.
-    fn first_of(&self) -> Option<String> {
-        self.read(|state| {
-            let id = state.first.keys().filter(|id| !state.anew.resources.contains(id)).min()?;
-            state.graph.as_ref().map(|graph| graph.resource_name(*id).to_owned())
         })
     }
 }
@@ -123,7 +159,8 @@ impl PyGraph {
     /// there never is half a file.
     ///
     /// Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-    /// it; arrays are written beside it, as `NAME.RESOURCE.npy`.
+    /// it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
+    /// records begins with is written as its bytes, `NAME.RESOURCE.bin`.
     ///
     /// Parameters
     /// ----------

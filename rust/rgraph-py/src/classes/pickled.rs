@@ -134,7 +134,7 @@ impl PyGraph {
         }
         for (name, first) in firsts {
             let (form, bytes) = form(first.extract()?)?;
-            begun.push((find(&name)?, Kept { form, bytes: bytes.as_bytes().into() }));
+            begun.push((find(&name)?, Kept { form, bytes: bytes.as_bytes().into(), file: None }));
         }
         for (name, one) in seens {
             let (first, second): (Bound<'py, PyAny>, Bound<'py, PyAny>) = one.extract()?;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::bake::propose::Tried;
 use rgraph_plan::budget::MemoryBudget;
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Profile};
@@ -24,7 +24,7 @@ use crate::classes::history;
 use crate::classes::judge;
 use crate::classes::pass::PyPass;
 use crate::classes::plan_records;
-use crate::run::error::{graph_error, guarded};
+use crate::run::error::{bad, graph_error, guarded};
 use crate::run::state::State;
 
 /// What a bake decided: the order and queues of passes, barriers, memory, and why.
@@ -143,10 +143,10 @@ impl PyPlan {
     }
 
     /// The graph that the plan is checked against.
-    pub fn graph_or_own(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
-        let found = self.declaration(graph)?;
-        let found =
-            found.ok_or_else(|| PyTypeError::new_err("a plan that was read knows no graph: give it as graph="))?;
+    pub fn graph_or_own(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
+        let known = self.declaration(graph)?;
+        let hint = "give it as graph=";
+        let found = known.ok_or_else(|| bad(py, Code::UnknownName, "a plan that was read knows no graph", hint))?;
         // `weights=` of a bake are no part of the graph that it was given.
         match &self.graph {
             Some(own) if judge::weighed_alike(&found, own) => Ok(Arc::clone(own)),
@@ -204,7 +204,7 @@ impl PyPlan {
     ///     Its graph; default: the graph it was baked from, as it was then.
     #[pyo3(signature = (graph = None))]
     fn to_dot(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
-        let (graph, plan) = (self.graph_or_own(graph)?, Arc::clone(&self.plan));
+        let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
         guarded(py, move || report::dot(&graph, &plan))
     }
 
@@ -281,7 +281,7 @@ impl PyPlan {
             Ok(pass) => pass.get().full_name(),
             Err(_) => name.extract::<Text>()?.0.to_owned(),
         };
-        let (graph, plan) = (self.graph_or_own(graph)?, Arc::clone(&self.plan));
+        let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
         let explained = guarded(py, move || report::explain(&graph, &plan, &name))?;
         explained.map_err(|error| graph_error(py, &error))
     }
@@ -299,7 +299,7 @@ impl PyPlan {
     ///     Every rule that the plan breaks; empty if it is right.
     #[pyo3(signature = (graph = None))]
     fn check<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
-        judge::check(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+        judge::check(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
     }
 
     /// Find the barriers, waits, stages and accesses that the plan would be as right without.
@@ -317,7 +317,7 @@ impl PyPlan {
     ///     In plan order; empty if `check` has findings.
     #[pyo3(signature = (graph = None))]
     fn minimal<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
-        judge::minimal(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+        judge::minimal(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
     }
 
     /// Prove that the plan covers every hazard: for each pair of uses the chain of synchronization between them.
@@ -341,7 +341,7 @@ impl PyPlan {
     ///     If a hazard is not covered, or a layout or owner is not what a use needs.
     #[pyo3(signature = (graph = None))]
     fn certificate<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyAny>> {
-        judge::certificate(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+        judge::certificate(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
     }
 
     /// Verify a certificate of any origin: find all hazard pairs, and follow each chain link by link.
@@ -364,7 +364,7 @@ impl PyPlan {
         certificate: &Bound<'_, PyAny>,
         graph: Option<&Bound<'_, PyGraph>>,
     ) -> PyResult<()> {
-        judge::verify(py, self.graph_or_own(graph)?, Arc::clone(&self.plan), certificate)
+        judge::verify(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan), certificate)
     }
 
     /// Result of the plan by symbolic execution of its batches on shared memory.
@@ -393,7 +393,7 @@ impl PyPlan {
         graph: Option<&Bound<'py, PyGraph>>,
         interleavings: Count,
     ) -> PyResult<Bound<'py, PyList>> {
-        judge::interpret_plan(py, self.graph_or_own(graph)?, Arc::clone(&self.plan), interleavings.0.into())
+        judge::interpret_plan(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan), interleavings.0.into())
     }
 
     /// Name of the graph that it is a plan of.

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use rgraph_shader::{
-    Binding, BindingKind, Member, Reflection, SampleKind, Scalar, SpecConstant, StageReflection, Type, Value,
+    Binding, BindingKind, Member, Reflection, Refused, SampleKind, Scalar, SpecConstant, StageReflection, Type, Value,
 };
 use rgraph_vk::front::check::words;
 
@@ -29,7 +29,8 @@ use crate::run::record::record;
 /// Returns
 /// -------
 /// ShaderReflection
-///     What the shader asks for. Variables that it declares and does not use are in `unused` alone.
+///     What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
+///     bind in `refused` with the reason.
 ///
 /// Raises
 /// ------
@@ -84,6 +85,7 @@ pub fn reflect<'py>(
         interface.writes_depth,
         PyTuple::new(py, &interface.unused)?,
         tuple(py, interface.constants.iter().map(|one| constant(py, one)))?,
+        tuple(py, interface.refused.iter().map(|one| refused(py, one)))?,
     );
     record!(py, "ShaderReflection", values)
 }
@@ -114,6 +116,10 @@ fn constant<'py>(py: Python<'py>, constant: &SpecConstant) -> PyResult<Bound<'py
     };
     let ty = Type::Scalar(constant.scalar).describe();
     record!(py, "ShaderConstant", (&constant.name, constant.id, ty, default, constant.required))
+}
+
+fn refused<'py>(py: Python<'py>, one: &Refused) -> PyResult<Bound<'py, PyAny>> {
+    record!(py, "ShaderRefusal", (&one.name, one.group.zip(one.binding), one.fault.to_string()))
 }
 
 fn varying<'py>(

@@ -183,7 +183,8 @@ impl PyPlan {
     /// against
     ///     A later plan to compare with; the differences are those of `diff`.
     /// against_images
-    ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
+    ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
+    ///     as images of one plan only.
     #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None))]
     fn to_html(
         slf: &Bound<'_, Self>,
@@ -201,6 +202,8 @@ impl PyPlan {
         let mut values = images.map(|images| values(images, false)).transpose()?.unwrap_or_default();
         values.extend(against_images.map(|images| self::values(images, true)).transpose()?.unwrap_or_default());
         let images = images.map(pictures).transpose()?.unwrap_or_default();
+        let mut later_images = against_images.map(pictures).transpose()?.unwrap_or_default();
+        later_images.retain(|(name, _)| images.iter().all(|(known, _)| known != name));
         let findings = findings.map(self::findings).transpose()?.unwrap_or_default();
         let declaration = slf.get().declaration(graph)?;
         let plan = Arc::clone(slf.get().plan());
@@ -215,6 +218,7 @@ impl PyPlan {
                 measured: measured.as_ref(),
                 frames: frames.as_deref(),
                 images: &images,
+                later_images: &later_images,
                 values: &values,
                 findings: &findings,
                 against: other.as_ref().map(|(plan, graph)| (&**plan, graph.as_deref())),
@@ -252,8 +256,8 @@ impl PyPlan {
     /// graph
     ///     Its graph; default: the graph it was baked from, as it was then.
     /// view
-    ///     What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
-    ///     resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
+    ///     What it shows: `"plan"` (timeline and matrix), `"timeline"` (passes by queue), `"resources"` (a row per
+    ///     resource with its lifetime and accesses), `"memory"` (the heaps), `"matrix"` (passes against resources).
     /// width
     ///     In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
     ///

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::access::PassQueue;
+use rgraph_plan::error::Code;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Command, Plan};
 use rgraph_plan::prelude::Policy;
@@ -20,7 +20,7 @@ use crate::arguments::options::{self, Budget};
 use crate::arguments::weights::{Weights, pass_name};
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::{Asked, PyPlan};
-use crate::run::error::{graph_error, guarded};
+use crate::run::error::{bad, graph_error, guarded};
 use crate::run::plan_cache::{keep_scratch, take_scratch};
 
 /// The plan of a graph under other choices, beside the plan before. `str(answer)` is a table.
@@ -223,13 +223,13 @@ impl PyPlan {
         let known = || Policy::NAMES.into_iter();
         let policy = policy.map(|Text(name)| word(py, "policy", name, Policy::from_name, known()));
         changes.policy = policy.transpose()?;
-        let graph = slf.get().graph_or_own(graph)?;
+        let graph = slf.get().graph_or_own(py, graph)?;
         let mut asked = match (slf.get().asked(), profile) {
             (Some(asked), _) => Asked::clone(asked),
             (None, Some(_)) => Asked::default(),
             (None, None) => {
-                let message = "a plan that was read knows no profile: give it as profile=";
-                return Err(PyTypeError::new_err(message));
+                let message = "a plan that was read knows no profile";
+                return Err(bad(py, Code::UnknownName, message, "give it as profile="));
             }
         };
         if profile.is_some() {

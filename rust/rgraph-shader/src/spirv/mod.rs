@@ -332,8 +332,9 @@ impl<'a> Binary<'a> {
                     5316 => Some(Stage::ClosestHit),
                     5317 => Some(Stage::Miss),
                     5318 => Some(Stage::Callable),
-                    5364 => Some(Stage::Task),
-                    5365 => Some(Stage::Mesh),
+                    // Of VK_NV_mesh_shader, whose capability compiling refuses, and of VK_EXT_mesh_shader.
+                    5267 | 5364 => Some(Stage::Task),
+                    5268 | 5365 => Some(Stage::Mesh),
                     _ => None,
                 };
                 let (name, rest) = string(instruction.from(2));

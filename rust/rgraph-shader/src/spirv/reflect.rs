@@ -6,7 +6,7 @@ use crate::block::Type;
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
-use crate::interface::{Binding, BindingKind};
+use crate::interface::{Binding, BindingKind, Refused};
 use crate::part::{Part, Varying};
 use crate::program::{Module, Stage};
 use std::collections::HashMap;
@@ -30,6 +30,7 @@ impl Binary<'_> {
         let mut part = Part {
             module: Module { stage, entry: entry.name.clone(), spirv: self.words.clone() },
             bindings: Vec::new(),
+            refused: Vec::new(),
             push: None,
             unused_push: false,
             workgroup: if stage == Stage::Compute { self.workgroup(entry) } else { [0; 3] },
@@ -105,8 +106,8 @@ impl Binary<'_> {
     fn resource(&self, variable: &Variable, uses: u8, stage: Stage, part: &mut Part) -> Result<(), ShaderError> {
         let name = self.variable_name(variable);
         let unsupported = |why: String| error::plain(Code::Unsupported, self.name, format!("'{name}': {why}"), "");
-        let ty = self.pointee(variable.pointer).ok_or_else(|| unsupported("its type is no pointer".to_owned()))?;
         if variable.class == class::PUSH_CONSTANT {
+            let ty = self.pointee(variable.pointer).ok_or_else(|| unsupported("its type is no pointer".to_owned()))?;
             let ty = self.layout(ty, &mut part.parts).map_err(unsupported)?;
             if !matches!(ty, Type::Struct(_)) {
                 return Err(unsupported("push data must be a block".to_owned()));
@@ -114,27 +115,40 @@ impl Binary<'_> {
             part.push = Some((name, ty));
             return Ok(());
         }
-        let place = |what, word: &str| {
-            self.decoration(variable.id, what).ok_or_else(|| unsupported(format!("it has no {word}")))
-        };
+        match self.binding(variable, uses, stage, &mut part.parts) {
+            Ok(binding) => part.bindings.push(binding),
+            Err(why) => {
+                let place = |what| self.decoration(variable.id, what);
+                let (group, binding) = (place(decoration::DESCRIPTOR_SET), place(decoration::BINDING));
+                let fault = unsupported(why);
+                part.refused.push(Refused { name, group, binding, fault });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a variable binds; `Err`: why no pass can fill it.
+    fn binding(&self, variable: &Variable, uses: u8, stage: Stage, parts: &mut u32) -> Result<Binding, String> {
+        let ty = self.pointee(variable.pointer).ok_or("its type is no pointer")?;
+        let place = |what, word: &str| self.decoration(variable.id, what).ok_or_else(|| format!("it has no {word}"));
         let group = place(decoration::DESCRIPTOR_SET, "DescriptorSet")?;
         let binding = place(decoration::BINDING, "Binding")?;
-        let (ty, count) = self.elements(ty).map_err(unsupported)?;
+        let (ty, count) = self.elements(ty)?;
         let kind = match variable.class {
             class::UNIFORM_CONSTANT => {
                 let index = self.decoration(variable.id, decoration::INPUT_ATTACHMENT_INDEX).unwrap_or(0);
-                self.opaque(ty, index, uses & COMPARES != 0).map_err(unsupported)?
+                self.opaque(ty, index, uses & COMPARES != 0)?
             }
             class::UNIFORM if self.decoration(ty, decoration::BUFFER_BLOCK).is_none() => BindingKind::Uniform,
             _ => BindingKind::Storage,
         };
         let layout = match kind {
-            BindingKind::Uniform | BindingKind::Storage => Some(self.layout(ty, &mut part.parts).map_err(unsupported)?),
+            BindingKind::Uniform | BindingKind::Storage => Some(self.layout(ty, parts)?),
             _ => None,
         };
         let sampler = matches!(kind, BindingKind::Sampler { .. });
-        part.bindings.push(Binding {
-            name,
+        Ok(Binding {
+            name: self.variable_name(variable),
             group,
             binding,
             count,
@@ -143,8 +157,7 @@ impl Binary<'_> {
             reads: uses & READ != 0 || sampler,
             writes: uses & WRITE != 0,
             ty: layout,
-        });
-        Ok(())
+        })
     }
 
     /// An input or output variable: a value at its location, or a block of them.

@@ -215,7 +215,8 @@ impl Binary<'_> {
         };
         let dimension = match dim {
             0 => Dimension::D1,
-            1 => Dimension::D2,
+            // Rectangles are planes whose texels are counted: no device of Vulkan takes their capability.
+            1 | 4 => Dimension::D2,
             2 => Dimension::D3,
             3 => Dimension::Cube,
             5 => {
@@ -316,7 +317,13 @@ fn format(number: u32) -> Result<Option<Format>, String> {
         None => Ok(None),
         Some(index) => match FORMATS.get(index as usize) {
             Some(format) => Ok(Some(*format)),
-            None => Err(format!("storage images of SPIR-V format {number} are not supported")),
+            None => Err(match number {
+                40 | 41 => {
+                    let name = if number == 40 { "r64ui" } else { "r64i" };
+                    format!("storage images of {name} are not supported: VK_EXT_shader_image_atomic_int64")
+                }
+                _ => format!("storage images of SPIR-V format {number} are not supported"),
+            }),
         },
     }
 }

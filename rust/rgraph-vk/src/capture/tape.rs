@@ -15,7 +15,7 @@ use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use crate::compile::compiled::{Compiled, Inputs, Upload};
 use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
-use crate::file::{Callbacks, write};
+use crate::file::{Arrays, Callbacks, write};
 use crate::frame::copy::{Plane, packed_bytes};
 use crate::frame::run::RunState;
 use crate::frame::{Frame, FrameShared};
@@ -216,7 +216,7 @@ fn with_steps(load: &Workload, steps: std::collections::HashMap<PassId, Vec<Step
     let works = works.chain(steps.into_iter().map(|(pass, steps)| (pass, Work::Steps(steps)))).collect();
     let load = Workload { graph: load.graph.clone(), works };
     // Nothing is refused: no work of these is a function.
-    let text = write(&load, &[], None, Callbacks::Skip).unwrap_or_else(|_| write_graph(&load.graph));
+    let text = write(&load, Arrays::default(), None, Callbacks::Skip).unwrap_or_else(|_| write_graph(&load.graph));
     Bytes::from(text.into_bytes())
 }
 

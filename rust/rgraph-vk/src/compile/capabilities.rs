@@ -2,6 +2,8 @@
 //!
 //! Source: Vulkan specification, "Capabilities" (appendix "Vulkan Environment for SPIR-V").
 
+use std::borrow::Cow;
+
 use ash::vk;
 use rgraph_plan::access::{Aspects, Stages};
 use rgraph_plan::format::Format;
@@ -11,7 +13,7 @@ use rgraph_shader::{Binding, BindingKind, Program};
 use crate::compile::spirv;
 use crate::convert;
 use crate::device::Shared;
-use crate::device::capability::{NEVER, OPTIONAL};
+use crate::device::capability::{ALWAYS, NEVER, OPTIONAL};
 use crate::error::{Code, DeviceError, Error};
 
 /// Stages whose stores need `vertexPipelineStoresAndAtomics`.
@@ -106,7 +108,7 @@ impl Shared {
         }
         let capabilities = program.modules.iter().flat_map(|module| spirv::capabilities(&module.spirv));
         match capabilities.into_iter().find_map(|wanted| self.missing(wanted)) {
-            Some(name) => self.lacks(program, name),
+            Some(name) => self.lacks(program, &name),
             None => Ok(()),
         }
     }
@@ -196,7 +198,7 @@ impl Shared {
     }
 
     /// The feature that a capability needs and this device does not have.
-    fn missing(&self, wanted: u32) -> Option<&'static str> {
+    fn missing(&self, wanted: u32) -> Option<Cow<'static, str>> {
         let core = &self.enabled.core;
         let on = |feature: vk::Bool32| feature == vk::TRUE;
         let (name, has) = match wanted {
@@ -208,7 +210,7 @@ impl Shared {
             22 => ("shaderInt16", on(core.shader_int16)),
             23 | 24 => ("shaderTessellationAndGeometryPointSize", on(core.shader_tessellation_and_geometry_point_size)),
             25 => ("shaderImageGatherExtended", on(core.shader_image_gather_extended)),
-            27 => ("shaderStorageImageMultisample", on(core.shader_storage_image_multisample)),
+            27 | 48 => ("shaderStorageImageMultisample", on(core.shader_storage_image_multisample)),
             28 => ("shaderUniformBufferArrayDynamicIndexing", on(core.shader_uniform_buffer_array_dynamic_indexing)),
             29 => ("shaderSampledImageArrayDynamicIndexing", on(core.shader_sampled_image_array_dynamic_indexing)),
             30 => ("shaderStorageBufferArrayDynamicIndexing", on(core.shader_storage_buffer_array_dynamic_indexing)),
@@ -216,7 +218,8 @@ impl Shared {
             32 => ("shaderClipDistance", on(core.shader_clip_distance)),
             33 => ("shaderCullDistance", on(core.shader_cull_distance)),
             34 | 45 => ("imageCubeArray", on(core.image_cube_array)),
-            35 => ("sampleRateShading", on(core.sample_rate_shading)),
+            35 | 52 => ("sampleRateShading", on(core.sample_rate_shading)),
+            41 => ("shaderResourceResidency", on(core.shader_resource_residency)),
             42 => ("shaderResourceMinLod", on(core.shader_resource_min_lod)),
             49 => ("shaderStorageImageExtendedFormats", on(core.shader_storage_image_extended_formats)),
             55 => ("shaderStorageImageReadWithoutFormat", on(core.shader_storage_image_read_without_format)),
@@ -227,12 +230,15 @@ impl Shared {
             5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
             other => {
                 let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == other);
-                return match find(&OPTIONAL) {
-                    Some(at) => self.enabled.lacks[at].then_some(OPTIONAL[at].1),
-                    None => find(&NEVER).map(|at| NEVER[at].1),
+                return match (find(&OPTIONAL), find(&NEVER)) {
+                    (Some(at), _) => self.enabled.lacks[at].then_some(OPTIONAL[at].1.into()),
+                    (None, Some(at)) => (self.enabled.others >> at & 1 == 0).then_some(NEVER[at].1.into()),
+                    // Whoever made the device may have made it for more than rgraph knows.
+                    (None, None) if ALWAYS.contains(&other) || self.is_borrowed() => None,
+                    (None, None) => Some(format!("capability {other} of SPIR-V").into()),
                 };
             }
         };
-        (!has).then_some(name)
+        (!has).then_some(name.into())
     }
 }

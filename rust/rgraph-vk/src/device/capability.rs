@@ -33,14 +33,71 @@ pub(crate) const OPTIONAL: [(u32, &str); 24] = [
     (4427, "shaderDrawParameters"),
 ];
 
-/// Capabilities of extensions and features that no device of rgraph's has: drivers crash on what is not switched on.
-pub(crate) const NEVER: [(u32, &str); 5] = [
-    (5347, "bufferDeviceAddress (GLSL: buffer_reference)"),
+/// Capabilities of extensions and features that no device of rgraph's has: drivers crash on what is not switched on. A
+/// caller's own device may have the extensions.
+pub(crate) const NEVER: [(u32, &str); 48] = [
+    (36, "rectangle images (image2DRect), which Vulkan has not"),
+    (37, "rectangle images (sampler2DRect), which Vulkan has not"),
+    (53, "VK_EXT_transform_feedback"),
+    (54, "VK_EXT_transform_feedback"),
+    (4165, "VK_ARM_shader_core_builtins"),
+    (4166, "VK_EXT_shader_tile_image"),
+    (4167, "VK_EXT_shader_tile_image"),
+    (4168, "VK_EXT_shader_tile_image"),
+    (4174, "VK_ARM_tensors"),
+    (4212, "VK_EXT_shader_float8"),
+    (4422, "VK_KHR_fragment_shading_rate"),
+    (4428, "VK_KHR_workgroup_memory_explicit_layout"),
+    (4429, "VK_KHR_workgroup_memory_explicit_layout"),
+    (4430, "VK_KHR_workgroup_memory_explicit_layout"),
+    (4447, "VK_EXT_post_depth_coverage"),
+    (4473, "VK_KHR_shader_untyped_pointers"),
+    (4484, "VK_QCOM_image_processing"),
+    (4485, "VK_QCOM_image_processing"),
+    (4486, "VK_QCOM_image_processing"),
+    (4495, "VK_QCOM_tile_shading"),
+    (5008, "VK_AMD_gpu_shader_half_float_fetch"),
+    (5009, "VK_AMD_texture_gather_bias_lod"),
+    (5010, "VK_AMD_shader_fragment_mask"),
+    (5013, "VK_EXT_shader_stencil_export"),
+    (5015, "VK_AMD_shader_image_load_store_lod"),
+    (5016, "VK_EXT_shader_image_atomic_int64"),
+    (5055, "VK_KHR_shader_clock"),
+    (5116, "VK_KHR_shader_bfloat16"),
+    (5128, "VK_EXT_descriptor_heap"),
+    (5265, "VK_EXT_conservative_rasterization"),
     (5266, "VK_NV_mesh_shader"),
-    (6022, "VK_KHR_cooperative_matrix"),
+    (5282, "VK_NV_shader_image_footprint"),
+    (5284, "VK_KHR_fragment_shader_barycentric"),
+    (5347, "bufferDeviceAddress (GLSL: buffer_reference)"),
     (5357, "VK_NV_cooperative_matrix"),
-    (5008, "VK_AMD_shader_image_load_store_lod"),
+    (5363, "VK_EXT_fragment_shader_interlock"),
+    (5372, "VK_EXT_fragment_shader_interlock"),
+    (5373, "VK_NV_shader_sm_builtins"),
+    (5378, "VK_EXT_fragment_shader_interlock"),
+    (5404, "VK_NV_shader_atomic_float16_vector"),
+    (5425, "VK_EXT_shader_long_vector"),
+    (5612, "VK_EXT_shader_atomic_float2"),
+    (5613, "VK_EXT_shader_atomic_float2"),
+    (5616, "VK_EXT_shader_atomic_float2"),
+    (6022, "VK_KHR_cooperative_matrix"),
+    (6033, "VK_EXT_shader_atomic_float"),
+    (6034, "VK_EXT_shader_atomic_float"),
+    (6095, "VK_EXT_shader_atomic_float2"),
 ];
+
+/// Capabilities that need no feature, or one that rgraph switches on wherever a device has it and that devices of
+/// Vulkan 1.3 have: shaders, their images and texel buffers, subgroups, dot products, and the like.
+pub(crate) const ALWAYS: [u32; 36] = [
+    0, 1, 40, 43, 44, 46, 47, 50, 51, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 4423, 4431, 4437, 4441, 4442, 4445, 4464,
+    4465, 4466, 4467, 4468, 5346, 5379, 6016, 6017, 6018, 6019,
+];
+
+/// Which of [`NEVER`] a caller's device was made for, by its extensions: a bit for each.
+pub(crate) fn others(has: impl Fn(&str) -> bool) -> u64 {
+    let bits = NEVER.iter().enumerate().filter(|(_, (_, name))| has(name)).map(|(at, _)| 1 << at);
+    bits.fold(0, |all, bit: u64| all | bit)
+}
 
 /// Which of [`OPTIONAL`] are missing; none where nothing is known.
 pub(crate) type Lacks = [bool; OPTIONAL.len()];

@@ -322,6 +322,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         mesh,
         rays,
         lacks: capability::lacks(&has11, &has12),
+        others: 0,
         separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
         memory_fd,
         semaphore_fd,

@@ -317,6 +317,7 @@ impl EnabledFeatures {
                     && on(self.pipelines.ray_tracing_pipeline),
             },
             lacks: capability::lacks(&self.v11, &self.v12),
+            others: capability::others(|name| self.extensions.iter().any(|own| own.to_bytes() == name.as_bytes())),
             separate_layouts: self.v12.separate_depth_stencil_layouts == vk::TRUE,
             memory_fd: has(khr::external_memory_fd::NAME),
             semaphore_fd: has(khr::external_semaphore_fd::NAME),

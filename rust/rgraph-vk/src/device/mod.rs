@@ -128,6 +128,8 @@ pub(crate) struct Enabled {
     pub rays: Rays,
     /// Missing features that shaders ask for.
     pub lacks: capability::Lacks,
+    /// Capabilities of extensions that rgraph itself does not switch on: see [`capability::others`].
+    pub others: u64,
     /// Whether depth and stencil of one image may be in different layouts.
     pub separate_layouts: bool,
     /// `VK_KHR_external_memory_fd`.

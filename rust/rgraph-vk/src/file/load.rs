@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file::graph::{
-    Extras, GraphFields, Included, PassFields, Scope, Settings, WORK_KEYS, read_graph_with,
+    Extras, GraphFields, Included, PassFields, Scope, Settings, Typed, WORK_KEYS, read_graph_with,
 };
 use rgraph_plan::file::json::Node;
 use rgraph_plan::graph::{Graph, PassId};
-use rgraph_plan::resource::{Kind, Resource, ResourceId};
+use rgraph_plan::resource::{Kind, Life, Resource, ResourceId};
 use rgraph_shader::ShaderError;
 
 use super::picture::Picture;
@@ -34,12 +34,13 @@ pub fn read(bytes: &[u8], path: Option<&Path>, settings: &Settings) -> Result<Lo
         entered: Vec::new(),
         works: Vec::new(),
         pictures: Vec::new(),
+        typed: Vec::new(),
         fault: None,
     };
     let name = path.to_string_lossy();
     let identity = identity.unwrap_or_default();
     let read = read_graph_with(bytes, &name, &identity.to_string_lossy(), settings, &mut loader);
-    let Loader { mut files, works, pictures, fault, .. } = loader;
+    let Loader { mut files, works, pictures, typed, fault, .. } = loader;
     let mut seen = std::collections::HashSet::new();
     files.retain(|file| seen.insert(file.clone()));
     let error = match (read, fault) {
@@ -52,7 +53,7 @@ pub fn read(bytes: &[u8], path: Option<&Path>, settings: &Settings) -> Result<Lo
                     load.works.insert(pass, work::Work::Steps(steps));
                 }
             }
-            return Ok(Loaded { load, pictures, files });
+            return Ok(Loaded { load, pictures, typed, files });
         }
     };
     Err(Failed { error, files })
@@ -74,6 +75,7 @@ struct Loader {
     entered: Vec<Entered>,
     works: Vec<(String, Vec<Step>)>,
     pictures: Vec<(ResourceId, Arc<Picture>)>,
+    typed: Vec<(ResourceId, Typed)>,
     fault: Option<ShaderError>,
 }
 
@@ -134,6 +136,10 @@ impl Extras for Loader {
         self.entered.pop();
     }
 
+    fn typed(&mut self, id: ResourceId, typed: Typed) {
+        self.typed.push((id, typed));
+    }
+
     fn contents(&mut self, node: &Node<'_, '_>, id: ResourceId, resource: &mut Resource) {
         let (Some(file), Some(name)) = (self.entered.last(), node.text()) else { return };
         let Some(folder) = &file.folder else {
@@ -147,6 +153,8 @@ impl Extras for Loader {
         let read = read.and_then(|(bytes, path)| {
             let picture = Picture::read(&path, bytes).map_err(about)?;
             match &mut resource.kind {
+                // It is as large as what it remembers.
+                _ if matches!(resource.life, Life::History(_)) => {}
                 Kind::Image(image) => picture.complete(image).map_err(about)?,
                 Kind::Buffer(buffer) => {
                     let size = *buffer.size.get_or_insert(picture.bytes.len() as u64);

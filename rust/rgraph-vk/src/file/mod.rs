@@ -30,10 +30,10 @@ use std::sync::Arc;
 
 pub use load::read;
 pub use picture::Picture;
-pub use rgraph_plan::file::graph::{Setting, Settings};
+pub use rgraph_plan::file::graph::{Dtype, Setting, Settings, Typed};
 pub use shader::included;
 pub use sidecar::name_below;
-pub use write::{Callbacks, write};
+pub use write::{Arrays, Callbacks, write};
 
 use rgraph_plan::resource::ResourceId;
 
@@ -46,8 +46,11 @@ use crate::work::Workload;
 pub struct Loaded {
     /// The declaration, and what its passes do.
     pub load: Workload,
-    /// What images and buffers are filled with, unless a run gives them something else.
+    /// What images and buffers are filled with, unless a run gives them something else; what is persistent or a history is
+    /// filled before the first run only.
     pub pictures: Vec<(ResourceId, Arc<Picture>)>,
+    /// Shapes and kinds of numbers of buffers that are seen as arrays.
+    pub typed: Vec<(ResourceId, Typed)>,
     /// The files that it was read from: itself first, then those that it names, each once, by absolute paths.
     pub files: Vec<PathBuf>,
 }

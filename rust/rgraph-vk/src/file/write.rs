@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::file::graph::{Tails, write_clear, write_graph_with};
+use rgraph_plan::file::graph::{Tails, Typed, write_clear, write_graph_with};
 use rgraph_plan::file::write::{Row, Sheet};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Graph, PassId, Ranges};
@@ -30,16 +30,24 @@ pub enum Callbacks {
     Skip,
 }
 
+/// What a graph file says of the arrays of its resources.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Arrays<'a> {
+    /// Names of files that fill resources.
+    pub contents: &'a [(ResourceId, String)],
+    /// How buffers are seen.
+    pub typed: &'a [(ResourceId, Typed)],
+}
+
 /// Writes a graph file with its work: the declaration as `rgraph_plan::file::write_graph` does, with all accesses, and
 /// beside it shaders, samplers and what each pass does. Shaders that were read from files below `folder` and did not
-/// change since are named, all others written out. `contents` are names of files that fill resources. Reading it gives
-/// the same graph with the same work.
+/// change since are named, all others written out. Reading it gives the same graph with the same work and the same arrays.
 ///
 /// # Errors
 /// `GraphError` with every pass whose work is a function, unless those are skipped.
 pub fn write(
     load: &Workload,
-    contents: &[(ResourceId, String)],
+    arrays: Arrays<'_>,
     folder: Option<&Path>,
     callbacks: Callbacks,
 ) -> Result<String, GraphError> {
@@ -57,11 +65,12 @@ pub fn write(
     mistakes.sort_by_key(|(id, _)| *id);
     GraphError::check(mistakes.into_iter().map(|(_, mistake)| mistake).collect())?;
     let mut names = Names::new(&load.graph);
-    let here =
-        |(id, file): &(ResourceId, String)| Some((graph.find_resource(load.graph.resource_name(*id))?, file.clone()));
-    let contents = contents.iter().filter_map(here).collect();
+    let here = |id: ResourceId| graph.find_resource(load.graph.resource_name(id));
+    let contents = arrays.contents.iter().filter_map(|(id, file)| Some((here(*id)?, file.as_str()))).collect();
+    let typed = arrays.typed.iter().filter_map(|(id, typed)| Some((here(*id)?, typed))).collect();
     let mut writer = Writer {
         contents,
+        typed,
         from: &load.graph,
         graph: &graph,
         works,
@@ -113,7 +122,9 @@ impl<'g> Names<'g> {
 
 pub(super) struct Writer<'w> {
     /// Files that fill resources.
-    contents: HashMap<ResourceId, String>,
+    contents: HashMap<ResourceId, &'w str>,
+    /// How buffers are seen.
+    typed: HashMap<ResourceId, &'w Typed>,
     /// The graph whose ids the works have.
     from: &'w Graph,
     /// The graph as it is written.
@@ -546,6 +557,9 @@ impl Tails for Writer<'_> {
     }
 
     fn resource(&mut self, row: &mut Row<'_>, resource: ResourceId) {
+        if let Some(Typed { shape, dtype }) = self.typed.get(&resource) {
+            row.put("shape", shape).put("dtype", dtype.name());
+        }
         row.some("file", self.contents.get(&resource));
     }
 

@@ -8,6 +8,7 @@ mod part;
 mod read;
 mod resource;
 mod scope;
+mod typed;
 mod write;
 
 pub use options::{Setting, Settings};
@@ -15,6 +16,7 @@ pub use read::{
     Extras, GRAPH_KEYS, GraphFields, Included, PASS_KEYS, PassFields, WORK_KEYS, read_graph, read_graph_with,
 };
 pub use scope::{Here, Scope};
+pub use typed::{Dtype, Typed};
 pub use write::{Tails, write_graph, write_graph_with};
 
 pub use read::clear as read_clear;

@@ -194,11 +194,19 @@ impl<'e> Reader<'e> {
                 node.source().about_resource(Some(&scope.full(name)));
                 let here = Here { graph: &self.graph, scope };
                 let read = if image {
-                    value.fields("an image", &IMAGE_KEYS).map(|fields| (read_image(&fields, &here), file_of(&fields)))
+                    let fields = value.fields("an image", &IMAGE_KEYS);
+                    fields.map(|fields| (read_image(&fields, &here), None, file_of(&fields)))
                 } else {
-                    value.fields("a buffer", &BUFFER_KEYS).map(|fields| (read_buffer(&fields, &here), file_of(&fields)))
+                    let fields = value.fields("a buffer", &BUFFER_KEYS);
+                    fields.map(|fields| {
+                        let (buffer, typed) = read_buffer(&fields, &here);
+                        (buffer, typed, file_of(&fields))
+                    })
                 };
-                if let Some((mut resource, has_file)) = read {
+                if let Some((mut resource, typed, has_file)) = read {
+                    if let Some(typed) = typed {
+                        self.extras.typed(id, typed);
+                    }
                     if has_file {
                         value.entries("", |key, file| {
                             if key == "file" {

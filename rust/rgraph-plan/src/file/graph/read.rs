@@ -7,6 +7,7 @@ use super::inline;
 use super::options::{Settings, alone, holds, options};
 use super::part::{MOST_WORDS, Part, Phase, Reader};
 use super::scope::{Here, Scope};
+use super::typed::Typed;
 use crate::access::Usage;
 use crate::error::{Code, GraphError, Mistake};
 use crate::file::json::{Fields, Node, Source};
@@ -111,7 +112,10 @@ pub trait Extras {
     /// The file that was begun last is done.
     fn leave(&mut self);
 
-    /// An image or a buffer has its contents from the file that `node` names.
+    /// A buffer is seen as an array.
+    fn typed(&mut self, _: ResourceId, _: Typed) {}
+
+    /// An image or a buffer has its contents, or what it holds before the first frame, from the file that `node` names.
     fn contents(&mut self, node: &Node<'_, '_>, id: ResourceId, resource: &mut Resource);
 
     /// A pass is declared, with the accesses that the file says: what it does.

@@ -1,6 +1,7 @@
 //! Reading images and buffers.
 
 use super::scope::Here;
+use super::typed::{self, Typed};
 use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
 use crate::resource::{
@@ -29,8 +30,10 @@ pub const IMAGE_KEYS: [&str; 18] = [
     "if",
 ];
 /// Keys of a buffer.
-pub const BUFFER_KEYS: [&str; 14] = [
+pub const BUFFER_KEYS: [&str; 16] = [
     "size",
+    "shape",
+    "dtype",
     "acceleration_structure",
     "modifies",
     "history_of",
@@ -125,16 +128,16 @@ pub(super) fn read_image(fields: &ImageFields<'_, '_>, here: &Here<'_>) -> Resou
     common(fields, Kind::Image(image), here)
 }
 
-/// A buffer, if nothing prevents reading it.
-pub(super) fn read_buffer(fields: &BufferFields<'_, '_>, here: &Here<'_>) -> Resource {
-    let size = fields.get("size").and_then(|size| size.u64());
-    let inherits =
-        fields.get("modifies").is_some() || fields.get("history_of").is_some() || fields.get("file").is_some();
-    if fields.get("size").is_none() && !inherits {
-        fields.node().mistake(Code::BadFile, "has no \"size\"", "give its bytes as \"size\"");
+/// A buffer, if nothing prevents reading it, and how it is seen as an array.
+pub(super) fn read_buffer(fields: &BufferFields<'_, '_>, here: &Here<'_>) -> (Resource, Option<Typed>) {
+    let (size, typed) = typed::read(fields);
+    let says = ["size", "shape", "modifies", "history_of", "file"].iter().any(|key| fields.get(key).is_some());
+    if !says {
+        let help = "give its bytes as \"size\", or \"shape\" and \"dtype\" of its array";
+        fields.node().mistake(Code::BadFile, "has no \"size\"", help);
     }
     let buffer = Buffer { size, acceleration_structure: fields.flag("acceleration_structure") };
-    common(fields, Kind::Buffer(buffer), here)
+    (common(fields, Kind::Buffer(buffer), here), typed)
 }
 
 fn common<const N: usize>(fields: &Fields<'_, '_, N>, kind: Kind, here: &Here<'_>) -> Resource {
@@ -150,12 +153,13 @@ fn common<const N: usize>(fields: &Fields<'_, '_, N>, kind: Kind, here: &Here<'_
 
 fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Life {
     let mut imported = fields.get("imported").and_then(read_imported).flatten();
-    if fields.get("file").is_some() {
-        imported = Some(imported.unwrap_or_default());
-    }
     let persistent = fields.flag("persistent");
     let fresh = fields.flag("fresh");
     let history = fields.get("history_of");
+    // What lives from frame to frame begins with the contents of its file.
+    if fields.get("file").is_some() && !persistent && history.is_none() {
+        imported = Some(imported.unwrap_or_default());
+    }
     let says = [imported.is_some(), persistent, fresh, history.is_some()];
     if says.iter().filter(|said| **said).count() > 1 {
         let help = "keep one: imported, persistent, fresh or history_of";

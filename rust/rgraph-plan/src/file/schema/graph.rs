@@ -7,6 +7,7 @@ use crate::access::{
     Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, STAGE_NAMES, Sharing, Stages, Transfer,
     Usage,
 };
+use crate::file::graph::Dtype;
 use crate::file::word::DeclaredStages;
 use crate::format::Format;
 
@@ -228,6 +229,8 @@ fn buffer() -> Value {
         &[],
         [
             ("size", u64()),
+            ("shape", any_of([u64(), list(u64())])),
+            ("dtype", word::<Dtype>(&[])),
             ("acceleration_structure", boolean()),
             ("modifies", name()),
             ("history_of", name()),
@@ -244,7 +247,7 @@ fn buffer() -> Value {
         ],
     );
     let has = |key: &str| json!({"required": [key]});
-    schema["anyOf"] = json!([has("size"), has("modifies"), has("history_of"), has("file")]);
+    schema["anyOf"] = json!([has("size"), has("shape"), has("modifies"), has("history_of"), has("file")]);
     schema
 }
 

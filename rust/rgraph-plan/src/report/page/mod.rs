@@ -1,4 +1,4 @@
-//! One self-contained HTML page that shows a plan: timeline, resources, memory, graph, diagram, tables, and why.
+//! One self-contained HTML page that shows a plan: timeline, resources, memory, graph, matrix, tables, and why.
 //!
 //! The page asks nothing of any network. Its content security policy allows the one script and the one style sheet
 //! by their hashes, pictures as `data:` URIs, and nothing else; names reach it as JSON only, and its script puts them
@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share the scope of one function, in this order.
-const SCRIPTS: [&str; 29] = [
+const SCRIPTS: [&str; 30] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -37,6 +37,7 @@ const SCRIPTS: [&str; 29] = [
     include_str!("../viewer/memory.js"),
     include_str!("../viewer/layers.js"),
     include_str!("../viewer/regions.js"),
+    include_str!("../viewer/edges.js"),
     include_str!("../viewer/graph.js"),
     include_str!("../viewer/island.js"),
     include_str!("../viewer/tables.js"),
@@ -69,6 +70,8 @@ pub struct Page<'a> {
     pub frames: Option<&'a Series>,
     /// Pictures of images: name and `data:` URI.
     pub images: &'a [(String, String)],
+    /// Pictures of images of `against` that are not in `images`.
+    pub later_images: &'a [(String, String)],
     /// Values of images: of those that have a picture, and of those of `against`.
     pub values: &'a [Values],
     /// What a judge found.
@@ -172,6 +175,8 @@ struct Payload<'a> {
     frames: Option<&'a Series>,
     images: &'a [(String, String)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    later: &'a [(String, String)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     values: &'a [Values],
     findings: &'a [Finding],
     hazards: Vec<(&'static str, &'static str)>,
@@ -188,6 +193,7 @@ impl<'a> Page<'a> {
             measured: None,
             frames: None,
             images: &[],
+            later_images: &[],
             values: &[],
             findings: &[],
             against: None,
@@ -205,6 +211,7 @@ impl<'a> Page<'a> {
             measured: self.measured,
             frames: self.frames,
             images: self.images,
+            later: self.later_images,
             values: self.values,
             findings: self.findings,
             hazards: hazard_templates().collect(),

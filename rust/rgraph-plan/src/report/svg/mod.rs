@@ -2,7 +2,7 @@
 //! are stripped (repositories, notebooks, papers); where styles are left in, they follow the reader's dark theme. Names
 //! are whole: where a box is too narrow for its name, the name is written beside it or in a key below.
 
-mod diagram;
+mod matrix;
 mod memory;
 mod resources;
 mod timeline;
@@ -19,7 +19,7 @@ use crate::plan::Plan;
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum View {
-    /// The timeline, and below it the diagram.
+    /// The timeline, and below it the matrix.
     #[default]
     Plan,
     /// Passes by queue in modelled time, or one after the other.
@@ -29,12 +29,12 @@ pub enum View {
     /// Heaps: bytes upwards, passes to the right.
     Memory,
     /// Passes downwards, a column per resource, culled passes with their reasons.
-    Diagram,
+    Matrix,
 }
 
 impl View {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Plan, Self::Timeline, Self::Resources, Self::Memory, Self::Diagram];
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Timeline, Self::Resources, Self::Memory, Self::Matrix];
 
     /// Its word in files and commands.
     pub fn name(self) -> &'static str {
@@ -43,7 +43,7 @@ impl View {
             Self::Timeline => "timeline",
             Self::Resources => "resources",
             Self::Memory => "memory",
-            Self::Diagram => "diagram",
+            Self::Matrix => "matrix",
         }
     }
 }
@@ -90,7 +90,7 @@ const DARK: &str = "@media (prefers-color-scheme:dark){\
     .rgraph .rg-m3{fill:#543a82}.rgraph .rg-m4{fill:#7a2f52}.rgraph .rg-m5{fill:#5c5a14}\
     .rgraph .rg-bar{fill:#20252e;stroke:#6d7889}.rgraph .rg-block{stroke:#98a3b2}}";
 
-/// The timeline and the diagram at the usual width. O(plan).
+/// The timeline and the matrix at the usual width. O(plan).
 pub fn svg(plan: &Plan, graph: Option<&Graph>) -> String {
     picture(plan, graph, View::default(), WIDTH)
 }
@@ -113,12 +113,12 @@ pub fn picture(plan: &Plan, graph: Option<&Graph>, view: View, width: u32) -> St
     let height = match view {
         View::Plan => {
             let below = picture.timeline(&data, top);
-            picture.diagram(&data, below + 20.0)
+            picture.matrix(&data, below + 20.0)
         }
         View::Timeline => picture.timeline(&data, top) + 12.0,
         View::Resources => picture.resources(&data, top),
         View::Memory => picture.memory(&data, top),
-        View::Diagram => picture.diagram(&data, top),
+        View::Matrix => picture.matrix(&data, top),
     };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rgraph\" role=\"img\" viewBox=\"0 0 {width} {height:.0}\" \

@@ -1,5 +1,5 @@
 // Names that begin alike, up to the first `/` or `.`, as groups that fold: in every view the same ones. Passes fold in
-// the timeline, the graph and the diagram, resources among the rows, in the diagram and in the memory map.
+// the timeline, the graph and the matrix, resources among the rows, in the matrix and in the memory map.
 
 const prefixOf = (name) => /^[^/.]+(?=[/.])/.exec(name)?.[0];
 

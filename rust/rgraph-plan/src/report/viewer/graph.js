@@ -21,6 +21,7 @@ class GraphView extends GridView {
   start() {
     this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
     this.frame.prepend(this.canvas);
+    this.pills = h('div', { class: 'pills', 'aria-hidden': 'true' });
     const culled = plan.passCount - plan.live;
     this.culled = culled > 0 && culled <= FEW_CULLED;
     const again = () => {
@@ -49,12 +50,18 @@ class GraphView extends GridView {
     });
     this.frame.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.frame.addEventListener('pointerdown', (event) => this.grab(event));
+    this.grid.addEventListener('pointerover', (event) => { state.along = event.target.closest('.carried')?.list || []; }, true);
     this.frame.addEventListener('pointermove', (event) => {
-      if (event.pointerType !== 'touch' && !event.buttons && !event.target.closest('[data-cell]')) set('hover', this.small(event)?.key || null);
+      if (event.pointerType === 'touch' || event.buttons || event.target.closest('[data-key]')) return;
+      const small = this.small(event);
+      state.along = small ? [] : this.lineAt(event);
+      set('hover', small?.key || (state.along.length ? this.keyAlong(state.along) : null));
     });
     this.frame.addEventListener('click', (event) => {
-      const node = !event.target.closest('[data-cell]') && !this.dragged && this.small(event);
+      if (this.dragged || event.target.closest('[data-cell]')) return;
+      const node = this.small(event);
       if (node) this.open(`${node.row}:${node.key}`);
+      else if (event.target.closest('.carried, .specks, .grid, .frame')) this.pinNext(event.target.closest('.carried')?.list || this.lineAt(event));
     });
     this.measure();
     this.lay();
@@ -76,6 +83,11 @@ class GraphView extends GridView {
     this.fit();
   }
 
+  // Rows of culled passes below the others, as far as they are known before these are laid out.
+  get culledRows() {
+    return state.culled && this.culled && this.focusOn < 0 ? Math.min(2, Math.ceil((plan.passCount - plan.live) / 6)) : 0;
+  }
+
   measure() {
     const { clientWidth, clientHeight } = this.frame;
     Object.assign(this, { width: clientWidth, room: clientHeight });
@@ -87,11 +99,10 @@ class GraphView extends GridView {
     // Passes are as wide as most of their names ask for at the size that they are mostly seen in.
     const wide = plan.passes.name.map((name) => textWidth(shown(name), 11, 600)).sort((a, b) => a - b);
     NODE.width = Math.round(clamp((wide[Math.floor(wide.length * 0.9)] || 0) * 1.5 + 24, 132, 236));
-    NODE.across = NODE.width + 48;
     const all = clusters(plan.data.shown.filter(use));
-    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: this.room || 600, overview: this.overview }, all.map(({ members }) => members));
+    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, overview: this.overview }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
-    if (state.culled && this.culled && this.focusOn < 0) this.placeCulled();
+    if (this.culledRows) this.placeCulled();
     // The walk: a row for the passes of a band that stand at one height.
     const heights = [...new Set(nodes.map((node) => Math.round(node.y / NODE.down)))].sort((a, b) => a - b);
     const rowOf = new Map(heights.map((height, at) => [height, at]));
@@ -106,6 +117,7 @@ class GraphView extends GridView {
     this.nodeOf = new Map(nodes.flatMap((node) => [[node.key, node], ...node.members.map((pass) => [`p${pass}`, node])]));
     this.frames = this.framesOf(nodes);
     this.regions = regionsOf(nodes.filter((node) => !node.culled));
+    this.tags = new EdgeNames(this.drawing, this.regions);
     this.laid = `${this.width} ${this.room}`;
   }
 
@@ -209,7 +221,7 @@ class GraphView extends GridView {
 
   fit() {
     const { width, height } = this.drawing;
-    this.scale = Math.min((this.width - 4) / width, (this.room - 4) / height, 1.5);
+    this.scale = Math.min((this.width - 4) / width, (this.room - 4) / height, LEGIBLE.most);
     this.left = -(this.width - width * this.scale) / 2;
     this.top = -Math.max(0, (this.room - height * this.scale) / 2);
     this.redraw();
@@ -248,6 +260,29 @@ class GraphView extends GridView {
     return this.painted?.find((node) => x >= node.x && x <= node.x + NODE.width && Math.abs(y - node.y) <= NODE.height / 2);
   }
 
+  // The resources of the line at a place of the window.
+  lineAt(event) {
+    if (this.painted.length) return [];
+    const { left, top } = this.frame.getBoundingClientRect();
+    const [x, y] = [(event.clientX - left + this.left) / this.scale, (event.clientY - top + this.top) / this.scale];
+    const piece = this.tags.near(x, y, 5 / this.scale);
+    return piece ? this.tags.carries(piece) : [];
+  }
+
+  // What a line of several resources lights: the pinned one, else the first.
+  keyAlong(list) {
+    return list.some((resource) => state.pin === `r${resource}`) ? state.pin : `r${list[0]}`;
+  }
+
+  // Pins a resource of a line, the next one each time.
+  pinNext(list) {
+    if (!list.length) return;
+    const at = list.findIndex((resource) => state.pin === `r${resource}`);
+    const key = at === list.length - 1 ? null : `r${list[at + 1]}`;
+    set('pin', key);
+    if (key && state.hover) set('hover', key);
+  }
+
   draw() {
     if (this.panel.hidden) return;
     this.measure();
@@ -276,7 +311,7 @@ class GraphView extends GridView {
     }
     for (const [row, cells] of rows) this.row(row, 0, 0, cells);
     if (!this.drawing.nodes.length) this.row(0, 0, 40, [this.nothing(plan.live ? 'Nothing to show.' : 'No pass runs.')]);
-    this.end(...this.titles());
+    this.end(this.pills, ...this.titles());
   }
 
   // The areas in view.
@@ -406,63 +441,71 @@ class GraphView extends GridView {
       brush.stroke();
       for (const piece of pieces) if (piece.to.pass !== undefined) this.tip(brush, piece.to, width);
     };
-    const seen = wires.filter((piece) => Math.max(piece.from.y, piece.to.y, piece.around?.below || 0) > low && Math.min(piece.from.y, piece.to.y) < high);
+    const seen = wires.filter((piece) => Math.max(piece.from.y, piece.to.y, piece.around?.below || 0) > low && Math.min(piece.from.y, piece.to.y, piece.via?.[2][1] ?? Infinity) < high);
     const lit = focus || search.hits ? seen.filter(lights) : [];
     const thin = Math.max(1.2, 0.45 / this.scale);
     strokes(seen.filter((piece) => !piece.long && !lit.includes(piece)), lit.length ? colours.inks.faint : colours.inks.line, thin);
     strokes(lit, colours.inks.accent, thin * 1.9);
-    if (!at) return;
+    const dotted = at ? implied.filter(([from, to]) => from === at || to === at).map(([from, to]) => this.implied(nodes.indexOf(from), nodes.indexOf(to))) : [];
     brush.setLineDash([2, 4]);
-    strokes(implied.filter(([from, to]) => from === at || to === at).map(([from, to]) => ({ from, to, long: true })), colours.inks.accent, thin);
+    strokes(dotted, colours.inks.accent, thin);
     brush.setLineDash([]);
-    this.names(brush, at, colours);
+    this.tag(focus ? [...lit, ...dotted] : search.hits ? lit : seen.filter((piece) => !piece.long), focus, at, resource);
   }
 
-  // The resources on the lines of the lit pass, at its neighbours' side.
-  names(brush, at, colours) {
-    if (this.scale < 0.45) return;
-    const size = 11 / this.scale;
-    brush.font = `600 ${size}px ${textWidth.family || 'sans-serif'}`;
-    brush.lineWidth = 4 / this.scale;
-    brush.lineJoin = 'round';
-    const write = (list, x, y, align) => {
-      if (!list.length) return;
-      const name = shown(plan.resources.name[list[0]]);
-      const text = fit(list.length > 1 ? `${name} +${list.length - 1}` : name, 130, 11, 600);
-      brush.textAlign = align;
-      brush.strokeStyle = colours.inks.back;
-      brush.fillStyle = colours.inks.accent;
-      brush.strokeText(text, x, y);
-      brush.fillText(text, x, y);
-    };
-    const { nodes, carried } = this.drawing;
-    for (const node of nodes) {
-      if (node === at || node.culled) continue;
-      write(carried(node.pass, at.pass), node.x + NODE.width - 4, node.y - NODE.height / 2 - 4, 'right');
-      write(carried(at.pass, node.pass), node.x + 4, node.y - NODE.height / 2 - 4, 'left');
-    }
+  // The line of an arrow that others imply.
+  implied(source, target) {
+    const { nodes, bands } = this.drawing;
+    const piece = { from: nodes[source], to: nodes[target], long: true, source, leads: [target] };
+    return Object.assign(piece, { via: detour(piece, bands) });
+  }
+
+  // Names resources on lines: where there is room, and of what is lit always.
+  tag(pieces, focus, at, resource) {
+    const { scale, tags } = this;
+    const [left, top] = [this.left / scale, this.top / scale];
+    const part = { left: left - 30, right: left + this.width / scale + 30, top, bottom: top + this.room / scale };
+    const inPart = ({ from, to, around }) => Math.max(from.x, to.x, around?.right || 0) + NODE.width > part.left && Math.min(from.x, to.x, around?.left ?? Infinity) < part.right;
+    const few = focus || (scale >= NAMED_FROM && !this.painted.length) ? pieces.filter(inPart) : [];
+    const margin = 300 / scale;
+    const near = this.drawing.nodes.filter((node) => node.x + NODE.width > part.left - margin && node.x < part.right + margin && node.y > part.top - margin && node.y < part.bottom + margin);
+    if (!this.painted.length) tags.know(near, this.drawing.wires.filter((piece) => !piece.long && inPart(piece) && Math.max(piece.from.y, piece.to.y, piece.around?.below || 0) > part.top && Math.min(piece.from.y, piece.to.y) < part.bottom));
+    const carries = (piece) => (resource >= 0 && !state.along.length ? [resource] : tags.carries(piece, at));
+    const lit = focus && new Set(near.filter((node) => node === at || node.members.some((pass) => related(focus).has(`p${pass}`))));
+    const names = tags.place(few.map((piece) => ({ piece, list: carries(piece) })), part, scale, lit);
+    arrange(this.pills, names.map(({ piece, text, box }) => {
+      if (piece.pill?.textContent !== text) piece.pill = h('div', { class: 'carried', text });
+      const { pill } = piece;
+      pill.list = tags.carries(piece);
+      pill.dataset.key = this.keyAlong(pill.list);
+      pill.classList.toggle('on', Boolean(focus));
+      const wide = textWidth(text, TAG.size) + TAG.around;
+      return place(pill, Math.round(((box.left + box.right) / 2) * scale - this.left - wide / 2), Math.round(((box.top + box.bottom) / 2) * scale - this.top - TAG.tall / 2), Math.ceil(wide), TAG.tall);
+    }));
   }
 
   // A line from the right side of one place to the left side of the next; around the end of its band where it wraps.
-  line(brush, { from, to, around, long }) {
+  line(brush, { from, to, around, via }) {
     const x1 = from.x + NODE.width;
     const x2 = to.x;
+    const r = 6;
+    if (via) {
+      brush.moveTo(...via[0]);
+      for (let at = 1; at < via.length - 1; at += 1) brush.arcTo(...via[at], ...via[at + 1], Math.min(r, Math.abs(via[at + 1][1] - via[at][1] + via[at + 1][0] - via[at][0]) / 2));
+      brush.lineTo(...via[via.length - 1]);
+      return;
+    }
     if (from.pass === undefined) {
       brush.moveTo(from.x, from.y);
       brush.lineTo(x1, from.y);
     } else brush.moveTo(x1, from.y);
     if (around) {
       const { right, below, left } = around;
-      const r = 6;
       brush.arcTo(right, from.y, right, below, r);
       brush.arcTo(right, below, left, below, r);
       brush.arcTo(left, below, left, to.y, r);
       brush.arcTo(left, to.y, x2, to.y, r);
       brush.lineTo(x2, to.y);
-    } else if (long) {
-      // Far lines leave the layers: they bow around what lies between.
-      const bow = Math.min(from.y, to.y) - NODE.down * 0.8;
-      brush.bezierCurveTo(x1 + 60, bow, x2 - 60, bow, x2, to.y);
     } else {
       const bend = (x2 - x1) / 2;
       brush.bezierCurveTo(x1 + bend, from.y, x2 - bend, to.y, x2, to.y);

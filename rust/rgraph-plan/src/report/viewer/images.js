@@ -27,11 +27,8 @@ class Images {
   }
 
   start() {
-    const { resources, accesses } = plan;
-    const writer = (resource) => [...plan.accessesTo(resource)].filter((access) => accesses.mode[access] & WRITES && !plan.isCulled(accesses.pass[access])).map((access) => accesses.pass[access]);
-    this.all = [...images.keys()].map((name) => plan.resourceNamed.get(name)).filter((at) => at !== undefined)
-      .map((resource) => ({ resource, passes: writer(resource) }))
-      .sort((a, b) => (a.passes[0] ?? 1e9) - (b.passes[0] ?? 1e9) || a.resource - b.resource);
+    this.all = [...[...images.keys()].map((name) => pictured(name, plan)), ...[...laterImages.keys()].map((name) => pictured(name, other || plan))]
+      .filter(Boolean).sort((a, b) => a.place - b.place || a.at - b.at);
     const slide = (name, label, props) => {
       const output = h('output', { class: 'value' });
       const input = h('input', { type: 'range', name, ...props, oninput: () => {
@@ -71,20 +68,20 @@ class Images {
     this.stage.append(this.canvas);
   }
 
-  card({ resource, passes }) {
-    const { resources } = plan;
-    const name = shown(resources.name[resource]);
-    const button = h('button', { type: 'button', 'aria-label': `${name}: look closer`, onclick: () => this.open(resource) },
-      h('img', { src: images.get(resources.name[resource]), alt: '', loading: 'lazy', data: { image: resources.name[resource] } }));
-    const by = passes.length ? [shown(plan.passes.name[passes[0]]), passes.length > 1 && ` and ${count(passes.length - 1, 'more', 'more')}`] : ['not written here'];
-    return h('li', { data: { key: `r${resource}` } }, button, h('p', { class: 'strong', text: name, title: name }),
-      h('p', { class: 'note' }, by.filter(Boolean).join('')), h('p', { class: 'note', text: `${plan.text(resources.format[resource])}, ${plan.text(resources.shape[resource])}` }),
-      ...compared(resources.name[resource]));
+  card(one) {
+    const { name, of, at, passes, key } = one;
+    const text = shown(name);
+    const button = h('button', { type: 'button', 'aria-label': `${text}: look closer`, onclick: () => this.open(one) },
+      h('img', { src: pictureOf(name), alt: '', loading: 'lazy', data: { image: name } }));
+    const by = passes.length ? [shown(of.passes.name[passes[0]]), passes.length > 1 && ` and ${count(passes.length - 1, 'more', 'more')}`] : ['not written here'];
+    return h('li', { data: key ? { name, key } : { name } }, button, h('p', { class: 'strong', text, title: text }),
+      h('p', { class: 'note' }, by.filter(Boolean).join('')), h('p', { class: 'note', text: `${of.text(of.resources.format[at])}, ${of.text(of.resources.shape[at])}` }),
+      ...compared(one));
   }
 
   // The image that is shown large.
   get name() {
-    return this.shows === undefined ? undefined : plan.resources.name[this.shows];
+    return this.shows?.name;
   }
 
   // How an image is looked at, for the page that takes the place of this one; and the same image looked at as before.
@@ -94,29 +91,30 @@ class Images {
   }
 
   async resume({ name, kept }) {
-    const resource = this.built ? plan.resourceNamed.get(name) : undefined;
-    if (resource === undefined || !images.has(name)) return;
-    await this.open(resource);
+    const one = this.built && this.all.find((known) => known.name === name);
+    if (!one) return;
+    await this.open(one);
     Object.assign(this, kept);
     this.controls.querySelector(`input[value="${kept.channel}"]`).checked = true;
     this.load(true);
   }
 
   // Shows one image large.
-  async open(resource) {
-    set('pin', `r${resource}`);
+  async open(one) {
+    if (one.key) set('pin', one.key);
     this.list.hidden = true;
     this.note.hidden = true;
     this.stage.hidden = false;
     this.controls.hidden = false;
-    Object.assign(this, { shows: resource, pixels: null, pointed: null });
+    Object.assign(this, { shows: one, pixels: null, pointed: null });
     this.canvas.setAttribute('aria-label', `${shown(this.name)} after the run`);
     this.back.focus();
-    this.sources = payload.live ? await valuesNow(this.name) : (payload.values || []).filter((one) => one.name === this.name);
-    if (this.shows !== resource) return;
-    const mips = [...new Set(this.sources.map((one) => one.mip))].sort((x, y) => x - y);
-    const both = [false, true].every((after) => this.sources.some((one) => one.after === after));
-    Object.assign(this, { mip: mips[0] ?? 0, layer: 0, side: 'before' });
+    this.sources = payload.live ? await valuesNow(this.name) : (payload.values || []).filter((value) => value.name === one.name);
+    if (this.shows !== one) return;
+    const mips = [...new Set(this.sources.map((value) => value.mip))].sort((x, y) => x - y);
+    const [before, after] = [false, true].map((side) => this.sources.some((value) => value.after === side));
+    const both = before && after;
+    Object.assign(this, { mip: mips[0] ?? 0, layer: 0, side: after && !before ? 'after' : 'before' });
     const again = (what) => (value) => {
       this[what] = what === 'side' ? value : Number(value);
       this.load();
@@ -146,7 +144,7 @@ class Images {
     const { shows, side, mip } = this;
     const of = (after) => this.sources.find((one) => one.after === after && one.mip === mip);
     let pixels = null;
-    if (!this.sources.length) pixels = await pictureValues(images.get(this.name));
+    if (!this.sources.length) pixels = await pictureValues(pictureOf(this.name));
     else if (side === 'difference') pixels = difference(await valuesOf(of(false), this.layer), await valuesOf(of(true), this.layer));
     else pixels = await valuesOf(of(side === 'after'), this.layer);
     // Another one was chosen meanwhile.
@@ -182,7 +180,7 @@ class Images {
     this.note.hidden = false;
     this.stage.hidden = true;
     this.controls.hidden = true;
-    this.list.querySelector(`[data-key="r${shows}"] button`)?.focus();
+    [...this.list.children].find((item) => item.dataset.name === shows?.name)?.querySelector('button').focus();
   }
 
   // Applies channel, range and exposure; light is encoded for the eye (IEC 61966-2-1), all else is shown as it is.
@@ -243,7 +241,7 @@ class Images {
   draw() {}
 
   paint() {
-    for (const item of this.list.children) item.classList.toggle('lit', item.dataset.key === state.pin);
+    for (const item of this.list.children) item.classList.toggle('lit', Boolean(state.pin) && item.dataset.key === state.pin);
   }
 
   locate(key) {
@@ -259,8 +257,27 @@ class Images {
   move() {}
 }
 
-// Whether an image that two plans have is the same in both, as far as its values are in the page; nothing for others.
-function compared(name) {
+// An image that has a picture, as a plan tells of it: its number there, the passes that write it and where it stands among
+// the others, and its key, where the plan of the page has it too. Null where the plan has none of that name.
+function pictured(name, of) {
+  const at = of.resourceNamed.get(name);
+  if (at === undefined) return null;
+  const passes = [...of.accessesTo(at)].filter((access) => of.accesses.mode[access] & WRITES && !of.isCulled(of.accesses.pass[access])).map((access) => of.accesses.pass[access]);
+  const first = passes.length ? plan.passNamed.get(of.passes.name[passes[0]]) ?? passes[0] : 1e9;
+  const own = plan.resourceNamed.get(name);
+  return { name, of, at, passes, place: first, key: own === undefined ? null : `r${own}` };
+}
+
+const pictureOf = (name) => images.get(name) || laterImages.get(name);
+
+// How an image of two plans compares: whether it is the same in both, as far as its values are in the page, or which of
+// them has it; nothing where there is one plan.
+function compared({ name }) {
+  if (other) {
+    for (const [one, which] of [[other, 'earlier'], [plan, 'later']]) {
+      if (!one.resourceNamed.has(name)) return [h('p', { class: 'note differs', text: `only in the ${which} plan` })];
+    }
+  }
   const of = (after) => (payload.values || []).filter((one) => one.name === name && one.after === after);
   const [before, after] = [of(false), of(true)];
   if (!before.length || !after.length) return [];

@@ -1,4 +1,4 @@
-// The diagram of passes against resources: time goes down, a column for each resource, roots underlined, culled passes
+// The matrix of passes against resources: time goes down, a column for each resource, roots underlined, culled passes
 // grey with their reason. After Pavlo Muratov's "Organizing GPU Work with Directed Acyclic Graphs" (2020).
 
 const LINE = 22;
@@ -7,9 +7,9 @@ const HEAD = 128;
 // As many rows and columns are printed.
 const MOST_ON_PAPER = 400;
 
-class Diagram extends GridView {
+class Matrix extends GridView {
   constructor() {
-    super('diagram', 'Diagram', 'Passes from top to bottom against resources');
+    super('matrix', 'Matrix', 'Passes from top to bottom against resources');
   }
 
   start() {
@@ -136,8 +136,9 @@ class Diagram extends GridView {
     this.begin(this.rows);
     this.grid.setAttribute('aria-colcount', String(columns.length + 1));
     this.grid.style.height = `${HEAD + list.length * LINE + 24}px`;
-    const reasons = list.some(({ pass }) => plan.isCulled(pass)) ? 380 : 24;
-    const width = names + columns.length * COLUMN + Math.max(reasons, 90);
+    // Reasons of culled passes follow their marks: the longest one has room behind the last column.
+    this.reasons ??= plan.passes.culled.reduce((most, why) => (why < 0 ? most : Math.max(most, textWidth(plan.text(why), 13) + 34)), 90);
+    const width = names + columns.length * COLUMN + this.reasons;
     this.grid.style.width = `${width}px`;
     const paper = this.shrink(width);
     const from = paper ? 0 : clamp(Math.floor(scrollLeft / COLUMN) - 4, 0, columns.length);

@@ -2,14 +2,16 @@
 // has one line to all that it feeds; in every layer that the line crosses it has a place of its own, so no line crosses a
 // pass. Layers wrap into bands like lines of a text, as many as fill the window best.
 
-const NODE = { width: 156, height: 40, across: 204, down: 57, wire: 12, track: 7 };
+// `gap`: between layers, where names of resources stand: at least, with names, with names of several, and at most.
+const NODE = { width: 156, height: 40, gap: [48, 64, 90, 160], across: 212, down: 57, wire: 12, track: 7 };
 // Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
 const REDUCED = 3000;
 // Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
 const LONG = { layers: 12, many: 600 };
 
 // A drawing that would be smaller than `least` when all of it is in view is as wide as the window at the scale `opens`.
-const LEGIBLE = { least: 0.6, opens: 0.8 };
+// None opens larger than `most`.
+const LEGIBLE = { least: 0.6, opens: 0.8, most: 1.5 };
 
 // Lays passes out. `passes` are in an order in which every flow points forward; each stands for its `members`.
 function layOut(passes, window, members = passes.map((pass) => [pass])) {
@@ -24,7 +26,8 @@ function layOut(passes, window, members = passes.map((pass) => [pass])) {
   for (const item of items) (layers[item.layer] ||= []).push(item);
   orderLayers(layers);
   for (const item of items) if (item.pass !== undefined) item.key = `${item.members.length > 1 ? 'mf' : 'p'}${item.pass}`;
-  const drawing = wrapLayers(layers, wires, window);
+  const gap = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[2] : NODE.gap[1];
+  const drawing = wrapLayers(layers, wires, window, gap);
   const nodes = items.filter((item) => item.pass !== undefined);
   const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));
   return { ...drawing, nodes, wires, implied, carried: (from, to) => carried.get(turn.get(from) * passes.length + turn.get(to)) || [] };
@@ -161,8 +164,9 @@ function settle(layer, wanted) {
 }
 
 // Wraps layers into bands: as many layers to a band as make the drawing as large as the window allows.
-function wrapLayers(layers, wires, window) {
+function wrapLayers(layers, wires, window, gap) {
   const count = layers.length;
+  NODE.across = NODE.width + gap;
   const low = layers.map((layer) => (layer || []).reduce((least, item) => Math.min(least, item.y - item.tall / 2), Infinity));
   const high = layers.map((layer) => (layer || []).reduce((most, item) => Math.max(most, item.y + item.tall / 2), -Infinity));
   // Lines that go on in the next band, by the layer that they leave.
@@ -181,14 +185,33 @@ function wrapLayers(layers, wires, window) {
     const height = bands.reduce((sum, band) => sum + band.tall + band.tracks * NODE.track + 26, 30);
     return { bands, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
   };
-  let best = measure(count || 1);
-  let widest = null;
-  for (let most = 1; most < Math.min(count, 120); most += 1) {
-    const one = measure(most);
-    if (one.scale > best.scale * 1.02) best = one;
-    if (one.width * LEGIBLE.opens <= window.width) widest = one;
+  const search = () => {
+    let [best, widest] = [measure(count || 1), null];
+    for (let most = 1; most < Math.min(count, 120); most += 1) {
+      const one = measure(most);
+      if (one.scale > best.scale * 1.02) best = one;
+      if (one.width * LEGIBLE.opens <= window.width) widest = one;
+    }
+    return [best, widest];
+  };
+  let [best, widest] = search();
+  // Names come second: narrower gaps where only so all of it can be read at once.
+  if (best.scale < LEGIBLE.least) {
+    NODE.across = NODE.width + NODE.gap[0];
+    const narrow = search();
+    if (narrow[0].scale >= LEGIBLE.least) [best, widest] = narrow;
+    else NODE.across = NODE.width + gap;
   }
-  if (best.scale < LEGIBLE.least && widest && !window.overview) best = widest;
+  const large = best.scale < LEGIBLE.least && widest && !window.overview;
+  if (large) best = widest;
+  // Room that is left at the sides goes to the gaps.
+  const gaps = Math.max(0, ...best.bands.map(({ first, last }) => last - first));
+  const free = (window.width - 8) / (large ? LEGIBLE.opens : Math.min(best.scale, LEGIBLE.most)) - best.width;
+  if (gaps > 0 && free > 0) {
+    const more = Math.min(free / gaps, NODE.gap[3] - NODE.across + NODE.width);
+    NODE.across += more;
+    best.width += more * gaps;
+  }
   let top = 20;
   best.bands.forEach((band, at) => {
     band.top = top;
@@ -211,5 +234,14 @@ function wrapLayers(layers, wires, window) {
       piece.around = { right: right + 14 + track * NODE.track, below: band.top + band.tall + 12 + track * NODE.track, left: best.margin - 14 - track * NODE.track };
     }
   });
+  for (const piece of wires) if (piece.long) piece.via = detour(piece, best.bands);
   return { bands: best.bands, width: best.width, height: best.height };
+}
+
+// The corners of a line that leaves the layers: down or up in the gap behind its pass, above the band of the other, and in
+// the gap before that. Gaps of all bands lie below each other, so it crosses no pass.
+function detour({ from, to, source }, bands) {
+  const side = 8 + ((source * 11) % Math.max(1, NODE.across - NODE.width - 20));
+  const [x1, x2, y] = [from.x + NODE.width + side, to.x - 8 - (side % 12), bands[to.band].top - 5 - (source % 4) * 3];
+  return [[from.x + NODE.width, from.y], [x1, from.y], [x1, y], [x2, y], [x2, to.y], [to.x, to.y]];
 }

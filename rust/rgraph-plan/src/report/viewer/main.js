@@ -7,6 +7,8 @@ const other = payload.against && readPlan(payload.against);
 const changes = readChanges(payload.diff);
 const say = words(plan, payload.hazards);
 const images = new Map(payload.images);
+// Those that only the run of the later plan left.
+const laterImages = new Map(payload.later);
 
 // What a judge found, by what it is about.
 const findings = { byPass: new Map(), byResource: new Map() };
@@ -24,10 +26,10 @@ findings.keyOf = (at) => {
 const views = [
   new Stack('frame', 'Frame', [new Timeline(), new Resources(), new MemoryMap()]), new Stack('timeline', 'Timeline', [new Timeline()]),
   new Stack('resources', 'Resources', [new Resources()]), new Stack('memory', 'Memory', [new MemoryMap()]),
-  new GraphView(), new Diagram(), new Costs(), new Tables(),
+  new GraphView(), new Matrix(), new Costs(), new Tables(),
 ];
 if (payload.frames) views.push(new Frames());
-if (images.size) views.push(new Images());
+if (images.size + laterImages.size) views.push(new Images());
 if (payload.diff) views.push(new Differences());
 const viewNamed = (id) => views.find((view) => view.id === id);
 const current = () => views.find((view) => view.id === state.view);

@@ -222,7 +222,7 @@ class MemoryMap extends Pane {
     return near ? `${near.row}:${near.cell.key}` : null;
   }
 
-  // What the heap needs, and what no placement could do without (known for all heaps together only).
+  // What the heap needs, and what no placement could do without.
   lines(heap, heapCount) {
     const { names, axis } = this;
     const y = (size) => heap.top + heap.y(size);
@@ -232,8 +232,8 @@ class MemoryMap extends Pane {
     ];
     const base = svg('line', { x1: names, x2: names + axis.width, y1: y(0), y2: y(0), class: 'base' });
     const lines = [base, ...line(heap.used, 'peak', `${bytes(heap.used)}${this.aliasing ? ' needed' : ' without aliasing'}`)];
-    const bound = this.even ? Infinity : plan.meta.memory_bound;
-    if (heapCount === 1 && bound < heap.used * 0.97) {
+    const bound = this.even ? Infinity : heapCount === 1 ? plan.meta.memory_bound : mostAlive(heap.cells);
+    if (bound < heap.used * 0.97) {
       // The name of a line that is close below another stands below its own.
       lines.push(...line(bound, 'bound', `${bytes(bound)} bound`, y(bound) - y(heap.used) < 17));
     }
@@ -246,6 +246,25 @@ class MemoryMap extends Pane {
     }
     return lines;
   }
+}
+
+// Bytes of a heap that are alive at once, at the pass where they are most: no placement needs fewer, since in whatever
+// order the queues come to it, what is alive in one order at once never shares bytes. Names of one memory count once.
+function mostAlive(cells) {
+  const lives = plan.livesOn(plan.scales.order);
+  const events = cells.flatMap((cell) => [[lives.begin[cell.resource], 1, cell], [plan.resources.root[cell.resource] ? Infinity : lives.end[cell.resource], -1, cell]]);
+  events.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const names = new Map();
+  let [alive, most] = [0, 0];
+  for (const [, step, { resource, size }] of events) {
+    const memory = `${plan.resources.offset[resource]} ${size}`;
+    const before = names.get(memory) || 0;
+    names.set(memory, before + step);
+    if (step > 0 && before === 0) alive += size;
+    if (step < 0 && before === 1) alive -= size;
+    most = Math.max(most, alive);
+  }
+  return most;
 }
 
 // The boxes of a folded group stay where their bytes are; the one with the most room has its name.

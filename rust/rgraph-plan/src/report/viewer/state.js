@@ -1,6 +1,7 @@
 // What is shown, pinned and looked for. It stands in the page's fragment, so that a link or a reload brings it back.
 
-const state = { view: 'frame', pin: null, hover: null, query: '', culled: true, paper: false };
+// `along`: the resources of the line under the pointer.
+const state = { view: 'frame', pin: null, hover: null, along: [], query: '', culled: true, paper: false };
 const listeners = new Map();
 
 function on(what, listener) {

@@ -1,6 +1,14 @@
 // Everything as tables to sort and to copy: what the drawings show, for those who rather read it.
 
 const TABLE_ROW = 26;
+// Where the last column, mostly a reason, has less room than a third of its texts want, rows have two lines.
+const DEEP_ROW = 42;
+// It has at least this width.
+const LAST_COLUMN = 196;
+// Columns of names are no narrower, where that brings all columns into view.
+const NAME_COLUMN = 120;
+// Rows that decide that.
+const ROWS_MEASURED = 2000;
 // As many rows are printed, of tables and of resources.
 const MOST_PRINTED = 2000;
 
@@ -8,6 +16,7 @@ const TABLES = {
   passes: {
     title: 'Passes',
     columns: ['#', 'Pass', 'Queue', 'Submission', 'Starts µs', 'Takes µs', 'Measured µs', 'Reads', 'Writes', 'Barriers', 'Render pass', 'Why there'],
+    hidden: () => (plan.scales.measured ? [] : [6]),
     length: () => plan.passCount,
     key: (at) => `p${at}`,
     row(pass) {
@@ -134,6 +143,17 @@ class Tables extends GridView {
     return TABLES[this.which];
   }
 
+  // The columns that have something to show.
+  get columns() {
+    const hidden = this.table.hidden?.() || [];
+    return [...this.table.columns.keys()].filter((column) => !hidden.includes(column));
+  }
+
+  // Height of a row.
+  get line() {
+    return this.deep ? DEEP_ROW : TABLE_ROW;
+  }
+
   // Positions of the rows, as they are sorted; only what matches while something is looked for.
   get list() {
     if (this.sorted) return this.sorted;
@@ -160,7 +180,7 @@ class Tables extends GridView {
   }
 
   cells(row) {
-    return this.table.columns.map((_, column) => ({ key: `${this.table.key(this.list[row])}`, at: column, end: column, column }));
+    return this.columns.map((column) => ({ key: `${this.table.key(this.list[row])}`, at: column, end: column, column }));
   }
 
   here() {
@@ -175,7 +195,7 @@ class Tables extends GridView {
   go(row, cell) {
     if (!cell) return;
     this.at = `${row}:${cell.key}#${cell.column}`;
-    this.scrollTo(TABLE_ROW * (row + 1), TABLE_ROW, TABLE_ROW);
+    this.scrollTo(TABLE_ROW + this.line * row, this.line, TABLE_ROW);
     this.draw();
     const mark = this.marks.get(this.at);
     mark?.focus({ preventScroll: true });
@@ -194,63 +214,99 @@ class Tables extends GridView {
   }
 
   bring(row) {
-    this.scrollTo(TABLE_ROW * (row + 1), TABLE_ROW, TABLE_ROW);
+    this.scrollTo(TABLE_ROW + this.line * row, this.line, TABLE_ROW);
   }
 
   draw() {
     const { table, list } = this;
     this.begin(list.length + 1);
     this.grid.setAttribute('aria-label', `${table.title}, ${count(list.length, 'row')}`);
-    this.grid.setAttribute('aria-colcount', String(table.columns.length));
-    this.grid.style.height = `${(list.length + 1) * TABLE_ROW + 4}px`;
-    const { scrollTop, clientHeight } = this.frame;
-    const first = printing() ? 0 : clamp(Math.floor(scrollTop / TABLE_ROW) - 1, 0, list.length);
-    const last = printing() ? Math.min(list.length, MOST_PRINTED) : clamp(Math.ceil((scrollTop + clientHeight) / TABLE_ROW), 0, list.length);
+    const { columns } = this;
+    this.grid.setAttribute('aria-colcount', String(columns.length));
+    const { scrollTop, clientHeight, clientWidth } = this.frame;
+    this.deep = this.isDeep(clientWidth);
+    this.grid.classList.toggle('deep', this.deep);
+    const { line } = this;
+    this.grid.style.height = `${list.length * line + TABLE_ROW + 4}px`;
+    const first = printing() ? 0 : clamp(Math.floor((scrollTop - TABLE_ROW) / line), 0, list.length);
+    const last = printing() ? Math.min(list.length, MOST_PRINTED) : clamp(Math.ceil((scrollTop + clientHeight - TABLE_ROW) / line), 0, list.length);
     const rows = list.slice(first, last).map((at) => table.row(at));
-    const widths = this.widths(rows, table);
-    const heads = table.columns.map((name, column) => {
+    const widths = this.widths(rows, clientWidth);
+    const heads = columns.map((column, at) => {
       const sorted = this.sort[0] === column;
       const arrow = sorted && (column > 0 || this.sort[1] < 0) ? (this.sort[1] > 0 ? ' ↑' : ' ↓') : '';
-      const button = h('button', { type: 'button', onclick: () => this.sortBy(column) }, name + arrow);
+      const button = h('button', { type: 'button', onclick: () => this.sortBy(column) }, table.columns[column] + arrow);
       const direction = this.sort[1] > 0 ? 'ascending' : 'descending';
-      const head = h('div', { role: 'columnheader', class: 'th', 'aria-colindex': column + 1, 'aria-sort': sorted ? direction : 'none' }, button);
+      const figures = rows.some((values) => typeof values[column] === 'number');
+      const head = h('div', { role: 'columnheader', class: figures ? 'th figure' : 'th', 'aria-colindex': at + 1, 'aria-sort': sorted ? direction : 'none' }, button);
       return place(head, widths.at[column], 0, widths.of[column], TABLE_ROW);
     });
     this.row(0, 0, TABLE_ROW, heads, 'row heads');
     rows.forEach((values, index) => {
       const row = first + index;
       const key = table.key(list[row]);
-      const cells = values.map((value, column) => {
+      const cells = columns.map((column, at) => {
+        const value = values[column];
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': column + 1, title: String(value).length > 50 && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : value));
+          'aria-colindex': at + 1, title: (String(value).length > 50 || (at < columns.length - 1 && widths.of[column] < widths.whole[column])) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - 22) : value })));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
-        return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);
+        // A reason takes the room of columns before it that have nothing.
+        const free = at === columns.length - 1 ? columns.findIndex((_, from) => from > 0 && columns.slice(from, at).every((one) => values[one] === '')) : at;
+        const left = widths.at[at - free > 2 ? columns[free] : column];
+        return place(cell, left, 0, widths.at[column] + widths.of[column] - left, line);
       });
-      this.row(row + 1, (row + 1) * TABLE_ROW, TABLE_ROW, cells, table.kind ? `row ${table.kind(list[row])}` : 'row');
+      this.row(row + 1, TABLE_ROW + row * line, line, cells, table.kind ? `row ${table.kind(list[row])}` : 'row');
     });
     this.grid.style.width = `${widths.total}px`;
     this.shrink(widths.total);
     this.end();
   }
 
-  // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls.
-  widths(rows, table) {
+  // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls. The last one takes the
+  // room that is left where its text wants more.
+  widths(rows, room) {
+    const { table, columns } = this;
     const which = `${this.which}${printing()}`;
-    const of = this.wide?.which === which ? this.wide.of : table.columns.map((name, column) => Math.max(name.length * 7.8 + 34, table.least?.[column] || 0));
-    // The last column, mostly a reason, may be as wide as its text.
-    const most = (column) => (column === of.length - 1 && !printing() ? 1600 : 420);
-    rows.forEach((values) => values.forEach((value, column) => {
-      of[column] = Math.max(of[column], Math.min(most(column), textWidth(String(value), 13, 600) + 24));
-    }));
+    const of = this.wide?.which === which ? this.wide.of
+      : table.columns.map((name, column) => (columns.includes(column) ? Math.max(textWidth(name, 13, 600) + 26, table.least?.[column] || 0) : 0));
+    const end = of.length - 1;
+    for (const values of rows) {
+      for (const column of columns) of[column] = Math.max(of[column], Math.min(column === end && !printing() ? 1600 : 420, textWidth(String(values[column]), 13, table.kind ? 600 : 400) + 24));
+    }
     this.wide = { which, of };
+    const shown = of.slice();
+    const sum = (widths) => widths.slice(0, end).reduce((all, width) => all + width, 0);
+    if (!printing() && !table.kind && end > 1) {
+      // Names are cut in their middle where all columns then are in view.
+      const over = sum(of) + Math.min(of[end], LAST_COLUMN) + 1 - room;
+      const names = columns.filter((column) => column < end && of[column] > NAME_COLUMN);
+      const spare = names.reduce((all, column) => all + of[column] - NAME_COLUMN, 0);
+      if (over > 0 && over <= spare) for (const column of names) shown[column] -= (over * (of[column] - NAME_COLUMN)) / spare;
+      shown[end] = Math.min(of[end], Math.max(room - sum(shown) - 1, LAST_COLUMN));
+    }
     let total = 0;
-    const at = of.map((width) => {
+    const at = shown.map((width) => {
       total += width;
       return total - width;
     });
-    return { of, at, total };
+    return { of: shown, whole: of.map((width, column) => (column === end ? 0 : width)), at, total };
+  }
+
+  // Whether the last column needs two lines in such a room.
+  isDeep(room) {
+    const { table, list } = this;
+    if (printing() || table.kind) return false;
+    const which = `${this.which} ${list.length}`;
+    if (this.measured?.which !== which) {
+      const rows = list.slice(0, ROWS_MEASURED).map((at) => table.row(at));
+      const { of } = this.widths(rows.slice(0, 60), Infinity);
+      const end = of.length - 1;
+      const wants = rows.filter((values) => values[end - 1] !== '').map((values) => textWidth(String(values[end]), 13) + 24).sort((a, b) => b - a);
+      this.measured = { which, third: (end > 1 && wants[Math.floor(wants.length / 3)]) || 0, before: of.slice(0, end).reduce((all, width) => all + width, 0) };
+    }
+    return this.measured.third > Math.max(room - this.measured.before - 1, LAST_COLUMN);
   }
 
   // Numbers begin with the largest, words with the first of the alphabet.
@@ -260,14 +316,14 @@ class Tables extends GridView {
     this.sort = [column, this.sort[0] === column ? -this.sort[1] : figures ? -1 : 1];
     this.sorted = null;
     this.draw();
-    this.grid.querySelectorAll('[role=columnheader] button')[column]?.focus();
+    this.grid.querySelectorAll('[role=columnheader] button')[this.columns.indexOf(column)]?.focus();
   }
 
   // The table as text with tabs, for spreadsheets.
   async copy(button) {
     const { table, list } = this;
     const clean = (value) => String(value).replace(/[\t\n\r]/g, ' ');
-    const text = [table.columns, ...list.map((at) => table.row(at))].map((row) => row.map(clean).join('\t')).join('\n');
+    const text = [table.columns, ...list.map((at) => table.row(at))].map((row) => this.columns.map((column) => clean(row[column])).join('\t')).join('\n');
     let done = true;
     try {
       await navigator.clipboard.writeText(text);

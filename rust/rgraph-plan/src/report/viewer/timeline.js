@@ -210,7 +210,7 @@ class Timeline extends Pane {
   }
 
   magnify(row, key) {
-    if (key === 'md') return set('view', 'diagram');
+    if (key === 'md') return set('view', 'matrix');
     const [from, to] = key.slice(2).split('-').map(Number);
     return this.zoomTo(this.axis.scale.begin[from], this.axis.scale.end[to]);
   }
@@ -354,7 +354,7 @@ class Timeline extends Pane {
     return [place(tick, x - 5, lane.over + lane.subs * (lane.box + 2) + 1, 10, height)];
   }
 
-  // As many as fit, in rows: each in the row where it stands nearest to its place. The diagram has those that do not fit.
+  // As many as fit, in rows: each in the row where it stands nearest to its place. The matrix has those that do not fit.
   chips(row, lane) {
     const { axis, names } = this;
     const most = this.linesOf(lane);
@@ -391,7 +391,7 @@ class Timeline extends Pane {
       return place(box, names + x, 4 + line * CHIP, width, CHIP - 4);
     }));
     if (left) {
-      const text = `${number(left)} more: see the diagram`;
+      const text = `${number(left)} more: see the matrix`;
       const box = this.cell(row, 'md', `box culled many|${text}`, text, () => h('span', { class: 'label', text }));
       cells.push(place(box, names, 4 + most * CHIP - 3, Math.min(240, axis.width), 16));
     }

@@ -26,7 +26,11 @@ const tip = {
     if (!shows) return;
     const at = Number(key.slice(1));
     const pictures = picturesOf(key).slice(0, 3);
-    this.box.replaceChildren(h('p', { class: 'strong', text: key[0] === 'h' ? '' : say.title(key) }), h('p', { text: say.tip[key[0]](at) }),
+    // A line may carry several resources.
+    const along = key[0] === 'r' && state.along.length > 1 ? state.along : null;
+    const title = key[0] === 'h' ? '' : along ? count(along.length, 'resource') : say.title(key);
+    const text = along ? along.slice(0, 8).map((one) => shown(plan.resources.name[one])).join(', ') + (along.length > 8 ? `, and ${along.length - 8} more` : '') : say.tip[key[0]](at);
+    this.box.replaceChildren(h('p', { class: 'strong', text: title }), h('p', { text }),
       ...(pictures.length ? [h('p', { class: 'shots' }, pictures.map((resource) => h('img', { src: images.get(plan.resources.name[resource]), alt: '' })))] : []));
     this.size = [this.box.offsetWidth, this.box.offsetHeight];
     this.place();

@@ -82,10 +82,13 @@ function words(plan, templates) {
     return `${kind} ${batch} on ${queue}: ${count(plan.passesIn(batch).length, 'pass', 'passes')}`;
   };
   say.wait = (wait) => {
-    const queue = plan.queueName(batches.queue[waits.batch[wait]]);
+    const by = batches.queue[waits.batch[wait]];
+    const on = waits.queue[wait];
+    const who = by < 0 ? 'the CPU' : plan.queueName(by);
+    const whom = on < 0 ? 'the CPU work' : plan.queueName(on);
+    const which = waits.previous[wait] ? ' of the previous frame' : on < 0 ? '' : ` ${waits.value[wait]}`;
     const source = waits.source[wait] >= 0 ? `, signalled by submission ${waits.source[wait]}` : '';
-    const other = waits.previous[wait] ? `${plan.queueName(waits.queue[wait])} of the frame before` : `${plan.queueName(waits.queue[wait])} ${waits.value[wait]}`;
-    return `${queue} waits for ${other} at ${spread(plan.text(waits.stages[wait]))}${source}`;
+    return `${who} waits for ${whom}${which} at ${spread(plan.text(waits.stages[wait]))}${source}`;
   };
   // A line for the tip at the pointer, by the kind of its key.
   say.tip = {

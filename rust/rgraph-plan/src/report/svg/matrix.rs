@@ -4,7 +4,7 @@ use super::{EDGE, MUTED, Picture, QUEUES, TEXT, fitting, queue_kind, text_width}
 use crate::report::page::data::PlanData;
 
 const LINE: f64 = 20.0;
-/// Passes that the diagram has at most: a picture of more is none.
+/// Passes that the matrix has at most: a picture of more is none.
 const MOST_LINES: usize = 160;
 /// Widest and narrowest distance of columns.
 const STEPS: [f64; 2] = [24.0, 11.0];
@@ -12,8 +12,8 @@ const STEPS: [f64; 2] = [24.0, 11.0];
 const RISE: f64 = 55.0;
 
 impl Picture {
-    /// The diagram below some height. Returns where it ends.
-    pub(super) fn diagram(&mut self, data: &PlanData, top: f64) -> f64 {
+    /// The matrix below some height. Returns where it ends.
+    pub(super) fn matrix(&mut self, data: &PlanData, top: f64) -> f64 {
         let lines = &data.shown[..data.shown.len().min(MOST_LINES)];
         let name = |pass: &u32| text_width(&data.passes.name[*pass as usize], 12.0);
         let left = lines.iter().map(name).fold(0.0, f64::max).min(self.width * 0.6) + 30.0 + 12.0;
