@@ -9,8 +9,8 @@ use rgraph_ir::resource::{Kind, Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
 use crate::finding::{Findings, Rule};
-use crate::ids::{DeclaredOf, MemoryId};
-use crate::shape::Shape;
+use crate::ids::{DeclaredOf, MemoryId, SubresourceId};
+use crate::shape::{Part, Shape};
 use crate::tables::is_attachment;
 
 /// Names, kinds, lives and lifetimes of resources. O(resources + accesses).
@@ -150,8 +150,13 @@ pub(crate) fn render_passes(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf
                 }
                 Command::EndRendering => {
                     if let Some(open) = open.take() {
-                        subpasses(plan, &open, findings);
-                        Extents { facts, plan, batch: id }.check(&open, declared_of, findings);
+                        let reads = reads_in_place(facts, declared_of, &open);
+                        subpasses(plan, &open, reads, findings);
+                        let extents = Extents { facts, plan, batch: id };
+                        extents.check(&open, declared_of, findings);
+                        if reads || open.passes.iter().any(|pass| plan.passes[*pass].subpass > 0) {
+                            extents.check_whole(&open, declared_of, findings);
+                        }
                     }
                 }
                 Command::SetEvent(..) | Command::WaitEvents(..) if open.is_some() => {
@@ -177,10 +182,19 @@ struct Open {
     barriers: bool,
 }
 
+/// Whether a pass of a render pass reads an attachment in place: dynamic rendering has no such thing, subpasses have.
+fn reads_in_place(facts: &Facts, declared_of: &DeclaredOf, open: &Open) -> bool {
+    let declared = open.passes.iter().filter_map(|pass| declared_of[*pass]);
+    let mut uses = declared.flat_map(|declared| &facts.declared_passes[declared].uses);
+    uses.any(|at| at.usage == Usage::InputAttachment)
+}
+
 /// Subpasses count from 0, pass by pass, or there is one; a barrier within a render pass is a dependency between two.
+/// Where passes read in place, each is a subpass of its own: rasterisation order between two of them would hold in one
+/// that no executor makes.
 ///
 /// Source: Vulkan 1.3 specification, `VkSubpassDependency2`; `vkCmdPipelineBarrier2`, valid usage 06191.
-fn subpasses(plan: &Plan, open: &Open, findings: &mut Findings) {
+fn subpasses(plan: &Plan, open: &Open, reads: bool, findings: &mut Findings) {
     let number = |pass: &PlanPassId| plan.passes[*pass].subpass;
     let counted = open.passes.iter().zip(0..).all(|(pass, at)| number(pass) == at);
     let one = open.passes.iter().all(|pass| number(pass) == 0);
@@ -188,6 +202,12 @@ fn subpasses(plan: &Plan, open: &Open, findings: &mut Findings) {
     let name = plan.pass_name(first);
     if !counted && !one {
         let message = format!("the subpasses of the render pass that \"{name}\" begins do not count from 0");
+        findings.add(Rule::Malformed, Some(name), None, message);
+    }
+    if one && !counted && reads {
+        let message = format!(
+            "passes of the render pass that \"{name}\" begins read in place, and stand in one subpass with others"
+        );
         findings.add(Rule::Malformed, Some(name), None, message);
     }
     if one && open.barriers {
@@ -269,12 +289,52 @@ impl Extents<'_, '_> {
                 wrong("one render pass has two attachments for depth or stencil".to_owned());
             }
             let mine = |at_use: &&&DeclaredUse| self.is_of(at_use, entry);
+            if let Some(to) = entry.resolve_to
+                && !uses.iter().any(|at_use| self.resolves(at_use, entry.resource, to))
+            {
+                let to = facts.name(to);
+                wrong(format!("\"{what}\" is resolved to \"{to}\", which no pass of its render pass says"));
+            }
             let drawn = uses.iter().filter(mine).any(|at_use| is_attachment(at_use.usage));
             let read = uses.iter().filter(mine).any(|at_use| at_use.usage == Usage::InputAttachment);
             if drawn && entry.input {
                 wrong(format!("\"{what}\" is drawn to by a pass of a render pass that has it as input only"));
             } else if !(drawn || read && entry.input) {
                 wrong(format!("no pass of the render pass uses its attachment \"{what}\" as one"));
+            }
+        }
+    }
+
+    /// A subpass attaches images whole, each aspect in a layout (Vulkan 1.3, `VkSubpassDescription2` and
+    /// `VkAttachmentReferenceStencilLayout`): each pass that attaches one aspect finds the others too.
+    fn check_whole(&self, open: &Open, declared_of: &DeclaredOf, findings: &mut Findings) {
+        let Self { facts, plan, .. } = *self;
+        for entry in &plan.attachments[open.attachments.range()] {
+            let memory = facts.memory[entry.resource];
+            let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
+            let whole = facts.grids[memory].subresources(&part);
+            for &pass in &open.passes {
+                let Some(declared) = declared_of[pass] else { continue };
+                let uses = &facts.declared_passes[declared].uses;
+                let mine = |at: &&DeclaredUse| self.is_of(at, entry);
+                let attaches = |at: &DeclaredUse| is_attachment(at.usage) || at.usage == Usage::InputAttachment;
+                if !uses.iter().filter(mine).any(attaches) {
+                    continue;
+                }
+                // What stands in for another image is that one's to find.
+                let finds = |at: &DeclaredUse, subresource: &SubresourceId| {
+                    facts.memory[at.resource] != memory || at.subresources.binary_search(subresource).is_ok()
+                };
+                let silent = whole.iter().find(|one| !uses.iter().filter(mine).any(|at| finds(at, one)));
+                if let Some(&silent) = silent {
+                    let (name, what) = (plan.pass_name(pass), facts.name(entry.resource));
+                    let aspect = facts.grids[memory].aspect(silent).names().collect::<Vec<_>>().join(" and ");
+                    let message = format!(
+                        "pass \"{name}\" attaches \"{what}\" in a subpass, which takes {aspect} too, in a layout that the \
+                         pass does not name"
+                    );
+                    findings.add(Rule::Attachment, Some(name), Some(what), message);
+                }
             }
         }
     }
@@ -295,6 +355,14 @@ impl Extents<'_, '_> {
             && a.mip == b.mip
             && a.layers[0] < b.layers[1]
             && b.layers[0] < a.layers[1]
+    }
+
+    /// Whether a use is a resolve of one image to another.
+    fn resolves(&self, at_use: &DeclaredUse, from: ResourceId, to: ResourceId) -> bool {
+        let memory = |of: ResourceId| self.facts.memory[of];
+        at_use.usage == Usage::ResolveAttachment
+            && memory(at_use.resource) == memory(to)
+            && at_use.resolves.is_none_or(|of| memory(of) == memory(from))
     }
 
     /// Whether a use is of an attachment, whatever flags are on.

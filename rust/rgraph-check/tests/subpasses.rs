@@ -322,6 +322,85 @@ fn an_aspect_that_no_pass_finds_is_no_attachment() {
     let (graph, plan) = merged(&text(""), 2);
     assert_accepted(&graph, &plan);
     let alone = read_graph(text(r#", "aspects": ["depth"]"#).as_bytes(), "alone.rgraph.json").expect("a graph file");
+    let findings = check(&alone, &plan);
+    for words in ["in a layout that no pass of its render pass names", "takes stencil too"] {
+        assert!(findings.iter().any(|found| found.message.contains(words)), "{words}: {findings:?}");
+    }
+}
+
+/// In a subpass an attachment is a whole image: what another pass of the render pass says of depth does not tell in which
+/// layout a pass that names stencil alone has it.
+#[test]
+fn a_pass_finds_both_aspects_of_what_it_attaches_in_a_subpass() {
+    let text = |aspects: &str, more: &str| {
+        format!(
+            r#"{{"rgraph": 1, "reference_size": [64, 64],
+            "images": {{"z": {{"format": "depth24plus-stencil8"}}, "first": {{"format": "rgba8unorm"}},
+                       "lit": {{"format": "rgba8unorm"}}}},
+            "passes": [
+              {{"name": "draw", "accesses": [{{"resource": "z", "usage": "depth_stencil_attachment"}},
+                                             {{"resource": "first", "usage": "color_attachment"}}]}},
+              {{"name": "light", "accesses": [{{"resource": "first", "usage": "input_attachment"}},
+                {{"resource": "z", "usage": "depth_stencil_read"{aspects}}}{more},
+                {{"resource": "lit", "usage": "color_attachment"}}]}}],
+            "roots": ["lit"]}}"#
+        )
+    };
+    let (graph, plan) = merged(&text("", ""), 2);
+    assert_accepted(&graph, &plan);
+    let alone = read_graph(text(r#", "aspects": ["stencil"]"#, "").as_bytes(), "alone.rgraph.json").unwrap();
     let found = assert_refused(&alone, &plan, Rule::Attachment);
-    assert!(found.to_string().contains("in a layout that no pass of its render pass names"), "{found}");
+    assert_eq!((found.pass.as_deref(), found.resource.as_deref()), (Some("light"), Some("z")), "{found}");
+    assert!(found.message.contains("takes depth too"), "{found}");
+    // A sampled aspect has a layout as well.
+    let sampled = r#", {"resource": "z", "usage": "sampled", "aspects": ["depth"]}"#;
+    let both = read_graph(text(r#", "aspects": ["stencil"]"#, sampled).as_bytes(), "both.rgraph.json").unwrap();
+    assert!(check(&both, &plan).iter().all(|finding| !finding.message.contains("takes depth too")));
+}
+
+/// A subpass has what each of its passes reads in place; two passes of one subpass would be drawn in an order that no
+/// executor keeps, since it begins a subpass with each.
+#[test]
+fn passes_that_read_in_place_stand_in_subpasses_of_their_own() {
+    let text = r#"{"rgraph": 1, "reference_size": [64, 64],
+        "images": {"albedo": {"format": "rgba8unorm", "imported": {}}, "lit": {"format": "rgba8unorm"}},
+        "passes": [
+          {"name": "one", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                       {"resource": "lit", "usage": "color_attachment"}]},
+          {"name": "two", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                       {"resource": "lit", "usage": "color_attachment"}]}],
+        "roots": ["lit"]}"#;
+    let (graph, plan) = merged(text, 2);
+    assert_accepted(&graph, &plan);
+    let mut flat = plan.clone();
+    flat.passes.iter_mut().for_each(|pass| pass.subpass = 0);
+    let between = |command: &Command| !matches!(command, Command::Barriers(b) if b.by_region);
+    let mut commands = Vec::new();
+    for batch in flat.batches.iter_mut() {
+        let start = commands.len();
+        commands.extend(plan.commands[batch.commands.range()].iter().copied().filter(between));
+        batch.commands = rgraph_plan::id::Span::new(start, commands.len());
+    }
+    flat.commands = commands;
+    let findings = check(&graph, &flat);
+    assert!(findings.iter().any(|finding| finding.rule == Rule::Malformed), "{findings:?}");
+}
+
+#[test]
+fn an_attachment_is_resolved_only_where_a_pass_says_so() {
+    let text = r#"{"rgraph": 1, "reference_size": [64, 64],
+        "images": {"many": {"format": "rgba8unorm", "samples": 4}, "one": {"format": "rgba8unorm"}},
+        "passes": [
+          {"name": "draw", "accesses": [{"resource": "many", "usage": "color_attachment"},
+                                        {"resource": "one", "usage": "resolve_attachment", "resolves": "many"}]},
+          {"name": "more", "accesses": [{"resource": "many", "usage": "color_attachment"}]}],
+        "roots": ["one", "many"]}"#;
+    let graph = read_graph(text.as_bytes(), "subpass.rgraph.json").unwrap();
+    let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    let mut twice = plan.clone();
+    let one = graph.find_resource("one");
+    let of_more = twice.attachments.iter().position(|at| at.resolve_to.is_none()).expect("\"more\" resolves nothing");
+    twice.attachments[of_more].resolve_to = one;
+    let found = assert_refused(&graph, &twice, Rule::Attachment);
+    assert!(found.message.contains("which no pass of its render pass says"), "{found}");
 }

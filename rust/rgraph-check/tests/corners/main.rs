@@ -25,6 +25,7 @@ mod host;
 mod modifies;
 mod outside;
 mod render;
+mod subpasses;
 mod undefined;
 mod unordered;
 mod views;
