@@ -58,7 +58,7 @@ impl Error {
 
     /// Whether the device is lost.
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Device(error) if error.result == Some(vk::Result::ERROR_DEVICE_LOST))
+        matches!(self, Self::Device(error) if error.is_lost())
     }
 }
 
@@ -96,6 +96,11 @@ impl DeviceError {
             notes: Vec::new(),
             help: help.into(),
         }
+    }
+
+    /// Whether a call returned that the device is lost.
+    pub fn is_lost(&self) -> bool {
+        self.result == Some(vk::Result::ERROR_DEVICE_LOST)
     }
 
     /// A failed Vulkan call.

@@ -101,7 +101,10 @@ fn a_lost_device_says_so_and_refuses_from_then_on_rg_e120() {
     faults.fail_call("vkQueueSubmit2", 1, vk::Result::ERROR_DEVICE_LOST);
     demand_shown(&device_error(run(&compiled, example().photo).expect_err("it is lost")), Code::Lost);
     let later = device_error(run(&compiled, example().photo).expect_err("it stays lost"));
-    assert_eq!(later.to_string(), "RG-E120 the device was lost before\n  help: close it and open it anew");
+    assert_eq!(
+        later.to_string(),
+        "RG-E120 vkQueueSubmit2 returned ERROR_DEVICE_LOST: the device was lost in an earlier call\n  help: close the device and open it anew"
+    );
     assert_eq!(device_error(device.check().expect_err("it stays lost")).code, Code::Lost);
 }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Profile};
@@ -118,7 +118,7 @@ impl Device {
             captures: Default::default(),
             promises: Default::default(),
             plans: Default::default(),
-            lost: AtomicBool::new(false),
+            lost: OnceLock::new(),
             closed: AtomicBool::new(false),
             budget,
             owned,

@@ -1,7 +1,7 @@
 //! What everything of a device shares: handles, queues, memory, pipelines, and whether it is lost or closed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ash::{ext, vk};
 use rgraph_plan::access::Layout;
@@ -54,7 +54,8 @@ pub(crate) struct Shared {
     pub captures: crate::capture::Captures,
     pub promises: Promises,
     pub plans: KnownPlans,
-    pub(super) lost: AtomicBool,
+    /// The first call that returned `VK_ERROR_DEVICE_LOST`.
+    pub(super) lost: OnceLock<DeviceError>,
     pub(super) closed: AtomicBool,
     pub(super) budget: bool,
     pub(super) drops_edge_barriers: bool,
@@ -77,10 +78,13 @@ impl Shared {
         if self.is_closed() {
             return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
         }
-        if self.is_lost() {
-            return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
+        match self.lost.get() {
+            Some(first) => {
+                let message = "the device was lost in an earlier call".to_owned();
+                Err(DeviceError { message, ..first.clone() }.into())
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether it is the caller's device.
@@ -99,13 +103,15 @@ impl Shared {
     }
 
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.lost.get().is_some()
     }
 
-    /// Remembers a lost device; any error passes through.
+    /// Remembers the call that lost the device, for the errors of later calls; any error passes through.
     pub fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        if result.as_ref().is_err_and(Error::is_lost) {
-            self.lost.store(true, Ordering::Release);
+        if let Err(Error::Device(error)) = &result
+            && error.is_lost()
+        {
+            self.lost.get_or_init(|| (**error).clone());
         }
         result
     }

@@ -165,7 +165,7 @@ impl RunState {
     /// the timestamps of the frames under way tell.
     pub fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
         let Error::Device(mut device) = error else { return error };
-        if device.result != Some(ash::vk::Result::ERROR_DEVICE_LOST) {
+        if !device.is_lost() {
             return Error::Device(device);
         }
         let mut begun: Vec<String> = Vec::new();
@@ -177,12 +177,14 @@ impl RunState {
             }
         }
         device.pass = device.pass.take().or_else(|| begun.first().cloned());
-        device.notes.push(match &*begun {
-            [] => format!(
+        device.notes.extend(match &*begun {
+            // An earlier call lost the device: this run need not have been under way.
+            [] if !device.message.is_empty() => None,
+            [] => Some(format!(
                 "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
                 prepared.plan.graph, self.run
-            ),
-            begun => format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", ")),
+            )),
+            begun => Some(format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", "))),
         });
         Error::Device(device)
     }
