@@ -9,7 +9,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 SECONDS_OF_FUZZ ?= 60
 SEED ?= 1
 FUZZ_TARGETS ?= frame calls graph_file plan_file heap shader
-NOT_PLANNER := /rgraph-(check|ir)/|/rgraph-plan/(tests|src/(file|report|heap))|/fuzz/
+NOT_PLANNER := /rgraph-(check|files|ir|report)/|/rgraph-plan/(tests|src/heap)|/fuzz/
 # Optimised, with every overflow check and debug assertion on.
 PROFILE ?= checked
 

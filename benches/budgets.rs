@@ -8,7 +8,7 @@ mod most_live;
 
 use std::path::Path;
 
-use rgraph_plan::file::graph::read_graph;
+use rgraph_files::graph::read_graph;
 use rgraph_plan::prelude::*;
 
 fn main() {

@@ -10,6 +10,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     g.root(out);
 
     let plan = bake(&g, &Profile::discrete(), &Options::default(), &mut Scratch::default())?;
-    print!("{}", listing(&plan));
+    print!("{}", rgraph_report::listing(&plan));
     Ok(())
 }

@@ -19,6 +19,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     g.root(out);
 
     let plan = bake(&g, &Profile::single_queue(), &Options::default(), &mut Scratch::default())?;
-    print!("{}", listing(&plan));
+    print!("{}", rgraph_report::listing(&plan));
     Ok(())
 }

@@ -43,6 +43,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bytes = frame.read(words)?;
         assert_eq!((bytes.bytes()[0], bytes.bytes()[60]), (7, 10));
     }
-    print!("{}", listing(compiled.plan()));
+    print!("{}", rgraph_report::listing(compiled.plan()));
     Ok(())
 }

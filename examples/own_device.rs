@@ -56,7 +56,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
 
     let device = Device::new(&DeviceOptions::default())?;
     let compiled = device.compile(workload, &Options::default())?;
-    print!("{}", listing(compiled.plan()));
+    print!("{}", rgraph_report::listing(compiled.plan()));
     for _ in 0..3 {
         let frame = compiled.run(&Inputs { measure: Measure::Passes, ..Inputs::default() })?;
         let pixels = frame.read(out)?;

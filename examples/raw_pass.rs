@@ -135,6 +135,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         let frame = compiled.run(&Inputs::default())?;
         assert_eq!(frame.read(target)?.bytes()[..4], [255, 128, 0, 255]);
     }
-    print!("{}", listing(compiled.plan()));
+    print!("{}", rgraph_report::listing(compiled.plan()));
     Ok(())
 }

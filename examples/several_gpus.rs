@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use rgraph_plan::devices::devices_listing;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::ResourceId;
+use rgraph_report::devices_listing;
 use rgraph_shader::{Kind, Language, Program, ShaderError, Source};
 use rgraph_vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, Devices, Inputs, devices};

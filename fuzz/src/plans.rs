@@ -3,8 +3,8 @@
 use rgraph_check::check;
 use rgraph_check::generate::{CHUNK, Limits, from_bytes};
 use rgraph_check::interpret::{interpret_graph, interpret_plan};
-use rgraph_plan::file::graph::{read_graph, write_graph};
-use rgraph_plan::file::plan::{read_plan, write_plan};
+use rgraph_files::graph::{read_graph, write_graph};
+use rgraph_files::plan::{read_plan, write_plan};
 use rgraph_plan::prelude::*;
 
 /// How a graph is baked, by one byte.
@@ -46,7 +46,7 @@ pub fn graph_file(bytes: &[u8]) {
 /// Bytes are a plan file or a message; what can be read can be listed, written, judged and followed.
 pub fn plan_file(bytes: &[u8]) {
     let Ok(plan) = read_plan(bytes, "fuzz") else { return };
-    assert!(!listing(&plan).is_empty());
+    assert!(!rgraph_report::listing(&plan).is_empty());
     assert!(read_plan(write_plan(&plan).as_bytes(), "again").is_ok());
     let (graph, _) = from_bytes(SMALL, Limits::default());
     if check(&graph, &plan).is_empty() {

@@ -32,7 +32,7 @@ def test_folded_passes_keep_every_line_forward(browser, root: Path, seed: int):
         for before in {chance.randrange(max(0, at - 8), at) for _ in range(chance.randrange(0, 4))}
     ]
     folded = chance.sample(["p:A", "p:B", "p:C"], chance.choice([0, 1, 3]))
-    source = (root / "rust/rgraph-plan/src/report/viewer/folds.js").read_text()
+    source = (root / "rust/rgraph-report/src/viewer/folds.js").read_text()
     page = browser.new_page()
     clusters = page.evaluate(CLUSTERS, [source, names, flows, folded])
     page.close()

@@ -58,7 +58,7 @@ def test_lines_cross_no_pass(browser, root: Path, seed: int):
         for at in range(1, count)
         for before in {chance.randrange(max(0, at - chance.choice([3, 30])), at) for _ in range(chance.randrange(0, 4))}
     ]
-    source = (root / "rust/rgraph-plan/src/report/viewer/layers.js").read_text()
+    source = (root / "rust/rgraph-report/src/viewer/layers.js").read_text()
     page = browser.new_page()
     found = page.evaluate(CROSSED, [source, count, flows, chance.choice([500, 1200]), chance.choice([300, 800])])
     page.close()
@@ -158,7 +158,7 @@ def test_areas_name_what_begins_alike_and_fold_it(show):
 
 
 def test_an_area_holds_no_pass_of_another_name(browser, root: Path):
-    viewer = root / "rust/rgraph-plan/src/report/viewer"
+    viewer = root / "rust/rgraph-report/src/viewer"
     source = "\n".join((viewer / name).read_text() for name in ("layers.js", "regions.js"))
     page, areas = browser.new_page(), 0
     for seed in range(30):

@@ -265,7 +265,7 @@ fn what_cannot_be_done_is_refused_in_words() {
 
 #[test]
 fn files_of_plans_give_equal_plans_and_name_every_mistake() {
-    use rgraph_plan::file::{read_devices_plan, write_devices_plan};
+    use rgraph_files::{read_devices_plan, write_devices_plan};
     let (graph, _) = halves();
     let plan = planned(&graph, 2).expect("it can be planned");
     let text = write_devices_plan(&plan);

@@ -3,9 +3,9 @@
 
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::{Rule, check};
+use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::{read_plan, write_plan};
 use rgraph_plan::graph::{Graph, Pass, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Plan};

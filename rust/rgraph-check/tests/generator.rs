@@ -1,8 +1,8 @@
 //! The generator: bytes and seeds make the same graphs, and what it makes can be baked.
 
 use rgraph_check::generate::{CHUNK, Families, Family, Limits, bytes_of, from_bytes, generate};
+use rgraph_files::write_graph;
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::write_graph;
 use rgraph_plan::graph::Graph;
 
 #[test]

@@ -1,9 +1,9 @@
 //! Subpasses of one render pass: what rasterisation order covers, and what needs a by-region barrier between.
 
 use rgraph_check::{Finding, Rule, check};
+use rgraph_files::read_graph;
 use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::{Barriers, Command, Plan, Scope};
 use rgraph_plan::profile::Profile;

@@ -5,9 +5,9 @@ mod support;
 
 use rgraph_check::certificate::certificate;
 use rgraph_check::{Finding, Rule, check};
+use rgraph_files::read_graph;
 use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Hazard, ImageBarrier, Plan};
@@ -297,7 +297,7 @@ fn a_pass_declared_after_another_waits_for_it_though_they_share_nothing() {
     );
     let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
-    println!("{}", rgraph_plan::report::listing(&plan));
+    println!("{}", rgraph_report::listing(&plan));
     let second = plan.find_pass("second").unwrap();
     let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == second)).unwrap();
     let mut loose = plan;

@@ -14,6 +14,8 @@ pub mod graph;
 pub mod id;
 pub mod module;
 mod names;
+pub mod nearest;
 pub mod plan;
 pub mod profile;
 pub mod resource;
+pub mod words;

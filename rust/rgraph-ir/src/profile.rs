@@ -16,6 +16,17 @@ bitflags! {
     }
 }
 
+impl Capabilities {
+    /// Each capability and its word in files.
+    pub const NAMES: [(&str, Self); 3] =
+        [("graphics", Self::GRAPHICS), ("compute", Self::COMPUTE), ("transfer", Self::TRANSFER)];
+
+    /// The words of the capabilities that are set.
+    pub fn names(self) -> Vec<&'static str> {
+        Self::NAMES.iter().filter(|(_, one)| self.contains(*one)).map(|(name, _)| *name).collect()
+    }
+}
+
 /// One kind of queue that a device has.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queue {

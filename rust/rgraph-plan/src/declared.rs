@@ -11,7 +11,8 @@ use crate::stages::resolve::part_of;
 use crate::stages::size::{Shape, ShapeScratch, shapes};
 use crate::stages::validate::{ValidateScratch, validate};
 
-pub use crate::stages::resolve::meaning::default_shader_stage;
+pub use crate::stages::resolve::is_attachment;
+pub use crate::stages::resolve::meaning::{Meaning, default_shader_stage, meaning};
 pub use crate::stages::resolve::subresource::Part;
 pub use crate::stages::size::{full_mips, mip_size};
 pub use crate::stages::validate::queues::{common_stages, expanded_queues};
@@ -25,7 +26,17 @@ pub fn kinds(graph: &Graph, profile: &Profile) -> Option<IdVec<ResourceId, PlanK
 
 /// The part of a resource of this kind that an access names or implies.
 pub fn part(graph: &Graph, access: &Access, kind: PlanKind) -> Part {
-    part_of(graph, access, &Shape { kind, bytes: 0, align: 1, aspects: kind.aspects() })
+    part_of(graph, access, &shape(kind))
+}
+
+/// All of a resource of this kind.
+pub fn whole(kind: PlanKind) -> Part {
+    Part::whole(&shape(kind))
+}
+
+/// A shape for the questions that its bytes do not matter to.
+fn shape(kind: PlanKind) -> Shape {
+    Shape { kind, bytes: 0, align: 1, aspects: kind.aspects() }
 }
 
 /// Checks a graph, its modules flattened, for a profile. O(accesses + resources) without mistakes.

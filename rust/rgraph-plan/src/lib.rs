@@ -5,16 +5,16 @@
 pub mod bake;
 pub mod declared;
 pub mod devices;
-pub mod file;
 pub mod heap;
 #[doc(hidden)]
 pub mod inside;
-pub mod report;
 mod stages;
 pub mod tune;
 pub mod what_if;
 
-pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, module, plan, profile, resource};
+pub use rgraph_ir::{
+    access, budget, cancel, declare, error, format, graph, id, module, nearest, plan, profile, resource, words,
+};
 
 /// What most users of the crate need.
 pub mod prelude {
@@ -26,6 +26,5 @@ pub mod prelude {
     pub use crate::graph::{Graph, Pass, Use};
     pub use crate::plan::Plan;
     pub use crate::profile::Profile;
-    pub use crate::report::listing;
     pub use crate::resource::{Resource, Size};
 }

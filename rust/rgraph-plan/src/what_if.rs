@@ -7,15 +7,14 @@ use crate::access::{PassQueue, Usage};
 use crate::bake::{Options, Scratch, bake, flat};
 use crate::budget::MemoryBudget;
 use crate::error::{Code, GraphError, Mistake};
-use crate::file::nearest::nearest;
 use crate::graph::{Graph, PassId};
 use crate::id::Id;
-use crate::plan::{Command, Plan, PlanPassId};
+use crate::nearest::nearest;
+use crate::plan::Plan;
 use crate::profile::Profile;
-use crate::report::diff;
-use crate::report::words::{bytes_phrase, queue_label, quoted};
 use crate::resource::{Imported, Life, ResourceId};
 use crate::stages::schedule::Policy;
+use crate::words::{bytes_phrase, quoted};
 
 /// What is to be different. Passes are named as in plans.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -211,55 +210,6 @@ fn on_one_queue(graph: &Graph) -> Graph {
         }
     }
     graph
-}
-
-/// A table of a plan's passes in the order of their begin: when, for how long, on which queue. O(n log n).
-pub fn timeline(plan: &Plan) -> String {
-    let runs = plan.batches.iter().flat_map(|batch| &plan.commands[batch.commands.range()]);
-    let mut passes: Vec<_> = runs
-        .filter_map(|command| match command {
-            Command::Pass { pass, .. } => Some(*pass),
-            _ => None,
-        })
-        .collect();
-    passes.sort_by(|&a, &b| plan.passes[a].why.start_us.total_cmp(&plan.passes[b].why.start_us).then(a.cmp(&b)));
-    let labels: Vec<String> = passes.iter().map(|&pass| queue_label(plan, plan.passes[pass].queue)).collect();
-    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let critical = |pass: PlanPassId| if plan.report.critical_path.contains(&pass) { "*" } else { " " };
-    let line = |(pass, label): (&_, &String)| {
-        let why = plan.passes[*pass].why;
-        let (begin, us, name) = (why.start_us, why.duration_us, quoted(plan.pass_name(*pass)));
-        format!("  {begin:9.1} {us:9.1} {} {label:width$}  {name}\n", critical(*pass))
-    };
-    passes.iter().zip(&labels).map(line).collect()
-}
-
-impl WhatIf {
-    /// The answer as text: changes, figures beside those of `before`, the bound of other queues, the timeline (`*`: on the
-    /// critical path), and the differences.
-    pub fn text(&self, before: &Plan) -> String {
-        let diff = diff(before, &self.plan);
-        let mut out = format!(
-            "what if {}\n",
-            if self.notes.is_empty() { "nothing changes".into() } else { self.notes.join(", ") }
-        );
-        let (old, new) = (&before.report, &self.plan.report);
-        out += &format!("  frame    {:.1} µs → {:.1} µs (modelled)", old.frame_us, new.frame_us);
-        if let (Some(old), Some(new)) = (old.bound, new.bound) {
-            out += &format!(", no plan below {:.1} µs → {:.1} µs", old.us, new.us);
-        }
-        let bytes = |of: fn(&Plan) -> u64| [bytes_phrase(of(before)), bytes_phrase(of(&self.plan))];
-        let ([old, new], [old_bound, new_bound]) =
-            (bytes(|plan| plan.memory.total), bytes(|plan| plan.memory.lower_bound));
-        out += &format!("\n  memory   {old} → {new}, bound {old_bound} → {new_bound}\n  queues   {}\n", self.queues);
-        out += "timeline\n      begin        µs   queue and pass (* on the longest path)\n";
-        out += &timeline(&self.plan);
-        out += "difference\n";
-        for line in diff.to_string().lines() {
-            out += &format!("  {line}\n");
-        }
-        out
-    }
 }
 
 impl fmt::Display for QueueGain {

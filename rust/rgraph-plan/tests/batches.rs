@@ -6,7 +6,7 @@ mod families;
 
 use std::collections::HashMap;
 
-use rgraph_plan::file::write_plan;
+use rgraph_files::write_plan;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{QueueId, QueueWhy};

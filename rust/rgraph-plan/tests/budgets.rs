@@ -5,7 +5,7 @@ mod families;
 #[path = "common/most_live.rs"]
 mod most_live;
 
-use rgraph_plan::file::{read_plan, write_plan};
+use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::plan::PlanLife;
 use rgraph_plan::prelude::*;
 

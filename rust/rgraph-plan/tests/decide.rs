@@ -5,6 +5,7 @@ use rgraph_plan::bake::propose::{Problem, Proposal, Tried, bake_proposals};
 use rgraph_plan::error::Code;
 use rgraph_plan::prelude::*;
 use rgraph_plan::what_if::{Changes, what_if};
+use rgraph_report::what_if_text;
 
 /// A shadow map and ambient occlusion beside each other, then lighting.
 fn frame() -> Graph {
@@ -42,7 +43,7 @@ fn what_if_bakes_the_changed_graph_and_bounds_what_queues_could_gain() {
     let bound = answer.plan.report.bound.expect("a baked plan has a bound");
     assert!(bound.critical_path_us >= 900.0 && bound.us <= answer.plan.report.frame_us);
     assert!(answer.notes.iter().any(|note| note.contains("'shadow' comes from outside")), "{:?}", answer.notes);
-    assert!(answer.text(&before).contains("- pass 'shadows'"), "{}", answer.text(&before));
+    assert!(what_if_text(&answer, &before).contains("- pass 'shadows'"), "{}", what_if_text(&answer, &before));
     // The bound of other queues is one of every plan that uses them.
     let queues = [("ssao".to_owned(), PassQueue::AsyncCompute)];
     let other = Changes { queues: queues.to_vec(), ..Changes::default() };

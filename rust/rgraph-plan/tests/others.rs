@@ -9,7 +9,7 @@ mod most_live;
 
 use std::path::{Path, PathBuf};
 
-use rgraph_plan::file::graph::read_graph;
+use rgraph_files::graph::read_graph;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::prelude::*;
 

@@ -106,8 +106,8 @@ mod core {
     ///     `"graph"`, `"profile"`, `"plan"` or `"devices"`.
     #[pyfunction]
     fn schema(py: Python<'_>, kind: crate::arguments::convert::Text<'_>) -> PyResult<String> {
-        let kinds = rgraph_plan::file::schema::KINDS.into_iter();
-        crate::arguments::convert::word(py, "file format", kind.0, rgraph_plan::file::schema, kinds)
+        let kinds = rgraph_files::schema::KINDS.into_iter();
+        crate::arguments::convert::word(py, "file format", kind.0, rgraph_files::schema, kinds)
     }
 
     /// Every code of an error: the code, the exception that carries it, and what it means in one sentence.

@@ -1,7 +1,7 @@
 //! Constants that get their values when a pipeline is made: WGSL's `override`, specialization constants of GLSL and SPIR-V.
 
-use rgraph_plan::error::Code;
-use rgraph_plan::file::nearest::nearest;
+use rgraph_ir::error::Code;
+use rgraph_ir::nearest::nearest;
 
 use crate::block::{Scalar, Type, Value};
 use crate::error::{self, ShaderError};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 /// A shader that cannot be used: where, why, and how to mend it.
 #[derive(Clone, PartialEq, Eq, Debug)]

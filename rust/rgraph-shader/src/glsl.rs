@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_glsl::{Fault, Message, Request};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, ShaderError};

@@ -3,7 +3,7 @@
 use crate::block::{Scalar, Type};
 use crate::constant::SpecConstant;
 use crate::error::ShaderError;
-use rgraph_plan::access::{Stages, Usage};
+use rgraph_ir::access::{Stages, Usage};
 
 /// Everything that a program asks of its pass; stages merged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -106,7 +106,7 @@ pub enum BindingKind {
         /// Whether it is an array of layers.
         arrayed: bool,
         /// The format that the shader names, if it names one.
-        format: Option<rgraph_plan::format::Format>,
+        format: Option<rgraph_ir::format::Format>,
         /// What a texel reads as.
         sample: SampleKind,
     },
@@ -115,7 +115,7 @@ pub enum BindingKind {
         /// Whether it is a storage texel buffer, which stages write too.
         storage: bool,
         /// The format that the shader names, if it names one.
-        format: Option<rgraph_plan::format::Format>,
+        format: Option<rgraph_ir::format::Format>,
         /// What a texel reads as.
         sample: SampleKind,
     },

@@ -1,7 +1,7 @@
 //! Joins the stages of a program: values handed from stage to stage, bindings and push data of all.
 
 use crate::block::{Block, Scalar, Type};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Interface, Push, Refused};

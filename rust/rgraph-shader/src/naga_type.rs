@@ -3,7 +3,7 @@
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
 use naga::{ArraySize, Handle, ImageClass, ImageDimension, ScalarKind, StorageFormat, TypeInner};
-use rgraph_plan::format::Format;
+use rgraph_ir::format::Format;
 
 /// Most parts of all layouts of a stage: a struct that contains two of the one before it, thirty times over, has more parts than
 /// memory has bytes.

@@ -3,7 +3,7 @@
 
 use crate::block::{Block, Scalar, Type, Value};
 use crate::error::{self, ShaderError};
-use rgraph_plan::file::nearest::nearest;
+use rgraph_ir::nearest::nearest;
 
 /// Most bytes that values are written into; whoever has more has them as bytes.
 const MOST: u32 = 1 << 28;

@@ -3,7 +3,7 @@
 use crate::block::{Scalar, Type};
 use crate::interface::{Binding, Output, Refused, VertexInput};
 use crate::program::{Module, Stage};
-use rgraph_plan::access::Stages;
+use rgraph_ir::access::Stages;
 
 /// A stage with all that it asks for.
 pub(crate) struct Part {

@@ -1,6 +1,6 @@
 //! Entry points of sources, and the choice among them.
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::loaded::Loaded;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::constant::{Constants, NONE};
 use crate::error::{self, ShaderError};

@@ -1,7 +1,7 @@
 //! What is read off a text before a compiler sees it: its language, its stage, and whether it is nested so deeply that
 //! a recursive compiler would run out of stack.
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::error::{self, Label, ShaderError};
 use crate::program::{Kind, Language, Stage};

@@ -1,7 +1,7 @@
 //! WGSL texts through naga: parsed, validated, written as SPIR-V and reflected, one stage at a time.
 
 use crate::block::{Block, Member, Type};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::constant::{Constant, Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};

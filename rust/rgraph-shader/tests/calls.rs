@@ -1,6 +1,6 @@
 //! Functions that grow without bound once their calls are inlined are refused, with the call, before any driver compiles them.
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Language, Program, ShaderError, Source};
 
 /// `depth` functions, each calling the next one twice.

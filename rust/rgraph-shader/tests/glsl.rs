@@ -5,9 +5,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{fault, glsl};
-use rgraph_plan::access::Usage;
-use rgraph_plan::error::Code;
-use rgraph_plan::format::Format;
+use rgraph_ir::access::Usage;
+use rgraph_ir::error::Code;
+use rgraph_ir::format::Format;
 use rgraph_shader::{
     BindingKind, Constants, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Length, Program,
     SampleKind, Scalar, ShaderError, Source, Stage, Type,

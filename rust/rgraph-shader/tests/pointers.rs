@@ -3,7 +3,7 @@
 mod common;
 
 use common::{fault, program, wgsl};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Program};
 
 /// A compute program of this text.

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{corpus, fault, glsl, program, wgsl};
-use rgraph_plan::access::Stages;
-use rgraph_plan::error::Code;
+use rgraph_ir::access::Stages;
+use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Program, Scalar, Source, Stage};
 
 const VERTEX: &str = "

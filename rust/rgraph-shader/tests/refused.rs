@@ -4,7 +4,7 @@
 mod common;
 
 use common::{fault, glsl, program};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 use rgraph_shader::{
     BindingKind, Constants, Dimension, Given, GivenCode, Interface, Kind, Language, Reflection, SampleKind, Scalar,
     Stage, Type, Value,

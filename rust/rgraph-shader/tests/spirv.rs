@@ -6,7 +6,7 @@ mod common;
 use std::collections::HashMap;
 
 use common::{CORPUS, Random, corpus, glsl, wgsl};
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 use rgraph_shader::{BindingKind, Interface, Kind, Program, Source, Stage, Type};
 
 fn bytes(words: &[u32], big: bool) -> Vec<u8> {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use rgraph_plan::access::Usage;
-use rgraph_plan::format::Format;
+use rgraph_ir::access::Usage;
+use rgraph_ir::format::Format;
 use rgraph_shader::{BindingKind, Dimension, Kind, Language, Program, SampleKind, Source, Type, Value};
 
 fn wgsl(kind: Kind, text: &str) -> Program {

@@ -6,7 +6,7 @@
 //! must support vertex buffers).
 
 use ash::vk;
-use rgraph_plan::file::json::Word;
+use rgraph_files::json::Word;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_shader::{Scalar, VertexInput};
 

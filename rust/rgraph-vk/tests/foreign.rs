@@ -8,9 +8,9 @@ mod bench;
 use std::sync::Arc;
 
 use bench::{Bench, device, whole};
+use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::access::{Layout, PassQueue};
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::{read_plan, write_plan};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::{Barriers, Command, Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;

@@ -18,7 +18,9 @@
 #![forbid(unsafe_code)]
 
 pub use rgraph_check as check;
+pub use rgraph_files as files;
 pub use rgraph_plan as plan;
+pub use rgraph_report as report;
 
 #[cfg(feature = "vulkan")]
 pub use ash;

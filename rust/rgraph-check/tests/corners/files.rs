@@ -1,6 +1,6 @@
 //! Graph files that were once planned wrong, as they were found.
 
-use rgraph_plan::file::{read_graph, read_profile};
+use rgraph_files::{read_graph, read_profile};
 use rgraph_plan::profile::Profile;
 
 fn assert_file(graph: &str, profile: Option<&str>) {

@@ -1,9 +1,9 @@
 //! Resources that are new in each frame: nothing orders their first use after the frame before.
 
 use rgraph_check::{Rule, check};
+use rgraph_files::read_graph;
 use rgraph_plan::access::Stages;
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::file::read_graph;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{HeapId, Placement, Plan};
 use rgraph_plan::prelude::{Graph, Profile};

@@ -6,11 +6,11 @@ use std::fmt::{Display, Write};
 
 use super::Scratch;
 use crate::graph::Graph;
-use crate::report::words::{access_phrase, stages_phrase};
 use crate::stages::describe::name_of;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::resolve::{Origin, ResolvedAccess, ResolvedPassId};
 use crate::stages::synchronize::call::{About, Barrier, CallSite};
+use crate::words::{access_phrase, stages_phrase};
 
 /// A stage whose result can be printed, in the order of the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

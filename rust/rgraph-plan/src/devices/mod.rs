@@ -5,13 +5,11 @@
 //! memory is copied as a whole. A device that accesses it has its latest contents, unless the access replaces all.
 
 mod graphs;
-mod listing;
 mod memory;
 mod place;
 mod split;
 
 pub use graphs::{PartGraph, PartImport, part_graphs, resource_kinds};
-pub use listing::devices_listing;
 
 pub use rgraph_ir::devices::{
     DeviceCopy, DeviceCopyId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use rgraph_plan::access::{Accesses, Aspects, Stages};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::Clear;
+use rgraph_plan::nearest::nearest;
 
 use crate::run::error::bad;
 

@@ -5,8 +5,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::access::{Load, ResolveMode, Transfer};
-use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Clear, Use};
+use rgraph_plan::nearest::nearest;
 
 use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, stages, word};
 use crate::arguments::declare::given;

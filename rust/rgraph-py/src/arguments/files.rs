@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use rgraph_plan::error::{Code, GraphError};
-use rgraph_plan::file;
+
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 
@@ -134,27 +134,27 @@ pub fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
 
 /// Reads a profile file.
 pub fn load_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
-    load(py, path, file::read_profile)
+    load(py, path, rgraph_files::read_profile)
 }
 
 /// Reads the text of a profile file.
 pub fn profile(py: Python<'_>, text: &[u8]) -> PyResult<Profile> {
-    read_with(py, text, TEXT, file::read_profile)
+    read_with(py, text, TEXT, rgraph_files::read_profile)
 }
 
 /// The text of a profile file.
 pub fn profile_text(py: Python<'_>, profile: &Profile) -> PyResult<String> {
-    guarded(py, || file::write_profile(profile))
+    guarded(py, || rgraph_files::write_profile(profile))
 }
 
 /// Reads a plan file.
 pub fn load_plan(py: Python<'_>, path: &Path) -> PyResult<Plan> {
-    load(py, path, file::read_plan)
+    load(py, path, rgraph_files::read_plan)
 }
 
 /// Reads the text of a plan file.
 pub fn plan(py: Python<'_>, text: &[u8]) -> PyResult<Plan> {
-    read_with(py, text, TEXT, file::read_plan)
+    read_with(py, text, TEXT, rgraph_files::read_plan)
 }
 
 /// Plain values of a JSON text.

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::nearest::nearest;
 
 /// Keyword arguments of every pass that has work.
 pub const OF_PASSES: [&str; 9] =

@@ -11,8 +11,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use rgraph_plan::error::{Code, Mistake};
-use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, Pass, PassId, Place};
+use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Resource, ResourceId};
 
 use crate::arguments::setup;

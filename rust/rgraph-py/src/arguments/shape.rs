@@ -6,9 +6,9 @@
 use pyo3::prelude::*;
 use rgraph_plan::declared::full_mips;
 use rgraph_plan::error::Code;
-use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, Place};
 use rgraph_plan::id::Id;
+use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Axis, Image, Life, Mips, Resource, ResourceId, Round};
 
 use crate::classes::graph::PyGraph;

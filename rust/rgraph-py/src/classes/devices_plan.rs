@@ -9,12 +9,13 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_check::{check_devices, is_well_formed_for_devices};
+use rgraph_files::{read_devices_plan, write_devices_plan};
 use rgraph_plan::bake::Scratch;
-use rgraph_plan::devices::{DevicesPlan, devices_listing, part_graphs, plan_devices};
+use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::{read_devices_plan, write_devices_plan};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::{Options, Profile};
+use rgraph_report::devices_listing;
 
 use crate::arguments::convert::{Count, FileText, Text, items, word};
 use crate::arguments::options::{Budget, MaxBatches};

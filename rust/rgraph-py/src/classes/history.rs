@@ -53,7 +53,7 @@ pub fn history(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let kept: Vec<Kept> = KEPT.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
     let kept = guarded(py, move || {
         let mut seen = HashSet::new();
-        let hash = |one: &Kept| rgraph_plan::file::plan_hash(&one.plan);
+        let hash = |one: &Kept| rgraph_files::plan_hash(&one.plan);
         kept.into_iter().filter(|one| seen.insert(hash(one))).collect::<Vec<_>>()
     })?;
     let plans =

@@ -13,7 +13,7 @@ use rgraph_check::interpret::{self, Outcome};
 use rgraph_check::shrink::shrink as smallest;
 use rgraph_plan::cancel::{Cancelled, poll_now};
 use rgraph_plan::error::{Code, GraphError};
-use rgraph_plan::file;
+
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
@@ -234,8 +234,8 @@ impl Case {
 
     /// The case of a document of a graph and a profile.
     fn read(&self, document: &Value) -> Option<Self> {
-        let graph = file::read_graph(document.get(0)?.to_string().as_bytes(), "graph").ok()?;
-        let profile = file::read_profile(document.get(1)?.to_string().as_bytes(), "profile").ok()?;
+        let graph = rgraph_files::read_graph(document.get(0)?.to_string().as_bytes(), "graph").ok()?;
+        let profile = rgraph_files::read_profile(document.get(1)?.to_string().as_bytes(), "profile").ok()?;
         Some(Self { seed: self.seed, graph, profile, options: self.options })
     }
 
@@ -258,12 +258,13 @@ impl Case {
         if bake(&self.graph, &self.profile, &self.options, scratch).as_ref() != Ok(plan) {
             return Some("baking twice gives two plans".to_owned());
         }
-        let text = file::write_graph(&self.graph);
-        if file::read_graph(text.as_bytes(), "graph").as_ref().map(Graph::content_hash) != Ok(self.graph.content_hash())
+        let text = rgraph_files::write_graph(&self.graph);
+        if rgraph_files::read_graph(text.as_bytes(), "graph").as_ref().map(Graph::content_hash)
+            != Ok(self.graph.content_hash())
         {
             return Some("the graph file declares another graph".to_owned());
         }
-        if file::read_plan(file::write_plan(plan).as_bytes(), "plan").as_ref() != Ok(plan) {
+        if rgraph_files::read_plan(rgraph_files::write_plan(plan).as_bytes(), "plan").as_ref() != Ok(plan) {
             return Some("the plan file holds another plan".to_owned());
         }
         None
@@ -283,7 +284,7 @@ impl Broken {
 
     /// A smaller case that breaks the same law, or this one.
     fn shrunk(self, scratch: &mut Scratch) -> Self {
-        let texts = [file::write_graph(&self.case.graph), file::write_profile(&self.case.profile)];
+        let texts = [rgraph_files::write_graph(&self.case.graph), rgraph_files::write_profile(&self.case.profile)];
         let [Ok(graph), Ok(profile)] = texts.map(|text| serde_json::from_str::<Value>(&text)) else { return self };
         let kind = kind_of(&self.law);
         let mut found = None;

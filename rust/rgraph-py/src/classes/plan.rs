@@ -14,7 +14,6 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Profile};
-use rgraph_plan::report;
 
 use crate::arguments::convert::{Count, FileText, Text, word};
 use crate::arguments::files;
@@ -126,7 +125,7 @@ impl PyPlan {
     }
 
     fn content_hash(&self) -> u128 {
-        *self.hash.get_or_init(|| rgraph_plan::file::plan_hash(&self.plan))
+        *self.hash.get_or_init(|| rgraph_files::plan_hash(&self.plan))
     }
 
     fn text(&self, py: Python<'_>, write: fn(&Plan) -> String) -> PyResult<String> {
@@ -188,7 +187,7 @@ impl PyPlan {
 
     /// The plan file as text.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.text(py, rgraph_plan::file::write_plan)
+        self.text(py, rgraph_files::write_plan)
     }
 
     /// The plan file as plain values.
@@ -205,7 +204,7 @@ impl PyPlan {
     #[pyo3(signature = (graph = None))]
     fn to_dot(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
         let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
-        guarded(py, move || report::dot(&graph, &plan))
+        guarded(py, move || rgraph_report::dot(&graph, &plan))
     }
 
     /// Write the plan: beside its place first, then renamed, so that there never is half a file.
@@ -230,9 +229,9 @@ impl PyPlan {
             word(py, "suffix of plans", suffix, |name| known.into_iter().find(|k| *k == name), known.into_iter())?;
         let trace = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(".trace.json"));
         let text = match suffix {
-            "json" if trace => self.text(py, |plan| report::trace(plan, None))?,
+            "json" if trace => self.text(py, |plan| rgraph_report::trace(plan, None))?,
             "json" => self.to_json(py)?,
-            "txt" => self.text(py, report::listing)?,
+            "txt" => self.text(py, rgraph_report::listing)?,
             "html" => self.page(py)?,
             "svg" => self.picture(py)?,
             _ => self.to_dot(py, None)?,
@@ -248,7 +247,7 @@ impl PyPlan {
     ///     The plan after the change.
     fn diff(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<String> {
         let (before, after) = (Arc::clone(&self.plan), Arc::clone(&other.get().plan));
-        guarded(py, move || report::diff(&before, &after).to_string())
+        guarded(py, move || rgraph_report::diff(&before, &after).to_string())
     }
 
     /// Differences from another plan, as plain values.
@@ -259,7 +258,7 @@ impl PyPlan {
     ///     The plan after the change.
     fn diff_dict<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (before, after) = (Arc::clone(&self.plan), Arc::clone(&other.get().plan));
-        files::loads(py, &guarded(py, move || report::diff(&before, &after).to_json())?)
+        files::loads(py, &guarded(py, move || rgraph_report::diff(&before, &after).to_json())?)
     }
 
     /// Why a pass is where it is: its queue, its place in the order, each barrier before it; or why it is culled.
@@ -282,7 +281,7 @@ impl PyPlan {
             Err(_) => name.extract::<Text>()?.0.to_owned(),
         };
         let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
-        let explained = guarded(py, move || report::explain(&graph, &plan, &name))?;
+        let explained = guarded(py, move || rgraph_report::explain(&graph, &plan, &name))?;
         explained.map_err(|error| graph_error(py, &error))
     }
 
@@ -565,7 +564,7 @@ impl PyPlan {
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
-        self.text(py, report::listing)
+        self.text(py, rgraph_report::listing)
     }
 
     fn __repr__(&self) -> String {

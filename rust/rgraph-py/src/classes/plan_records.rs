@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, Batch, Command, Plan, QueueId, Scope};
-use rgraph_plan::report::words::{Positions, culled_sentence};
+use rgraph_plan::words::{Positions, culled_sentence};
 
 use crate::run::record::record;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::error::Code;
-use rgraph_plan::report::page::Measured;
-use rgraph_plan::report::series::{PassSeries, Series, SeriesFrame, Spread};
+use rgraph_report::page::Measured;
+use rgraph_report::series::{PassSeries, Series, SeriesFrame, Spread};
 
 use crate::classes::frame::PyFrame;
 use crate::classes::report::PyReport;

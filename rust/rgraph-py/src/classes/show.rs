@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyTuple};
-use rgraph_plan::report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpan, Values, still};
-use rgraph_plan::report::{self, Page, Series, svg};
+use rgraph_report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpan, Values, still};
+use rgraph_report::{Page, Series, svg};
 use rgraph_vk::Measure;
 
 use crate::arguments::convert::{Text, word};
@@ -292,7 +292,7 @@ impl PyPlan {
     fn to_trace(&self, py: Python<'_>, report: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let measured = report.map(measured).transpose()?.flatten();
         let plan = Arc::clone(self.plan());
-        guarded(py, move || report::trace(&plan, measured.as_ref()))
+        guarded(py, move || rgraph_report::trace(&plan, measured.as_ref()))
     }
 
     /// What notebooks show: the page in a frame, alive without a kernel; a still picture where that would be large.
@@ -329,7 +329,7 @@ impl PyPlan {
         };
         if wanted("text/plain")? {
             let plan = Arc::clone(self.plan());
-            bundle.set_item("text/plain", guarded(py, move || report::listing(&plan))?)?;
+            bundle.set_item("text/plain", guarded(py, move || rgraph_report::listing(&plan))?)?;
         }
         if wanted("image/svg+xml")? {
             bundle.set_item("image/svg+xml", self.picture(py)?)?;

@@ -10,9 +10,9 @@ use rgraph_plan::error::Code;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Command, Plan};
 use rgraph_plan::prelude::Policy;
-use rgraph_plan::report;
-use rgraph_plan::report::words::queue_label;
 use rgraph_plan::what_if::{Changes, WhatIf, what_if};
+use rgraph_plan::words::queue_label;
+use rgraph_report::what_if_text;
 
 use crate::arguments::convert::{Bytes, Text, items, word};
 use crate::arguments::files;
@@ -97,13 +97,13 @@ impl PyWhatIf {
     #[getter]
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
         let (before, answer) = (Arc::clone(self.before.get().plan()), Arc::clone(&self.answer));
-        guarded(py, move || report::diff(&before, &answer.plan).to_string())
+        guarded(py, move || rgraph_report::diff(&before, &answer.plan).to_string())
     }
 
     /// All of it as plain values; times in microseconds, memory in bytes.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (before, answer) = (Arc::clone(self.before.get().plan()), Arc::clone(&self.answer));
-        let diff = guarded(py, move || report::diff(&before, &answer.plan).to_json())?;
+        let diff = guarded(py, move || rgraph_report::diff(&before, &answer.plan).to_json())?;
         let plan = &self.answer.plan;
         let timeline = PyList::empty(py);
         for command in plan.batches.iter().flat_map(|batch| &plan.commands[batch.commands.range()]) {
@@ -133,7 +133,7 @@ impl PyWhatIf {
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
         let (before, answer) = (Arc::clone(self.before.get().plan()), Arc::clone(&self.answer));
-        guarded(py, move || answer.text(&before))
+        guarded(py, move || what_if_text(&answer, &before))
     }
 
     fn __repr__(&self) -> String {

@@ -12,7 +12,7 @@ mod reflect;
 pub(crate) mod sample_mask;
 mod types;
 
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::inline::{self, Calls};

@@ -3,7 +3,7 @@
 use super::access::{COMPARES, READ, WRITE};
 use super::{Binary, Entry, Form, Variable, bad, class, decoration};
 use crate::block::Type;
-use rgraph_plan::error::Code;
+use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Refused};

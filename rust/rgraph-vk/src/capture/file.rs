@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use rgraph_plan::file::graph::write_clear;
-use rgraph_plan::file::write::{Row, Sheet};
+use rgraph_files::graph::write_clear;
+use rgraph_files::write::{Row, Sheet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};

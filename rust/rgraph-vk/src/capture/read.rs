@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rgraph_files::graph::read_clear;
+use rgraph_files::json::{Node, Source};
 use rgraph_plan::access::{Aspects, Load};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::graph::read_clear;
-use rgraph_plan::file::json::{Node, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::file::{ASPECTS, MAGIC};

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rgraph_files::graph::Settings;
+use rgraph_files::read_plan;
 use rgraph_plan::bake::Options;
-use rgraph_plan::file::graph::Settings;
-use rgraph_plan::file::read_plan;
 use rgraph_plan::graph::{FlagId, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 

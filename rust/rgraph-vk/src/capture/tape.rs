@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rgraph_plan::file::{write_graph, write_plan, write_profile};
+use rgraph_files::{write_graph, write_plan, write_profile};
 use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{PlanKind, PlanLife};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-use rgraph_plan::file::json::{Node, Source};
+use rgraph_files::json::{Node, Source};
 use rgraph_shader::{Constants, Given, Kind, Program};
 
 use super::shader::{Library, Shaders, constants_of};

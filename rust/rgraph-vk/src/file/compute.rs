@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use rgraph_files::graph::Here;
+use rgraph_files::json::{Fields, Node};
 use rgraph_plan::access::Usage;
 use rgraph_plan::error::Code;
-use rgraph_plan::file::graph::Here;
-use rgraph_plan::file::json::{Fields, Node};
 use rgraph_plan::format::Format;
 use rgraph_shader::{Binding, BindingKind, Kind, Program};
 

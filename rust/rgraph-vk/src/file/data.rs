@@ -1,8 +1,8 @@
 //! Data of shaders: numbers, lists, objects by member, bytes.
 
+use rgraph_files::json::Node;
+use rgraph_files::write::Sheet;
 use rgraph_plan::error::Code;
-use rgraph_plan::file::json::Node;
-use rgraph_plan::file::write::Sheet;
 use rgraph_shader::{Type, Value};
 
 use super::base64;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rgraph_plan::error::{Code, GraphError};
-use rgraph_plan::file::graph::{
+use rgraph_files::graph::{
     Extras, GraphFields, Included, PassFields, Scope, Settings, Typed, WORK_KEYS, read_graph_with,
 };
-use rgraph_plan::file::json::Node;
+use rgraph_files::json::Node;
+use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::{Kind, Life, Resource, ResourceId};
 use rgraph_shader::ShaderError;

@@ -1,7 +1,7 @@
 //! Graph files with the work of their passes: shaders, bindings, data, samplers, draws, transfers, and the files around
 //! the graph that they name.
 //!
-//! `rgraph_plan::file` reads the declaration; what is here reads the rest into a [`Workload`], and writes both. Files
+//! `rgraph_files` reads the declaration; what is here reads the rest into a [`Workload`], and writes both. Files
 //! name only files below their own folder: never absolute, never upwards, not through links that lead out of it.
 
 mod access;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 pub use load::read;
 pub use picture::Picture;
-pub use rgraph_plan::file::graph::{Dtype, Setting, Settings, Typed};
+pub use rgraph_files::graph::{Dtype, Setting, Settings, Typed};
 pub use shader::included;
 pub use sidecar::name_below;
 pub use write::{Arrays, Callbacks, write};
@@ -93,7 +93,7 @@ mod tests {
         fn names<T>(words: words::Words<T>) -> impl Iterator<Item = &'static str> {
             words.iter().map(|(name, _)| *name)
         }
-        let schema = rgraph_plan::file::schema("graph").expect("graphs have a schema");
+        let schema = rgraph_files::schema("graph").expect("graphs have a schema");
         let keys: [&[&str]; 21] = [
             &compute::COMPUTE_KEYS,
             &part::PART_KEYS,

@@ -1,9 +1,9 @@
 //! Images and buffers, and parts of them, as work names them: `"lit"` or `{"resource": "lit", "mip": 1}`.
 
+use rgraph_files::graph::Here;
+use rgraph_files::json::{Fields, Node};
+use rgraph_files::write::Row;
 use rgraph_plan::error::Code;
-use rgraph_plan::file::graph::Here;
-use rgraph_plan::file::json::{Fields, Node};
-use rgraph_plan::file::write::Row;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 

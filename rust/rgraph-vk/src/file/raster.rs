@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use rgraph_files::graph::{Here, read_clear};
+use rgraph_files::json::{Fields, Node};
 use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::graph::{Here, read_clear};
-use rgraph_plan::file::json::{Fields, Node};
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use rgraph_files::graph::Here;
+use rgraph_files::json::{Fields, Node};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::graph::Here;
-use rgraph_plan::file::json::{Fields, Node};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Stage};
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use rgraph_files::json::{Node, shown};
+use rgraph_files::write::Sheet;
 use rgraph_plan::error::Code;
-use rgraph_plan::file::json::{Node, shown};
-use rgraph_plan::file::write::Sheet;
 
 use crate::words::{ADDRESSES, BORDERS, COMPARES, FILTERS, Words, name_of};
 use crate::work::{Address, Sampler};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rgraph_files::json::{Fields, Node, shown};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::json::{Fields, Node, shown};
 use rgraph_shader::{
     Constant, Constants, Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage, named,
 };

@@ -1,8 +1,8 @@
 //! Fixed-function state of draws in files.
 
+use rgraph_files::json::{Node, shown};
+use rgraph_files::write::{Row, Sheet};
 use rgraph_plan::error::Code;
-use rgraph_plan::file::json::{Node, shown};
-use rgraph_plan::file::write::{Row, Sheet};
 
 use super::raster::RasterFields;
 use super::sampler::word;

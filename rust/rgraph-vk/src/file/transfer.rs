@@ -1,7 +1,7 @@
 //! Transfers: `"copy"`, `"blit"`, `"resolve"`, `"clear"` and `"fill"`.
 
-use rgraph_plan::file::graph::Here;
-use rgraph_plan::file::json::{Fields, Node};
+use rgraph_files::graph::Here;
+use rgraph_files::json::{Fields, Node};
 
 use super::load::Work;
 use super::part::{Named, named};
@@ -34,7 +34,7 @@ impl Work<'_, '_> {
             "clear" => {
                 let fields = node.fields("a clear", &CLEAR_KEYS)?;
                 let (image, value) = (self.side(&fields, "image"), fields.need("value"));
-                transfer::clear(self.who, &image?, rgraph_plan::file::graph::read_clear(&value?)?, &mut self.needs)
+                transfer::clear(self.who, &image?, rgraph_files::graph::read_clear(&value?)?, &mut self.needs)
             }
             "fill" => {
                 let fields = node.fields("a fill", &FILL_KEYS)?;

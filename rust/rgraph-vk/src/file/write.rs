@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use rgraph_files::graph::{Tails, Typed, write_clear, write_graph_with};
+use rgraph_files::write::{Row, Sheet};
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::file::graph::{Tails, Typed, write_clear, write_graph_with};
-use rgraph_plan::file::write::{Row, Sheet};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
@@ -39,7 +39,7 @@ pub struct Arrays<'a> {
     pub typed: &'a [(ResourceId, Typed)],
 }
 
-/// Writes a graph file with its work: the declaration as `rgraph_plan::file::write_graph` does, with all accesses, and
+/// Writes a graph file with its work: the declaration as `rgraph_files::write_graph` does, with all accesses, and
 /// beside it shaders, samplers and what each pass does. Shaders that were read from files below `folder` and did not
 /// change since are named, all others written out. Reading it gives the same graph with the same work and the same arrays.
 ///

@@ -1,6 +1,6 @@
 //! Writing builds, instances and traces.
 
-use rgraph_plan::file::write::Row;
+use rgraph_files::write::Row;
 
 use super::base64;
 use super::write::Writer;

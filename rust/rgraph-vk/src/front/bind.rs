@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::format::{Format, Numbers};
+use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Binding, BindingKind, Length, Program, SampleKind, Value};
 

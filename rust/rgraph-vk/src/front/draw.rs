@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Stage, VertexInput};
 

@@ -77,7 +77,7 @@ fn one(devices: &Devices, case: &Case, library: &Library, out: &mut Scattered) -
             let (words, wrong) = case.compare(number, root, read.bytes());
             out.words += words;
             if let Some(wrong) = wrong {
-                let listing = rgraph_plan::devices::devices_listing(&case.adapted.graph, compiled.plan());
+                let listing = rgraph_report::devices_listing(&case.adapted.graph, compiled.plan());
                 return Err(format!("run {number}: \"{}\" holds at {}\n{listing}", wrong.resource, wrong.what));
             }
         }

@@ -26,9 +26,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED};
+use rgraph_files::write_graph;
 use rgraph_plan::bake::Split;
 use rgraph_plan::bake::{Scratch, bake};
-use rgraph_plan::file::write_graph;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
@@ -263,7 +263,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
                 eprintln!("{failure}");
                 if settings.stop {
                     if let Some(plan) = &report.plan {
-                        eprintln!("{}", rgraph_plan::report::listing(plan));
+                        eprintln!("{}", rgraph_report::listing(plan));
                     }
                     eprintln!("{}", write_graph(&case.adapted.graph));
                     for (number, run) in case.runs.iter().enumerate() {
@@ -294,7 +294,7 @@ fn log(seed: u64, plan: &Plan, messages: &[String]) {
     let known = |message: &String| if is_false_alarm(message, plan) { "known" } else { "new" };
     let mut text: String =
         messages.iter().map(|message| format!("seed {seed}, {}: {message}\n", known(message))).collect();
-    text += &rgraph_plan::report::listing(plan);
+    text += &rgraph_report::listing(plan);
     file.write_all(text.as_bytes()).expect("the file that RGRAPH_HASH_LOG names can be written");
 }
 

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
+use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::bake::{Scratch, bake};
-use rgraph_plan::file::{read_plan, write_plan};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
-use rgraph_plan::report;
 use rgraph_vk::{Device, DeviceOptions, Error};
 use serde_json::{Number, Value};
 
@@ -166,10 +165,11 @@ impl Subject {
     fn end(&self, device: &Device, library: &Library, text: &[u8], seed: u64) -> Result<&'static str, String> {
         let Ok(plan) = read_plan(text, "mutant") else { return Ok("refused by the reader") };
         let graph = &self.case.adapted.graph;
-        let mut written = write_plan(&plan).len() + report::listing(&plan).len();
+        let mut written = write_plan(&plan).len() + rgraph_report::listing(&plan).len();
         if seed.is_multiple_of(8) {
-            written += report::dot(graph, &plan).len() + report::svg(&plan, Some(graph)).len();
-            written += report::trace(&plan, None).len() + report::diff(&self.plan, &plan).to_string().len();
+            written += rgraph_report::dot(graph, &plan).len() + rgraph_report::svg(&plan, Some(graph)).len();
+            written +=
+                rgraph_report::trace(&plan, None).len() + rgraph_report::diff(&self.plan, &plan).to_string().len();
             _ = rgraph_check::interpret::interpret_plan(graph, &plan, 1);
         }
         assert!(written > 0, "reports say something");

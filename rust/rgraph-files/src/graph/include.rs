@@ -1,0 +1,132 @@
+//! Files that a graph file includes, as modules of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::inline;
+use super::options::{Setting, Settings, holds, setting};
+use super::part::{Part, Phase, Reader};
+use super::read::{GRAPH_KEYS, Included, own_options};
+use super::scope::{Here, Scope};
+use crate::json::{Node, Source};
+use rgraph_ir::error::{Code, Mistake};
+
+/// How deep files and modules may be in each other.
+pub(super) const DEEPEST: usize = 32;
+const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
+
+impl Reader<'_> {
+    pub(super) fn include(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let Some(fields) = node.fields("an include", &INCLUDE_KEYS) else { return };
+        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+            return;
+        }
+        let Some(name) = fields.need("include") else { return };
+        let Some(file) = name.name() else { return };
+        let Some(included) = self.opened(&name, &file) else { return };
+        if let Some(first) = self.files.iter().position(|(identity, _)| *identity == included.identity) {
+            let chain = self.files[first..].iter().map(|(_, name)| name.as_str()).chain([included.name.as_str()]);
+            let problem = format!("includes itself: {}", chain.collect::<Vec<_>>().join(" → "));
+            return name.mistake(Code::Cycle, problem, "take one of these includes out");
+        }
+        if self.files.len() >= DEEPEST {
+            let problem = format!("is included more than {DEEPEST} files deep");
+            return name.mistake(Code::TooLarge, problem, "include fewer files in each other");
+        }
+        let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("").to_owned();
+        let prefix = fields.get("as").map_or(Some(stem), |name| name.name().map(|name| name.into_owned()));
+        let Some(prefix) = prefix.filter(|prefix| !prefix.is_empty()) else {
+            return name.mistake(Code::BadName, "has no name of its own", "name the module: \"as\": \"…\"");
+        };
+        let inner = Scope {
+            prefix: scope.full(&format!("{prefix}/")),
+            outer: Some(scope),
+            given: self.given(fields.get("resources"), scope),
+            slot: scope.slot,
+            layer: None,
+        };
+        let settings = with(fields.get("with"));
+        self.files.push((included.identity.clone(), included.name.clone()));
+        let done = self.file(&included, &settings, &inner);
+        self.files.pop();
+        match done {
+            Ok(mistakes) => mistakes.into_iter().for_each(|mistake| node.source().push(mistake)),
+            Err(mistake) => fields.get("with").unwrap_or(node).mistake(mistake.code, mistake.message, mistake.help),
+        }
+    }
+
+    /// The bytes of an included file, read once.
+    fn opened(&mut self, node: &Node<'_, '_>, file: &str) -> Option<Included> {
+        let from = &self.files[self.files.len() - 1].0;
+        let key = format!("{from}\n{file}");
+        if let Some(known) = self.known.get(&key) {
+            return Some(known.clone());
+        }
+        match self.extras.include(file) {
+            Ok(included) => {
+                self.known.insert(key, included.clone());
+                Some(included)
+            }
+            Err((problem, help)) => {
+                node.mistake(Code::BadFile, problem, help);
+                None
+            }
+        }
+    }
+
+    /// The resources that names of an included file stand for.
+    pub(super) fn given(&self, node: Option<Node<'_, '_>>, scope: &Scope<'_>) -> HashMap<String, String> {
+        let mut given = HashMap::new();
+        if let Some(node) = node.filter(|_| self.phase != Phase::Names || node.is_some()) {
+            node.entries(": {NAME THERE: NAME HERE}", |inner, outer| {
+                let full = match self.phase {
+                    // Not all names are known yet; that it is one of the module around it is enough.
+                    Phase::Names => outer.text().map(|name| scope.full(&name)),
+                    _ => {
+                        let here = Here { graph: &self.graph, scope };
+                        here.resource(&outer).map(|id| self.graph.resource_name(id).to_owned())
+                    }
+                };
+                given.insert(inner.to_owned(), full.unwrap_or_default());
+            });
+        }
+        given
+    }
+
+    /// Goes through an included file; what is wrong with it, or with the options that it is given.
+    fn file(&mut self, file: &Included, settings: &Settings, scope: &Scope<'_>) -> Result<Vec<Mistake>, Box<Mistake>> {
+        let bytes: Arc<[u8]> = Arc::clone(&file.bytes);
+        let mut source = match Source::open(&bytes, &file.name) {
+            Ok(source) => source,
+            Err(error) => return Ok(error.mistakes().to_vec()),
+        };
+        if source.root().version("rgraph", "a graph").is_none() {
+            return Ok(source.take_mistakes());
+        }
+        let Some(options) = own_options(&source, settings)? else { return Ok(source.take_mistakes()) };
+        source.set_options(options.iter().map(|(name, value)| (name.clone(), value.json())).collect());
+        let found = source.count();
+        if let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) {
+            source.forget_repeated(found);
+            self.extras.enter(&file.identity, &fields, self.phase == Phase::Passes);
+            self.inlines.push(inline::declared(&fields, &file.identity));
+            self.part(&Part::of_file(&fields, &options), scope);
+            self.inlines.pop();
+            self.extras.leave();
+        }
+        Ok(source.take_mistakes())
+    }
+}
+
+/// The options that an included file is read with.
+pub(super) fn with(node: Option<Node<'_, '_>>) -> Settings {
+    let mut settings = BTreeMap::<String, Setting>::new();
+    if let Some(node) = node {
+        node.entries(" of options of the file", |name, value| {
+            if let Some(value) = setting(&value) {
+                settings.insert(name.to_owned(), value);
+            }
+        });
+    }
+    settings
+}

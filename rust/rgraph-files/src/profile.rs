@@ -1,0 +1,185 @@
+//! Profile files (`*.rprofile.json`): a device as plain data.
+
+use super::json::{Fields, Node, Source};
+use super::write::Sheet;
+use rgraph_ir::error::{Code, GraphError};
+use rgraph_ir::profile::{Limits, MemoryType, Profile, Queue};
+
+/// Keys of a profile file.
+pub(super) const PROFILE_KEYS: [&str; 17] = [
+    "rprofile",
+    "name",
+    "queues",
+    "buffer_image_granularity",
+    "image_alignment",
+    "buffer_alignment",
+    "memory",
+    "limits",
+    "cross_queue_us",
+    "barrier_us",
+    "submit_us",
+    "pass_us",
+    "copy_gb_s",
+    "copy_us",
+    "foreign_us",
+    "foreign_transfer_us",
+    "width",
+];
+/// Keys of a queue.
+pub(super) const QUEUE_KEYS: [&str; 4] = ["name", "family", "count", "capabilities"];
+/// Keys of the limits.
+pub(super) const LIMIT_KEYS: [&str; 8] = [
+    "max_image_2d",
+    "max_image_3d",
+    "max_image_cube",
+    "max_image_layers",
+    "max_color_attachments",
+    "max_samples",
+    "max_buffer",
+    "max_uniform_range",
+];
+const MEMORY_KEYS: [&str; 2] = ["type", "heap_size"];
+
+/// Most queues of one kind: each stands in the plan by itself.
+pub(super) const MOST_QUEUES: u64 = 256;
+
+/// Reads a profile file; what it does not say is as in [`Profile::new`].
+///
+/// # Errors
+/// Everything that is wrong with the file at once, with file, line and path of the key; only the first mistake where
+/// the text is not JSON, not UTF-8, or of another version. A profile that cannot be used (no graphics queue, an
+/// alignment that is no power of two) is refused when a graph is baked for it.
+pub fn read_profile(text: &[u8], file_name: &str) -> Result<Profile, GraphError> {
+    let source = Source::open(text, file_name)?;
+    let profile = source.root().version("rprofile", "a profile").and_then(|()| profile(source.root()));
+    source.finish(profile)
+}
+
+fn profile(root: Node<'_, '_>) -> Option<Profile> {
+    let fields = root.fields("a profile", &PROFILE_KEYS)?;
+    let queues = fields.need("queues").and_then(|queues| {
+        let list = queues.list(" of queues", queue)?;
+        if list.is_empty() {
+            queues.mistake(Code::BadProfile, "is empty", "name at least one queue");
+        }
+        Some(list)
+    });
+    let name = fields.get("name").and_then(|name| name.title());
+    let mut profile = Profile::new(name.as_deref().unwrap_or("unnamed"), queues.unwrap_or_default());
+    let integer = |key, to: &mut u64| {
+        if let Some(value) = fields.get(key).and_then(|value| value.u64()) {
+            *to = value;
+        }
+    };
+    integer("buffer_image_granularity", &mut profile.buffer_image_granularity);
+    integer("image_alignment", &mut profile.image_alignment);
+    integer("buffer_alignment", &mut profile.buffer_alignment);
+    let cost = |key, to: &mut f64| {
+        if let Some(node) = fields.get(key)
+            && let Some(value) = node.number()
+        {
+            if value < 0.0 {
+                node.mistake(Code::BadNumber, format_args!("is {value}, but must be 0 or more"), "");
+            }
+            *to = value;
+        }
+    };
+    cost("cross_queue_us", &mut profile.cross_queue_us);
+    cost("barrier_us", &mut profile.barrier_us);
+    cost("submit_us", &mut profile.submit_us);
+    cost("pass_us", &mut profile.pass_us);
+    cost("copy_gb_s", &mut profile.copy_gb_s);
+    cost("copy_us", &mut profile.copy_us);
+    cost("foreign_us", &mut profile.foreign_us);
+    cost("foreign_transfer_us", &mut profile.foreign_transfer_us);
+    integer("width", &mut profile.width);
+    if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
+        profile.memory = memory;
+    }
+    if let Some(limits) = fields.get("limits") {
+        profile.limits = read_limits(limits).unwrap_or_default();
+    }
+    Some(profile)
+}
+
+fn queue(node: Node<'_, '_>) -> Option<Queue> {
+    let fields = node.fields("a queue", &QUEUE_KEYS)?;
+    let name = fields.need("name").and_then(|name| name.name());
+    let family = fields.need("family").and_then(|family| family.u32());
+    let count = fields.get("count").map_or(Some(1), |count| {
+        let most = count.integer(MOST_QUEUES)?;
+        if most == 0 {
+            count.mistake(Code::BadProfile, "is 0", "leave the queue out where there is none");
+        }
+        Some(most as u32)
+    });
+    let capabilities = fields.need("capabilities").and_then(|words| words.joined());
+    Some(Queue { name: name?.into_owned(), family: family?, count: count?, capabilities: capabilities? })
+}
+
+fn memory_type(node: Node<'_, '_>) -> Option<MemoryType> {
+    let fields = node.fields("a class of memory", &MEMORY_KEYS)?;
+    let name = fields.need("type").and_then(|name| name.name());
+    let heap_size = fields.given("heap_size").map_or(Some(None), |size| size.u64().map(Some));
+    Some(MemoryType { name: name?.into_owned(), heap_size: heap_size? })
+}
+
+fn read_limits(node: Node<'_, '_>) -> Option<Limits> {
+    let fields = node.fields("limits", &LIMIT_KEYS)?;
+    let mut limits = Limits::default();
+    let small = |fields: &Fields<'_, '_, 8>, key, to: &mut u32| {
+        if let Some(value) = fields.get(key).and_then(|value| value.u32()) {
+            *to = value;
+        }
+    };
+    small(&fields, "max_image_2d", &mut limits.max_image_2d);
+    small(&fields, "max_image_3d", &mut limits.max_image_3d);
+    small(&fields, "max_image_cube", &mut limits.max_image_cube);
+    small(&fields, "max_image_layers", &mut limits.max_image_layers);
+    small(&fields, "max_color_attachments", &mut limits.max_color_attachments);
+    small(&fields, "max_samples", &mut limits.max_samples);
+    for (key, to) in [("max_buffer", &mut limits.max_buffer), ("max_uniform_range", &mut limits.max_uniform_range)] {
+        if let Some(value) = fields.get(key).and_then(|value| value.u64()) {
+            *to = value;
+        }
+    }
+    Some(limits)
+}
+
+/// Writes a profile file with everything said. Reading it gives an equal profile.
+pub fn write_profile(profile: &Profile) -> String {
+    let mut sheet = Sheet::default();
+    sheet.text("{\n  \"rprofile\": 1");
+    sheet.line("  ", "name", &profile.name);
+    sheet.key("  ", "queues");
+    sheet.list("  ", &profile.queues, |sheet, queue| {
+        let mut row = sheet.row();
+        row.put("name", &queue.name).put("family", queue.family).put("count", queue.count);
+        row.put("capabilities", queue.capabilities.names()).end();
+    });
+    sheet.line("  ", "buffer_image_granularity", &profile.buffer_image_granularity);
+    sheet.line("  ", "image_alignment", &profile.image_alignment);
+    sheet.line("  ", "buffer_alignment", &profile.buffer_alignment);
+    sheet.key("  ", "memory");
+    sheet.list("  ", &profile.memory, |sheet, memory| {
+        sheet.row().put("type", &memory.name).some("heap_size", memory.heap_size).end();
+    });
+    let limits = &profile.limits;
+    sheet.key("  ", "limits");
+    let mut row = sheet.row();
+    row.put("max_image_2d", limits.max_image_2d).put("max_image_3d", limits.max_image_3d);
+    row.put("max_image_cube", limits.max_image_cube).put("max_image_layers", limits.max_image_layers);
+    row.put("max_color_attachments", limits.max_color_attachments).put("max_samples", limits.max_samples);
+    row.put("max_buffer", limits.max_buffer).put("max_uniform_range", limits.max_uniform_range).end();
+    sheet.line("  ", "cross_queue_us", &profile.cross_queue_us);
+    sheet.line("  ", "barrier_us", &profile.barrier_us);
+    sheet.line("  ", "submit_us", &profile.submit_us);
+    sheet.line("  ", "pass_us", &profile.pass_us);
+    sheet.line("  ", "copy_gb_s", &profile.copy_gb_s);
+    sheet.line("  ", "copy_us", &profile.copy_us);
+    sheet.line("  ", "foreign_us", &profile.foreign_us);
+    sheet.line("  ", "foreign_transfer_us", &profile.foreign_transfer_us);
+    sheet.line("  ", "width", &profile.width);
+    sheet.text("\n}\n");
+    sheet.finish()
+}

@@ -1,0 +1,145 @@
+//! The closed sets of words that files use.
+
+use super::json::{Joined, Word};
+use rgraph_ir::access::{
+    ACCESS_NAMES, Accesses, Aspects, DECLARED_STAGE_NAMES, Layout, Load, MemoryDomain, PassQueue, ResolveMode,
+    STAGE_NAMES, Sharing, Stages, Store, Transfer, Usage,
+};
+use rgraph_ir::budget::MemoryBudget;
+use rgraph_ir::format::Format;
+use rgraph_ir::profile::Capabilities;
+
+macro_rules! words {
+    ($($type:ident: $what:literal;)+) => {$(
+        impl Word for $type {
+            const WHAT: &'static str = $what;
+            fn from_text(text: &str) -> Option<Self> {
+                Self::from_name(text)
+            }
+            fn words() -> Vec<&'static str> {
+                Self::ALL.iter().map(|word| word.name()).collect()
+            }
+        }
+    )+};
+}
+
+words! {
+    Layout: "an image layout";
+    Usage: "a usage";
+    Transfer: "a transfer command";
+    ResolveMode: "a resolve mode";
+    Load: "a load operation";
+    Store: "a store operation";
+    Sharing: "a way of sharing";
+    MemoryDomain: "a memory domain";
+    PassQueue: "a queue";
+}
+
+impl Word for MemoryBudget {
+    const WHAT: &'static str = "a memory budget";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::NAMES.to_vec()
+    }
+}
+
+impl Word for Format {
+    const WHAT: &'static str = "a format";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::all().map(Self::name).chain(Self::all().map(Self::vulkan_name)).collect()
+    }
+}
+
+/// Stages, named as in plan files.
+impl Word for Stages {
+    const WHAT: &'static str = "a pipeline stage";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_word(text)
+    }
+    fn words() -> Vec<&'static str> {
+        STAGE_NAMES.into_iter().chain(["all_transfer"]).collect()
+    }
+}
+
+impl Joined for Stages {
+    const NOTHING: Self = Self::empty();
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
+}
+
+/// Stages, with the shorter names of graph files offered.
+pub(super) struct DeclaredStages(pub(super) Stages);
+
+impl Word for DeclaredStages {
+    const WHAT: &'static str = "a pipeline stage";
+    fn from_text(text: &str) -> Option<Self> {
+        Stages::from_word(text).map(Self)
+    }
+    fn words() -> Vec<&'static str> {
+        DECLARED_STAGE_NAMES.into_iter().chain(["all_transfer"]).collect()
+    }
+}
+
+impl Joined for DeclaredStages {
+    const NOTHING: Self = Self(Stages::empty());
+    fn join(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Word for Accesses {
+    const WHAT: &'static str = "a kind of access";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_word(text)
+    }
+    fn words() -> Vec<&'static str> {
+        ACCESS_NAMES.to_vec()
+    }
+}
+
+impl Joined for Accesses {
+    const NOTHING: Self = Self::empty();
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
+}
+
+impl Word for Aspects {
+    const WHAT: &'static str = "an aspect";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_word(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::all().names().collect()
+    }
+}
+
+impl Joined for Aspects {
+    const NOTHING: Self = Self::empty();
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
+}
+
+impl Word for Capabilities {
+    const WHAT: &'static str = "a capability";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(name, _)| *name == text).map(|(_, capability)| *capability)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::NAMES.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+impl Joined for Capabilities {
+    const NOTHING: Self = Self::empty();
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
+}

@@ -1,0 +1,276 @@
+//! One self-contained HTML page that shows a plan: timeline, resources, memory, graph, matrix, tables, and why.
+//!
+//! The page asks nothing of any network. Its content security policy allows the one script and the one style sheet
+//! by their hashes, pictures as `data:` URIs, and nothing else; names reach it as JSON only, and its script puts them
+//! into the page as text. `report/viewer` has its sources; there is no build step.
+
+mod accesses;
+pub(super) mod data;
+pub(super) mod gather;
+mod sha256;
+
+use serde::Serialize;
+
+use super::diff::diff;
+use super::series::Series;
+use super::svg::svg;
+use rgraph_ir::graph::Graph;
+use rgraph_ir::plan::Plan;
+use rgraph_ir::words::{bytes_phrase, hazard_templates};
+
+/// The page's script: modules that share the scope of one function, in this order.
+const SCRIPTS: [&str; 30] = [
+    include_str!("../viewer/dom.js"),
+    include_str!("../viewer/text.js"),
+    include_str!("../viewer/model.js"),
+    include_str!("../viewer/words.js"),
+    include_str!("../viewer/state.js"),
+    include_str!("../viewer/folds.js"),
+    include_str!("../viewer/search.js"),
+    include_str!("../viewer/axis.js"),
+    include_str!("../viewer/view.js"),
+    include_str!("../viewer/pane.js"),
+    include_str!("../viewer/minimap.js"),
+    include_str!("../viewer/stack.js"),
+    include_str!("../viewer/timeline.js"),
+    include_str!("../viewer/resources.js"),
+    include_str!("../viewer/memory.js"),
+    include_str!("../viewer/layers.js"),
+    include_str!("../viewer/regions.js"),
+    include_str!("../viewer/edges.js"),
+    include_str!("../viewer/graph.js"),
+    include_str!("../viewer/island.js"),
+    include_str!("../viewer/tables.js"),
+    include_str!("../viewer/diff.js"),
+    include_str!("../viewer/frames.js"),
+    include_str!("../viewer/cards.js"),
+    include_str!("../viewer/costs.js"),
+    include_str!("../viewer/images.js"),
+    include_str!("../viewer/tip.js"),
+    include_str!("../viewer/save.js"),
+    include_str!("../viewer/keys.js"),
+    include_str!("../viewer/main.js"),
+];
+
+/// Begins the page, and follows a server where there is one.
+const LIVE: &str = include_str!("../viewer/live.js");
+
+const STYLE: &str = include_str!("../viewer/viewer.css");
+
+/// What a page shows. Only the plan is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What it was baked from: tells accesses, places in files, what modifies and remembers what.
+    pub graph: Option<&'a Graph>,
+    /// What a run of it took.
+    pub measured: Option<&'a Measured>,
+    /// Times of many frames; without `measured` the page shows those of the median frame first.
+    pub frames: Option<&'a Series>,
+    /// Pictures of images: name and `data:` URI.
+    pub images: &'a [(String, String)],
+    /// Pictures of images of `against` that are not in `images`.
+    pub later_images: &'a [(String, String)],
+    /// Values of images: of those that have a picture, and of those of `against`.
+    pub values: &'a [Values],
+    /// What a judge found.
+    pub findings: &'a [Finding],
+    /// Another plan that this one is compared with, the later one of the two, and its declaration.
+    pub against: Option<(&'a Plan, Option<&'a Graph>)>,
+    /// The page follows a server that sends it what changes; this names what it has.
+    pub live: Option<&'a str>,
+}
+
+/// The values of one mip of an image, for the view that shows them under the pointer.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Values {
+    /// The image.
+    pub name: String,
+    /// Whether they are of the plan that this one is compared with.
+    pub after: bool,
+    /// The mip.
+    pub mip: u32,
+    /// A `data:` URI of a PNG: the layers beside each other, and below each other the first, second and third byte of
+    /// their singles; alpha has its three bytes as the colors of a fourth part.
+    pub png: String,
+    /// Width and height of a layer in the picture, in texels.
+    pub size: [u32; 2],
+    /// Width, height and layers of the mip.
+    pub of: [u32; 3],
+    /// The layers that are in the picture.
+    pub layers: Vec<u32>,
+    /// Numbers per texel.
+    pub channels: u32,
+    /// `unorm`, `snorm`, `float`, `depth` or `integer`.
+    pub kind: String,
+    /// The number that stands for 1, of the first two kinds.
+    pub full: f32,
+}
+
+/// When the passes of one run began and ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Measured {
+    /// Passes; those of the host may stand in `host` instead.
+    pub passes: Vec<PassSpan>,
+    /// What the host did.
+    pub host: Vec<HostSpan>,
+    /// Whether `host` counts from the frame's first timestamp on, as `passes` does.
+    pub calibrated: bool,
+    /// Whether each pass was timed alone, so that none overlapped another.
+    pub isolated: bool,
+}
+
+/// When a pass began and ended, in microseconds from the frame's first timestamp on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PassSpan {
+    /// The pass.
+    pub name: String,
+    /// Name of its queue; `None`: the host.
+    pub queue: Option<String>,
+    /// Begin.
+    pub begin_us: f64,
+    /// End.
+    pub end_us: f64,
+    /// How many passes were timed as one, this one among them; above 1 the span is its share of their time.
+    pub group: u32,
+}
+
+/// When the host began and ended something, in microseconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostSpan {
+    /// What.
+    pub name: String,
+    /// Begin.
+    pub begin_us: f64,
+    /// End.
+    pub end_us: f64,
+}
+
+/// A rule that the plan breaks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// The rule's name.
+    pub rule: String,
+    /// The pass at which it shows, if one is meant.
+    pub pass: Option<String>,
+    /// The resource, if one is meant.
+    pub resource: Option<String>,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Everything in the page that is not the same in all pages.
+#[derive(Serialize)]
+struct Payload<'a> {
+    version: &'static str,
+    plan: data::PlanData,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<data::PlanData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<super::Diff>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<&'a Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<&'a Series>,
+    images: &'a [(String, String)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    later: &'a [(String, String)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    values: &'a [Values],
+    findings: &'a [Finding],
+    hazards: Vec<(&'static str, &'static str)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    /// A page of a plan and nothing else.
+    pub fn new(plan: &'a Plan) -> Self {
+        Self {
+            plan,
+            graph: None,
+            measured: None,
+            frames: None,
+            images: &[],
+            later_images: &[],
+            values: &[],
+            findings: &[],
+            against: None,
+            live: None,
+        }
+    }
+
+    /// The page's data as JSON without a `<` in it.
+    pub fn json(&self) -> String {
+        let payload = Payload {
+            version: env!("CARGO_PKG_VERSION"),
+            plan: gather::gather(self.plan, self.graph),
+            against: self.against.map(|(plan, graph)| gather::gather(plan, graph)),
+            diff: self.against.map(|(plan, _)| diff(self.plan, plan)),
+            measured: self.measured,
+            frames: self.frames,
+            images: self.images,
+            later: self.later_images,
+            values: self.values,
+            findings: self.findings,
+            hazards: hazard_templates().collect(),
+            live: self.live,
+        };
+        // A `<` stands in strings only, so its escape says the same; with none there, no name can end the element.
+        serde_json::to_string(&payload).expect("plain data serializes").replace('<', "\\u003c")
+    }
+
+    /// The whole page. O(plan + accesses log).
+    pub fn html(&self) -> String {
+        let scripts = SCRIPTS.concat();
+        let script = format!("'use strict';{{\nfunction page(payload, ended, kept) {{\n{scripts}}}\n{LIVE}}}\n");
+        let hash = |text: &str| sha256::base64(&sha256::sha256(text.as_bytes()));
+        let policy = format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+             form-action 'none'{}",
+            hash(&script),
+            hash(STYLE),
+            if self.live.is_some() { "; connect-src 'self'" } else { "" }
+        );
+        let json = self.json();
+        let title = escaped(&self.plan.graph);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · rgraph</title>\n\
+             <link rel=\"icon\" href=\"data:,\">\n\
+             <style>{STYLE}</style>\n</head>\n<body>\n\
+             <noscript>This page needs scripts; the plan is in it as JSON.</noscript>\n\
+             <script type=\"application/json\" id=\"data\">{json}</script>\n\
+             <script>{script}</script>\n</body>\n</html>\n"
+        )
+    }
+}
+
+/// Bytes of a page from which on notebooks show a still picture instead.
+pub const MOST_IN_NOTEBOOK: usize = 2 << 20;
+
+/// What a notebook shows of a plan whose page is larger than [`MOST_IN_NOTEBOOK`]: a still picture and a hint.
+pub fn still(plan: &Plan, graph: Option<&Graph>, bytes: usize) -> String {
+    let size = bytes_phrase(bytes as u64);
+    let picture = svg(plan, graph);
+    format!("{picture}<p>The page of this plan has {size}: <code>plan.save(\"plan.html\")</code> writes it.</p>")
+}
+
+/// Text as HTML shows it.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
