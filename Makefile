@@ -32,9 +32,10 @@ build: $(VENV)/.ready
 
 lint: lint-rust build lint-python
 
+# In the profile of the module, whose build then has glslang and the validator already.
 lint-rust: .rust-tools
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --locked --quiet --profile $(PROFILE) -- -D warnings
 
 lint-python:
 	$(BIN)/ruff check

@@ -1,7 +1,68 @@
 //! rgraph-check: the judge of plans. It shares the nouns of `rgraph-ir` and nothing else: what a declaration means,
 //! what a usage does, which stages contain which, how many bytes a texel takes are worked out anew here.
 //!
-//! [`check`] walks a plan on an abstract machine of queues, stages, caches, layouts, owners and aliased bytes.
+//! # What is judged
+//!
+//! A plan is right if every execution that Vulkan permits for it gives each pass the values that a serial run of the
+//! declaration gives it, and leaves the roots with the values of that run. [`check`] proves the part of this that does
+//! not depend on what shaders compute: each access finds the contents that the declaration names, in a layout and
+//! family in which it may find them, and it is ordered against every access that it conflicts with.
+//!
+//! 1. `facts` flattens the declaration into *declared passes*, each with the subresources that it reads, keeps and
+//!    writes, the order of the accesses per subresource, and the set of passes that are needed.
+//! 2. `structure`, `agree`, `sets`, `foreign`, `packets`, `time` judge what needs no execution: ids and ranges, facts
+//!    that the plan repeats, sets of passes that may run at once, modelled times.
+//! 3. `machine` walks the batches in listed order and judges each access where it happens.
+//!
+//! # The machine
+//!
+//! Its state has two halves: what is ordered (clocks, per queue and stage), and what memory holds (per subresource).
+//!
+//! **Positions.** Every queue has a counter that grows with each batch, command and signal. An operation is one leaf
+//! stage and access kind of a pass, or a layout transition; it has a queue, a position and a stage.
+//!
+//! **Clocks.** A clock has one number per queue and leaf stage: every operation there before this position is ordered
+//! before the clock's point. It has one more per queue and kind of write: every such write before this position is
+//! available. One number is exact, because both sets are closed towards earlier positions: a first scope takes in what
+//! its stages did since the begin of the queue (Vulkan 1.3, "Execution and Memory Dependencies"). Clocks form a lattice
+//! under the maximum per entry. A synchronization command reads the clocks of its first scope and joins the result into
+//! those of its second scope. Clocks only grow, so one walk in submission order reaches the fixed point.
+//!
+//! | command | first scope | second scope |
+//! | --- | --- | --- |
+//! | barrier | earlier operations of its queue at its source stages and logically earlier ones, with what their clocks hold | later operations at its destination stages and logically later ones |
+//! | event | as a barrier, where it is set | as a barrier, where it is waited for |
+//! | signal | everything before it on its queue; every write is available | – |
+//! | wait | the clock of the signal | its stages and logically later ones; memory is visible at its stages |
+//!
+//! **Availability and visibility.** A global barrier moves writes by kind, so it is in the clocks. A barrier that names
+//! a resource moves the writes of that resource alone: each last write keeps the barriers (*nodes*) that made it
+//! available by name. A read sees a write if a node, wait or global barrier shows it at the read's stage and access, and
+//! that one is reached from a node that took the write in. A barrier on another name of the same bytes takes a write in
+//! for what it names, and for nothing else.
+//!
+//! **Memory.** Each subresource has its last writes (several, if they commute), the reads since, layout, owner, a
+//! pending release, and the reason why its contents are gone, if they are: not written in this run, a transition from
+//! `undefined`, another owner of its bytes, a store operation that does not store, another family, garbage. An access
+//! is compared with the last writes and the reads since, under its own name and under all names that share its bytes.
+//! Earlier accesses need no comparison: each of those was ordered behind them when it was judged.
+//!
+//! **Render passes.** Within one, `region` decides instead: rasterisation order between attachment accesses of one
+//! subpass, by-region barriers between two subpasses, and nothing else.
+//!
+//! # Runs
+//!
+//! One walk covers many runs, because each run is judged against what the runs before left. The first three have every
+//! flag on, as frames in flight do. Then every combination of flags stands twice in a row, in Gray order, so that it
+//! meets itself and its neighbours: all combinations of up to six flags, 64 at random beyond. Histories add runs until
+//! each ring has turned.
+//!
+//! # Who judges the judge
+//!
+//! An exact judge in the tests keeps every operation and the whole happens-before relation, without clocks, and must
+//! agree. [`interpret`] runs plans on symbols, in orders that the plan permits, and compares values. [`certificate`]
+//! writes the chain behind each hazard, which 200 lines verify. The tests remove parts of good plans, and each removal
+//! that matters must be found.
 #![forbid(unsafe_code)]
 
 mod agree;

@@ -1,12 +1,20 @@
 //! A certificate of a plan: for each hazard pair the chain of synchronization that covers it, as data that 200 lines
 //! verify.
 //!
-//! `listing` flattens a plan: each part of its synchronization is a [`Link`], each use of memory an [`Access`], both at
-//! steps of one time line. `write` searches a chain of links per hazard pair. `verify` knows neither the search nor the
-//! walk of [`check`](crate::check): it enumerates the hazard pairs by brute force and follows each chain link by link.
+//! `listing`, `uses` and `attachments` flatten a plan into *links* ([`Link`]: entries of barriers, waits, subpass
+//! dependencies, the runtime's entries and exits) and *accesses* ([`Access`]: one stage and access kind of a pass on
+//! some subresources, or a layout transition), both at steps of one time line. `pairs` compares all accesses of the
+//! same bytes, within a run and one run apart. `write` searches a shortest chain of links per pair, one sweep per
+//! earlier access. `verify` knows neither the search nor the walk of [`check`](crate::check) and has tables of its own:
+//! it enumerates the pairs by brute force and follows each chain link by link.
 //!
-//! A certificate covers every run: pairs stand within one run, or one run apart. A chain that begins in the run before
-//! begins as well in any run before that, since a first scope reaches back without limit.
+//! A pair needs no chain of its own if an unconditional access is between the two and forms a pair with both: the two
+//! chains meet at its stage. An access made by a link (a transition) begins or ends its chain with that link.
+//!
+//! A certificate covers every run. A chain that begins in the run before begins as well in any run before that, since a
+//! first scope reaches back without limit. Between runs the runtime passes a resource from exit to entry on one queue;
+//! other queues need a chain. In one place the certificate is stricter than the judge: a subpass dependency orders
+//! nothing outside its render pass.
 
 mod attachments;
 mod listing;

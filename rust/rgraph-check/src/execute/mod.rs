@@ -1,7 +1,16 @@
 //! Runs the batches of a plan on symbolic memory: several runs that overlap, in an order that the plan allows.
 //!
-//! [`order`] says which orders those are, [`pick`] chooses one, [`memory`] what a reader finds, [`barrier`] what
-//! barriers and [`attachment`] what render passes do, [`value`] what it all means.
+//! A plan becomes a graph of nodes ([`order`]): each pass once per stage and direction, load and store operations,
+//! resolves, barriers, signals, waits, entries, over several frames in flight. Edges exist only between nodes that the
+//! plan orders. A schedule ([`pick`]) is one topological order: as listed, at random, or adversarial (last listed
+//! first, writes first, reads first, queue by queue).
+//!
+//! [`memory`] keeps value and writers per subresource. A read gets the value only if each writer was made available and
+//! visible to its queue, stage and access by a barrier ([`barrier`]), wait, region dependency ([`attachment`]) or entry
+//! that names them, in the layout and family of the plan. A write destroys the contents of the same bytes under other
+//! names. The result of a pass ([`value`]) is a hash of its name, frame and reads; it is computed at the end, because
+//! early stages of a pass may write before late stages read. The interpreter shares only the tables of stages and
+//! accesses with the checker's clocks.
 
 mod attachment;
 mod barrier;

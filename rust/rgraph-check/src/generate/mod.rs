@@ -3,9 +3,17 @@
 //!
 //! One generator for all: the fuzzer mutates the bytes, hypothesis shrinks them, a seed stands for random ones. The
 //! first [`CHUNK`] bytes are the device and the graph as a whole, each further chunk is one step: one to four passes of
-//! one idea. Graphs are well-formed by construction: for every subresource of every resource the generator knows under
-//! which flag it holds something, and a pass that comes late in the declaration but early in the order (a *debt*) uses
-//! nothing that depends on the passes that wait for it.
+//! one idea. Missing bytes count as zeros, and zero is the simplest choice. Decisions that came into the generator
+//! later are read from the end of a step's bytes, so that cases from before keep their graphs.
+//!
+//! Graphs are well-formed by construction: for every subresource of every resource the generator knows under which flag
+//! it holds something, and a pass that comes late in the declaration but early in the order (a *debt*) uses nothing
+//! that depends on the passes that wait for it.
+//!
+//! [`Family`] names features that a caller can exclude; [`UNSETTLED`] are the families on which planner, judge and
+//! interpreter disagree (none now). `Limits::devices` makes graphs for several devices. A test compares the graphs with
+//! and without each family, and tests hold lists of what a thousand graphs and their plans must have (`tests/reach.rs`,
+//! `tests/reach_plans.rs`).
 
 mod conditions;
 mod debts;

@@ -1,8 +1,23 @@
 //! One self-contained HTML page that shows a plan: timeline, resources, memory, graph, matrix, tables, and why.
 //!
-//! The page asks nothing of any network. Its content security policy allows the one script and the one style sheet
-//! by their hashes, pictures as `data:` URIs, and nothing else; names reach it as JSON only, and its script puts them
-//! into the page as text. `report/viewer` has its sources; there is no build step.
+//! The page has the sources in `viewer/` as they are (no build step) and the plan as JSON. The JSON has columns of
+//! numbers, and each text once, which keeps 10,000 passes below 5 MB. A content security policy allows the one script
+//! and the one style sheet by their hashes, pictures as `data:` URIs, and nothing else. Names reach the page as JSON
+//! without a `<` and are inserted as text, so none can be markup. Positions are set through the object model, which the
+//! policy allows, and not by style attributes.
+//!
+//! A drawing is a grid in ARIA's sense: rows of cells, one of them in the tab order, arrows between them. Cells are
+//! known from the data, and only those in view are drawn; what is closer than a few pixels is one mark, and the walk by
+//! keys magnifies, or puts first, what it comes to. Elements outlive a drawing: zooming moves them. Only boxes of the
+//! memory map that are smaller than a few pixels are painted on a canvas; each becomes an element with role and name
+//! when the walk comes to it. Values of images travel as PNGs of the upper bytes of singles: browsers decode them
+//! exactly, and they compress. A *stack* is one or more *panes* on one axis, which all stacks share; it reads sizes
+//! before its panes write any. Sentences are those of `rgraph_ir::words`: the page fills the reason of a barrier into
+//! its template.
+//!
+//! `Device.view` serves the page on 127.0.0.1 (the policy allows the server's own address then): frames of the same
+//! plan move what is drawn, another plan begins the page's function anew in the same document, with view, pin and zoom
+//! kept. Messages have pictures; values of an image are asked for while somebody looks at it.
 
 mod accesses;
 pub(super) mod data;
