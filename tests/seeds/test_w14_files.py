@@ -234,18 +234,14 @@ def test_w14_wrong_calls_are_status_2(tmp_path, capsys, monkeypatch, command, wo
 
 def read(path: Path) -> np.ndarray:
     """A picture as the command wrote it."""
-    from rgraph.cli._png import decode
+    from rgraph._core import _png_samples as decode
 
     width, height, channels, _, samples = decode(path.read_bytes())
     return np.frombuffer(samples, np.uint8).reshape(height, width, channels)
 
 
-@pytest.mark.parametrize("package", [True, False])
-def test_w14_lookup_textures_are_the_same_with_and_without_pillow(player, tmp_path, monkeypatch, package):
-    if package:
-        pytest.importorskip("PIL")
-    else:
-        monkeypatch.setattr("rgraph.importers._lookup.find_spec", lambda name: None)
+def test_w14_lookup_textures_of_png_need_no_package(player, tmp_path, monkeypatch):
+    monkeypatch.delattr("rgraph.importers._lookup._by_pillow")
     pixels = picture(9, 7, 5)
     pixels[..., 3] = pixels[..., 0]
     png(tmp_path / "rgba.png", pixels)

@@ -6,16 +6,14 @@ as it is. Images of floats get linear light, as `Array.save` writes it.
 
 from __future__ import annotations
 
-import ast
 import re
 import struct
 from array import array
 from importlib import import_module
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import _read_file
+from rgraph._core import _npy_header, _png_samples, _read_file
 from rgraph._errors import GraphError
 from rgraph.cli import UsageError
 from rgraph.cli._files import exists, plain
@@ -25,25 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["READ", "Numbers", "fit", "read", "suffix", "write"]
 
-# NumPy's names of types as the letters of buffers.
-_LETTERS = {
-    "u1": "B",
-    "i1": "b",
-    "u2": "H",
-    "i2": "h",
-    "u4": "I",
-    "i4": "i",
-    "u8": "Q",
-    "i8": "q",
-    "f2": "e",
-    "f4": "f",
-    "f8": "d",
-    "b1": "?",
-}
 _BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 _WRITTEN = READ = (".png", ".npy", ".exr", *_BY_PILLOW)
 _FORMAT = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)(-srgb)?")
-_MAGIC = b"\x93NUMPY"
 
 
 class Numbers(NamedTuple):
@@ -74,25 +56,8 @@ def _needs(package: str, what: str, extra: str) -> Any:
 
 
 def _npy(data: bytes) -> Numbers:
-    """Source: numpy.lib.format, versions 1 to 3."""
-    if not data.startswith(_MAGIC) or len(data) < 12:
-        raise ValueError("is no NPY file")
-    wide = 2 if data[6] == 1 else 4
-    begin = 8 + wide
-    end = begin + int.from_bytes(data[8:begin], "little")
-    try:
-        header = ast.literal_eval(data[begin:end].decode("utf-8"))
-        order, kind, shape = header["descr"][0], _LETTERS[header["descr"][1:]], tuple(header["shape"])
-        size = struct.calcsize(kind) * prod(shape)
-    except (ValueError, SyntaxError, KeyError, TypeError, IndexError):
-        raise ValueError("has a header that is not understood: plain numbers are") from None
-    if header.get("fortran_order"):
-        raise ValueError("has its first axis innermost; save numpy.ascontiguousarray(…) of it")
-    if order == ">":
-        raise ValueError("is of the other byte order; save array.astype(array.dtype.newbyteorder('='))")
-    if len(data) - end != size:
-        raise ValueError(f"has {len(data) - end} bytes of numbers rather than {size}")
-    return Numbers(shape, kind, data[end:], picture=False)
+    shape, letter, begin = _npy_header(data)
+    return Numbers(tuple(shape), letter, data[begin:], picture=False)
 
 
 def _exr(path: str) -> Numbers:
@@ -140,9 +105,7 @@ def read(path: str) -> Numbers:
     try:
         if kind == ".npy":
             return _npy(data)
-        from rgraph.cli._png import decode
-
-        width, height, channels, wide, samples = decode(data)
+        width, height, channels, wide, samples = _png_samples(data)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from None
     return Numbers((height, width, channels), "B" if wide == 1 else "H", samples, picture=True)

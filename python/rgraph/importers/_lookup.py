@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from rgraph._core import Graph, Image, Sampler
+from rgraph._core import Graph, Image, Sampler, _png_samples
 from rgraph.importers._mistake import refuse
 from rgraph.importers._read import PICTURES
 
@@ -54,9 +53,7 @@ def unread(settings: Texture) -> Lookup:
 
 
 def _png(data: bytes) -> tuple[int, int, bytes]:
-    from rgraph.cli._png import decode
-
-    width, height, channels, wide, samples = decode(data)
+    width, height, channels, wide, samples = _png_samples(data)
     if max(width, height) > _LARGEST:
         raise ValueError(f"is larger than {_LARGEST} texels")
     if wide == 2:
@@ -99,10 +96,8 @@ def lookup(texture: Texture, reader: Reader) -> Lookup:
         RG-E222 if the picture is damaged, or RG-E320 if a package for its kind is missing.
     """
     data = reader.data(texture.path, texture.place, PICTURES)
-    # pillow is faster by far; of 16 bits per sample it would keep the upper eight or less.
-    own = data.startswith(b"\x89PNG") and (data[24:25] == b"\x10" or find_spec("PIL") is None)
     try:
-        width, height, texels = _png(data) if own else _by_pillow(data)
+        width, height, texels = _png(data) if data.startswith(b"\x89PNG") else _by_pillow(data)
     except ImportError:
         help = 'pip install "rgraph-vulkan[io]"'
         refuse(f'"{texture.path}" needs a package that is not installed', help, texture.place, "RG-E320")

@@ -1,11 +1,36 @@
-//! Images as PNG files.
+//! Images as PNG files, and arrays in PNG and NPY files.
 
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use rgraph_plan::format::{Format, Numbers};
-
+use rgraph_vk::file::{Samples, npy, png_samples};
 use rgraph_vk::texel::Element;
+
+use crate::run::error::guarded;
 
 /// Why an image is no picture, and what would help.
 pub type Refused = (String, &'static str);
+
+/// Width, height, channels, bytes per sample and samples of a PNG file; `ValueError` if it is damaged.
+#[pyfunction]
+pub fn _png_samples<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyBytes>,
+) -> PyResult<(u32, u32, usize, usize, Bound<'py, PyBytes>)> {
+    let file = data.as_bytes();
+    let Samples { size: [width, height], channels, bytes_per_sample, bytes } =
+        guarded(py, || png_samples(file))?.map_err(PyValueError::new_err)?;
+    Ok((width, height, channels, bytes_per_sample, PyBytes::new(py, &bytes)))
+}
+
+/// Shape, letter of the buffer protocol, and position of the numbers of an NPY file; `ValueError` if it is none.
+#[pyfunction]
+pub fn _npy_header(data: &Bound<'_, PyBytes>) -> PyResult<(Vec<usize>, &'static str, usize)> {
+    let head = npy::header(data.as_bytes()).map_err(PyValueError::new_err)?;
+    let letter = if head.is_bool { "?" } else { head.element.letter().to_str().unwrap_or("B") };
+    Ok((head.shape, letter, head.start))
+}
 
 /// A number of IEEE 754's half precision.
 pub fn half(bits: u16) -> f32 {

@@ -22,9 +22,10 @@
 mod accesses;
 pub(super) mod data;
 pub(super) mod gather;
-mod sha256;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::diff::diff;
 use super::series::Series;
@@ -240,7 +241,7 @@ impl<'a> Page<'a> {
     pub fn html(&self) -> String {
         let scripts = SCRIPTS.concat();
         let script = format!("'use strict';{{\nfunction page(payload, ended, kept) {{\n{scripts}}}\n{LIVE}}}\n");
-        let hash = |text: &str| sha256::base64(&sha256::sha256(text.as_bytes()));
+        let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
              form-action 'none'{}",

@@ -1,11 +1,10 @@
 //! Data of shaders: numbers, lists, objects by member, bytes.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rgraph_files::json::Node;
 use rgraph_files::write::Sheet;
 use rgraph_plan::error::Code;
 use rgraph_shader::{Type, Value};
-
-use super::base64;
 
 const BYTES: &str = "base64";
 
@@ -30,7 +29,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Value> {
     let (mut members, mut bytes, mut good) = (Vec::new(), None, true);
     node.entries("", |name, value| {
         if name == BYTES && value.is_text() {
-            bytes = value.text().and_then(|text| base64::decode(&text));
+            bytes = value.text().and_then(|text| BASE64_STANDARD.decode(text.as_bytes()).ok());
             if bytes.is_none() {
                 value.mistake(Code::BadFile, "is not base 64", "write bytes in base 64 (RFC 4648)");
                 good = false;
@@ -57,7 +56,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Value> {
 pub fn write(sheet: &mut Sheet, ty: Option<&Type>, bytes: &[u8]) {
     match ty.and_then(|ty| ty.unpack(bytes)) {
         Some(value) => put(sheet, &value),
-        None => sheet.row().put(BYTES, base64::encode(bytes)).end(),
+        None => sheet.row().put(BYTES, BASE64_STANDARD.encode(bytes)).end(),
     }
 }
 
@@ -82,6 +81,6 @@ pub fn put(sheet: &mut Sheet, value: &Value) {
             }
             row.end();
         }
-        Value::Bytes(bytes) => sheet.row().put(BYTES, base64::encode(bytes)).end(),
+        Value::Bytes(bytes) => sheet.row().put(BYTES, BASE64_STANDARD.encode(bytes)).end(),
     }
 }

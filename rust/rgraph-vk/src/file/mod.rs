@@ -6,7 +6,6 @@
 
 mod access;
 mod ahead;
-mod base64;
 mod compute;
 mod data;
 mod load;
@@ -30,6 +29,8 @@ use std::sync::Arc;
 
 pub use load::read;
 pub use picture::Picture;
+#[cfg(feature = "png")]
+pub use png_file::{Samples, samples as png_samples};
 pub use rgraph_files::graph::{Dtype, Setting, Settings, Typed};
 pub use shader::included;
 pub use sidecar::name_below;

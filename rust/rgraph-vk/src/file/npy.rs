@@ -9,8 +9,18 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Most axes.
 const MOST_AXES: usize = 32;
 
-/// An array: its shape, the slowest axis first, the kind of its numbers, and where its bytes begin.
-pub type Header = (Vec<usize>, Element, usize);
+/// What the head of a file says of its array.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// Its shape, the slowest axis first.
+    pub shape: Vec<usize>,
+    /// The kind of its numbers.
+    pub element: Element,
+    /// Whether its bytes are truth values, 0 or 1.
+    pub is_bool: bool,
+    /// Where its bytes begin.
+    pub start: usize,
+}
 
 /// Reads the header of a file; what is wrong, as it follows the file's name.
 ///
@@ -43,8 +53,11 @@ pub fn header(bytes: &[u8]) -> Result<Header, String> {
     let shape: Vec<usize> = axes.map(str::parse).collect::<Result<_, _>>().map_err(|_| broken())?;
     let size = shape.iter().try_fold(element.size(), |size, axis| size.checked_mul(*axis));
     match size {
-        Some(size) if shape.len() <= MOST_AXES && bytes.len() - end == size => Ok((shape, element, end)),
-        _ => Err(format!("has {} bytes of numbers, not as many as its shape has", bytes.len() - end)),
+        Some(size) if shape.len() <= MOST_AXES && bytes.len() - end == size => {
+            Ok(Header { shape, element, is_bool: kind == "|b1", start: end })
+        }
+        Some(size) => Err(format!("has {} bytes of numbers rather than {size}", bytes.len() - end)),
+        None => Err("has a shape of more bytes than there can be".to_owned()),
     }
 }
 
@@ -108,9 +121,9 @@ mod tests {
         ] {
             let bytes = vec![7; shape.iter().product::<usize>() * element.size()];
             let file = write(&shape, element, &bytes);
-            let (read, kind, start) = header(&file).unwrap();
-            assert_eq!((read, kind, &file[start..]), (shape, element, bytes.as_slice()));
-            assert_eq!(start % 64, 0);
+            let read = header(&file).unwrap();
+            assert_eq!((read.shape, read.element, &file[read.start..]), (shape, element, bytes.as_slice()));
+            assert_eq!((read.is_bool, read.start % 64), (false, 0));
             for end in 0..file.len() {
                 assert!(header(&file[..end]).is_err(), "cut at {end}");
             }

@@ -36,9 +36,14 @@ impl Picture {
         match suffix.as_str() {
             "png" => png_file::decode(path, &bytes),
             "npy" => {
-                let (shape, element, start) = npy::header(&bytes).map_err(|problem| (problem, String::new()))?;
-                let bytes = bytes[start..].to_vec();
-                Ok(Self { path, shape: Some(shape), element, normalised: element == Element::Uint(1), bytes })
+                let head = npy::header(&bytes).map_err(|problem| (problem, String::new()))?;
+                let mut bytes = bytes[head.start..].to_vec();
+                if head.is_bool {
+                    // As of arrays that Python imports: true is the whole of a `unorm`, not 1/255.
+                    bytes.iter_mut().for_each(|byte| *byte = if *byte == 0 { 0 } else { 255 });
+                }
+                let normalised = head.element == Element::Uint(1);
+                Ok(Self { path, shape: Some(head.shape), element: head.element, normalised, bytes })
             }
             _ => Ok(Self { path, shape: None, element: Element::Uint(1), normalised: false, bytes }),
         }
@@ -136,6 +141,15 @@ mod tests {
         wide.complete(&mut image).unwrap();
         assert_eq!(image.format.map(Format::name), Some("r16unorm"));
         assert_eq!(image.size, Some(Size::absolute(2, 1)));
+    }
+
+    #[test]
+    fn truth_is_the_whole_of_a_number_from_0_to_1() {
+        let head = "{'descr': '|b1', 'fortran_order': False, 'shape': (1, 2), }";
+        let length = u16::try_from(head.len()).unwrap().to_le_bytes();
+        let file = [b"\x93NUMPY\x01\x00".as_slice(), &length, head.as_bytes(), &[1, 0]].concat();
+        let picture = Picture::read(Path::new("mask.npy"), file).unwrap();
+        assert_eq!((picture.normalised, picture.bytes), (true, vec![255, 0]));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! `"build": {"structure": …, "scratch": …, "triangles": {…}}`, `"instances": {"to": …, "all": […]}`,
 //! `"trace": {"raygen": …, "miss": […], "hit": […]}`.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::sync::Arc;
 
 use rgraph_files::graph::Here;
@@ -13,7 +14,7 @@ use rgraph_shader::{Kind, Stage};
 use super::load::Work;
 use super::part::{Named, named};
 use super::sampler::word;
-use super::{base64, shader};
+use super::shader;
 use crate::error::Error;
 use crate::front::{self, RaySources};
 use crate::words::INDICES;
@@ -170,7 +171,7 @@ impl Work<'_, '_> {
         }
         if let Some(records) = fields.get("records") {
             groups.records = records.list(" of data of shader groups", |data| {
-                let bytes = base64::decode(&data.text()?);
+                let bytes = BASE64_STANDARD.decode(data.text()?.as_bytes()).ok();
                 if bytes.is_none() {
                     data.mistake(Code::BadFile, "is not base 64", "write the data in base 64 (RFC 4648)");
                 }

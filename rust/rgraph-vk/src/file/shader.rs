@@ -1,5 +1,6 @@
 //! Shaders: named ones beside the passes, files beside the graph, and such as stand where they are used.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use rgraph_shader::{
     Constant, Constants, Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage, named,
 };
 
-use super::{base64, data, sidecar};
+use super::{data, sidecar};
 use crate::front::Who;
 
 /// Keys of a shader.
@@ -94,7 +95,7 @@ impl Library<'_> {
             (_, Some(text), _) => GivenCode::Text(Language::Glsl, lines(&text)?),
             (.., spirv) => {
                 let node = spirv?;
-                let bytes = base64::decode(&lines(&node)?);
+                let bytes = BASE64_STANDARD.decode(lines(&node)?).ok();
                 if bytes.is_none() {
                     node.mistake(Code::BadFile, "is not base 64", "write SPIR-V in base 64 (RFC 4648), or name a file");
                 }

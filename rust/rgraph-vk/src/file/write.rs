@@ -1,5 +1,6 @@
 //! Writing a graph file with its work.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program, Stage};
 
 use super::shader::end_of;
-use super::{base64, data, part, sampler, sidecar, state};
+use super::{data, part, sampler, sidecar, state};
 use crate::front::{Part, Who, covered, indirect_bytes};
 use crate::words::{FILTERS, INDICES, name_of};
 use crate::work::{
@@ -536,7 +537,7 @@ impl Tails for Writer<'_> {
                     GivenCode::Spirv(bytes) => {
                         sheet.value("spirv");
                         sheet.text(": ");
-                        sheet.value(&base64::encode(bytes));
+                        sheet.value(&BASE64_STANDARD.encode(bytes));
                     }
                 }
                 sheet.text("}");

@@ -1,8 +1,8 @@
 //! Writing builds, instances and traces.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rgraph_files::write::Row;
 
-use super::base64;
 use super::write::Writer;
 use crate::words::{INDICES, name_of};
 use crate::work::{Build, Geometry, HitGroup, Instance, Instances, Trace};
@@ -81,7 +81,7 @@ impl Writer<'_> {
             sheet.text("]");
         }
         row.some("callable", list(&groups.callable));
-        let data: Vec<String> = groups.records.iter().map(|data| base64::encode(data)).collect();
+        let data: Vec<String> = groups.records.iter().map(|data| BASE64_STANDARD.encode(data)).collect();
         row.some("records", (!data.is_empty()).then_some(data));
         self.values(row, program, bound, push);
         self.groups(row, "size", (program, bound), *size);
