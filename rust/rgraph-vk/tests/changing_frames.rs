@@ -333,7 +333,7 @@ fn a_new_resource_in_each_frame_takes_over_the_pools_of_one_that_is_gone() {
 
 #[test]
 fn a_graph_that_is_declared_as_it_was_is_not_planned_again() {
-    let Some((_, device)) = counted() else { return };
+    let Some((_table, device)) = counted() else { return };
     let of = |passes: u32, options: &Options| device.compile(chain(passes).bench.workload, options).unwrap();
     let (usual, hard) = (Options::default(), Options { effort: 2, ..Options::default() });
     let first = of(4, &usual);
