@@ -103,6 +103,7 @@ def test_module_of_a_file_is_declared_once_and_used_with_options_and_resources(d
     ("entry", "message"),
     [
         ({"use": "ader"}, r'RG-E202.*\n?.*did you mean "adder"'),
+        ({"use": "twice", "resources": {"giben": "start"}}, r'RG-E202.*"giben".*\n?.*did you mean "given"'),
         ({"use": "twice", "with": {"bye": 2}}, r'RG-E202.*no option "bye"'),
         ({"use": "self"}, "RG-E204"),
     ],

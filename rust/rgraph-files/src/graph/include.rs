@@ -1,15 +1,17 @@
 //! Files that a graph file includes, as modules of it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::inline;
 use super::options::{Setting, Settings, holds, setting};
 use super::part::{Part, Phase, Reader};
 use super::read::{GRAPH_KEYS, Included, own_options};
-use super::scope::{Here, Scope};
-use crate::json::{Node, Source};
+use super::scope::{Given, Here, Scope};
+use crate::json::{Fields, Node, Source};
 use rgraph_ir::error::{Code, Mistake};
+use rgraph_ir::nearest::nearest;
 
 /// How deep files and modules may be in each other.
 pub(super) const DEEPEST: usize = 32;
@@ -41,7 +43,7 @@ impl Reader<'_> {
         let inner = Scope {
             prefix: scope.full(&format!("{prefix}/")),
             outer: Some(scope),
-            given: self.given(fields.get("resources"), scope),
+            given: Rc::new(Given::new(self.given(fields.get("resources"), scope))),
             slot: scope.slot,
             layer: None,
         };
@@ -49,10 +51,43 @@ impl Reader<'_> {
         self.files.push((included.identity.clone(), included.name.clone()));
         let done = self.file(&included, &settings, &inner);
         self.files.pop();
+        self.done(done, &node, &fields, &inner);
+    }
+
+    /// Notes what is wrong with an include or an instance: in it, with its options, and with names of its resources.
+    pub(super) fn done<const KEYS: usize>(
+        &mut self,
+        done: Result<Vec<Mistake>, Box<Mistake>>,
+        node: &Node<'_, '_>,
+        fields: &Fields<'_, '_, KEYS>,
+        inner: &Scope<'_>,
+    ) {
         match done {
+            Ok(mistakes) if mistakes.is_empty() => self.unasked(fields.get("resources"), inner),
             Ok(mistakes) => mistakes.into_iter().for_each(|mistake| node.source().push(mistake)),
-            Err(mistake) => fields.get("with").unwrap_or(node).mistake(mistake.code, mistake.message, mistake.help),
+            Err(mistake) => fields.get("with").unwrap_or(*node).mistake(mistake.code, mistake.message, mistake.help),
         }
+    }
+
+    /// Notes names of `resources` that the part neither declares nor asks for, once all of it was read.
+    fn unasked(&mut self, node: Option<Node<'_, '_>>, inner: &Scope<'_>) {
+        let Some(node) = node else { return };
+        let asked = self.asked.entry(inner.prefix.clone()).or_default();
+        asked.extend(inner.given.asked());
+        if self.phase != Phase::Passes {
+            return;
+        }
+        let own = self.graph.resource_names().iter().filter_map(|name| name.strip_prefix(inner.prefix.as_str()));
+        let known: Vec<&str> = own.chain(asked.iter().map(String::as_str)).collect();
+        node.entries(": {NAME THERE: NAME HERE}", |name, value| {
+            if !asked.contains(name) {
+                let help = match nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "name an image or buffer that it declares".to_owned(),
+                };
+                value.mistake(Code::UnknownName, format!("replaces \"{name}\", which is not in there"), help);
+            }
+        });
     }
 
     /// The bytes of an included file, read once.

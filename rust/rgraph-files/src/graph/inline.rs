@@ -2,13 +2,14 @@
 //! as a file of its own would be, so an instance has its own options, resources and names.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::include::{DEEPEST, with};
 use super::options::{Settings, holds};
 use super::part::{Part, Phase, Reader};
 use super::read::{GRAPH_KEYS, GraphFields, Included, own_options};
-use super::scope::Scope;
+use super::scope::{Given, Scope};
 use crate::json::{Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
@@ -74,7 +75,7 @@ impl Reader<'_> {
         let inner = Scope {
             prefix: scope.full(&format!("{prefix}/")),
             outer: Some(scope),
-            given: self.given(fields.get("resources"), scope),
+            given: Rc::new(Given::new(self.given(fields.get("resources"), scope))),
             slot: scope.slot,
             layer: None,
         };
@@ -82,10 +83,7 @@ impl Reader<'_> {
         self.files.push((module.text.identity.clone(), module.text.name.clone()));
         let done = self.declared_in(&module, &settings, &inner);
         self.files.pop();
-        match done {
-            Ok(mistakes) => mistakes.into_iter().for_each(|mistake| node.source().push(mistake)),
-            Err(mistake) => fields.get("with").unwrap_or(node).mistake(mistake.code, mistake.message, mistake.help),
-        }
+        self.done(done, &node, &fields, &inner);
     }
 
     /// Goes through a module for one instance.

@@ -1,7 +1,8 @@
 //! The parts of a graph file: the file itself, modules in it, files that it includes. Each is gone through three times:
 //! for names of resources, for what the resources are, and for passes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::inline::Inlines;
 use super::layer::Layers;
@@ -95,6 +96,8 @@ pub(super) struct Reader<'e> {
     pub(super) inlines: Inlines,
     pub(super) layers: Layers,
     pub(super) known: HashMap<String, Included>,
+    /// Names of `resources` that an include or an instance asked for, by its prefix.
+    pub(super) asked: HashMap<String, BTreeSet<String>>,
     orderings: Vec<Ordering>,
     /// Resources by the order of their names.
     next: usize,
@@ -116,6 +119,7 @@ impl<'e> Reader<'e> {
             inlines: Vec::new(),
             layers: Layers::default(),
             known: HashMap::new(),
+            asked: HashMap::new(),
             orderings: Vec::new(),
             next: 0,
             ids: Vec::new(),
@@ -172,7 +176,7 @@ impl<'e> Reader<'e> {
 
     /// Whether a name is declared here: not if its condition says no, or if it stands for one of the module around it.
     fn is_declared(&self, node: &Node<'_, '_>, name: &str, part: &Part<'_, '_>, scope: &Scope<'_>) -> bool {
-        if scope.given.contains_key(name) {
+        if scope.given.get(name).is_some() {
             return false;
         }
         let mut on = true;
@@ -385,7 +389,7 @@ impl<'e> Reader<'e> {
         let inner = Scope {
             prefix: scope.full(&format!("{name}/")),
             outer: Some(scope),
-            given: HashMap::new(),
+            given: Rc::default(),
             slot: scope.slot,
             layer: None,
         };
@@ -501,7 +505,7 @@ impl<'e> Reader<'e> {
 
 /// A scope with the names of another, for passes that stand elsewhere.
 fn same_names<'o>(scope: &Scope<'o>, slot: Option<SlotId>, layer: Option<String>) -> Scope<'o> {
-    Scope { prefix: scope.prefix.clone(), outer: scope.outer, given: scope.given.clone(), slot, layer }
+    Scope { prefix: scope.prefix.clone(), outer: scope.outer, given: Rc::clone(&scope.given), slot, layer }
 }
 
 fn file_of<const N: usize>(fields: &Fields<'_, '_, N>) -> bool {

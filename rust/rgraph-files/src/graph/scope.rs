@@ -1,10 +1,40 @@
 //! What names mean where they stand: modules look at their own names first, then outwards.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::json::Node;
 use rgraph_ir::graph::{Graph, SlotId};
 use rgraph_ir::resource::ResourceId;
+
+/// Names of a module that stand for resources of the module around it.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// Full names there, by name.
+    full: HashMap<String, String>,
+    /// Those that the module declares or asks for.
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl Given {
+    /// None of them is asked for yet.
+    pub fn new(full: HashMap<String, String>) -> Self {
+        Self { full, asked: RefCell::default() }
+    }
+
+    /// The full name that a name stands for; it counts as asked for.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let (name, full) = self.full.get_key_value(name)?;
+        self.asked.borrow_mut().insert(name.clone());
+        Some(full)
+    }
+
+    /// The names that were asked for.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.borrow().iter().cloned().collect()
+    }
+}
 
 /// A module: the graph itself, a `module`, or an included file.
 #[derive(Debug, Default)]
@@ -13,8 +43,8 @@ pub struct Scope<'o> {
     pub prefix: String,
     /// The module around it.
     pub outer: Option<&'o Scope<'o>>,
-    /// Names that stand for resources of the module around it, by their full names there.
-    pub given: HashMap<String, String>,
+    /// Names that stand for resources of the module around it.
+    pub given: Rc<Given>,
     /// The extension point that its passes stand at.
     pub slot: Option<SlotId>,
     /// Full name of the layer that its passes are added to.
@@ -44,8 +74,7 @@ impl Scope<'_> {
     pub fn find_resource(&self, graph: &Graph, name: &str) -> Option<ResourceId> {
         let mut at = Some(self);
         while let Some(scope) = at {
-            let full = scope.given.get(name).cloned();
-            let full = full.as_deref().map_or_else(|| scope.full(name), str::to_owned);
+            let full = scope.given.get(name).map_or_else(|| scope.full(name), str::to_owned);
             if let Some(found) = graph.find_resource(&full) {
                 return Some(found);
             }
