@@ -189,7 +189,10 @@ impl Frame {
             let known: Vec<_> =
                 self.0.submitted.reads.iter().map(|(of, ..)| format!("\"{}\"", graph.resource_name(*of))).collect();
             let message = format!("\"{name}\" was not read back in this frame");
-            let help = if known.is_empty() {
+            let idle = self.prepared().plan.resources.get(resource).is_some_and(|one| one.lifetime.is_none());
+            let help = if idle && graph.is_root(resource) {
+                "let a pass of this frame use it: it is a root, and nothing that runs reads or writes it".to_owned()
+            } else if known.is_empty() {
                 "make it a root of the graph".to_owned()
             } else if self.parts().any(|(of, _)| of == resource) {
                 "ask for one of the parts that were read back, or read this one, too".to_owned()
