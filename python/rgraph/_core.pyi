@@ -2255,7 +2255,8 @@ class Graph(Module):
             If a name in the declaration is unknown.
         """
     def to_json(self, *, callbacks: _Callbacks = "skip") -> str:
-        """The graph file as text, shaders written out. Setup functions are called.
+        """The graph file as text, shaders written out, without arrays: `save` writes these beside the file. Setup functions
+        are called.
 
         Parameters
         ----------
@@ -3359,7 +3360,7 @@ class Plan:
         weights
             Durations of passes: a `Report` with GPU times, `{pass: microseconds}`, or the path of a saved report.
         drop
-            Passes that are left out. What only they write counts as imported, so its readers stay.
+            Passes that are left out. What only they write counts as imported, so its readers stay, and is no root.
         heap_limit
             Bytes of the heap that transients are in.
         policy, memory

@@ -54,6 +54,23 @@ def test_a_change_is_the_plan_of_the_changed_declaration():
     assert any("'shadow' comes from outside" in note for note in without.notes)
 
 
+def test_roots_that_only_dropped_passes_write_are_none_of_the_new_frame():
+    g = frame()
+    g.add_pass("debug").sampled("ao").color(g.image("overlay", format="rgba8unorm"))
+    g.root("overlay")
+    plan = g.bake()
+    without = plan.what_if(drop="debug")
+    assert without.plan.pass_names == frame().bake().pass_names
+    assert without.plan.frame_us == frame().bake().frame_us
+    assert "'overlay' is no root: no other pass writes it" in without.notes
+    # What others read of it comes from outside, and is asked for no more.
+    g.add_pass("late").sampled("overlay").color(g.image("shown", format="rgba8unorm"))
+    g.root("shown")
+    again = g.bake().what_if(drop="debug")
+    assert "late" in again.plan.pass_names
+    assert "'overlay' comes from outside: no other pass writes it" in again.notes
+
+
 def test_a_saved_report_gives_weights(tmp_path):
     file = tmp_path / "times.json"
     report = {"measure": "passes", "passes": [{"pass": "ssao", "us": 900.0}, {"pass": "ssao/mips/ao.1", "us": 3.0}]}
@@ -81,8 +98,9 @@ def test_mistakes_name_the_nearest():
     with pytest.raises(rg.GraphError) as caught:
         plan.what_if(heap_limit=1 << 20)
     assert caught.value.code == "RG-E221"
-    with pytest.raises(TypeError, match="profile="):
+    with pytest.raises(rg.GraphError, match="profile=") as caught:
         rg.Plan.from_json(plan.to_json()).what_if(graph=frame())
+    assert caught.value.code == "RG-E202"
 
 
 def test_an_answer_takes_milliseconds():

@@ -250,6 +250,14 @@ impl Graph {
         }
     }
 
+    /// Keeps a resource for the caller no more.
+    pub fn unroot(&mut self, resource: ResourceId) {
+        if let Some(root) = self.is_root.get_mut(resource) {
+            *root = false;
+            self.roots.retain(|one| *one != resource);
+        }
+    }
+
     /// Orders `pass` after `earlier` without any resource between them.
     pub fn order_after(&mut self, pass: PassId, earlier: PassId) {
         self.after.push((pass, earlier));

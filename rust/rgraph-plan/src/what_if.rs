@@ -72,7 +72,7 @@ impl QueueGain {
 /// Bakes a graph with some changes. Milliseconds: two bakes and a bound.
 ///
 /// A pass that is left out takes its accesses with it. A resource that only such passes write counts as imported, so
-/// that its readers stay as they are.
+/// that its readers stay as they are, and is no root.
 ///
 /// # Errors
 /// [`Code::UnknownName`] for passes that the graph lacks, [`Code::BadNumber`] for durations that are none; and as
@@ -183,6 +183,16 @@ fn drop_passes(graph: &mut Graph, names: &[String], notes: &mut Vec<String>) -> 
     for access in graph.accesses() {
         written[access.resource.index()] |= writes(access.usage);
         used[access.resource.index()] = true;
+    }
+    let shown = |graph: &Graph, at: ResourceId| {
+        let resource = &graph.resources()[at];
+        graph.is_root(at) && resource.life == Life::Transient && resource.modifies.is_none()
+    };
+    for id in graph.resources().ids().collect::<Vec<_>>() {
+        if written_before[id.index()] && !written[id.index()] && shown(graph, id) {
+            graph.unroot(id);
+            notes.push(format!("{} is no root: no other pass writes it", quoted(graph.resource_name(id))));
+        }
     }
     let lost: Vec<ResourceId> = graph
         .resources()

@@ -134,7 +134,8 @@ impl PyGraph {
 
 #[pymethods]
 impl PyGraph {
-    /// The graph file as text, shaders written out. Setup functions are called.
+    /// The graph file as text, shaders written out, without arrays: `save` writes these beside the file. Setup functions
+    /// are called.
     ///
     /// Parameters
     /// ----------

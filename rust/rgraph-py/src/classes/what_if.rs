@@ -184,7 +184,7 @@ impl PyPlan {
     /// weights
     ///     Durations of passes: a `Report` with GPU times, `{pass: microseconds}`, or the path of a saved report.
     /// drop
-    ///     Passes that are left out. What only they write counts as imported, so its readers stay.
+    ///     Passes that are left out. What only they write counts as imported, so its readers stay, and is no root.
     /// heap_limit
     ///     Bytes of the heap that transients are in.
     /// policy, memory
