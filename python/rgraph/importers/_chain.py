@@ -62,6 +62,8 @@ class Data(NamedTuple):
     """Those that count frames."""
     modulus: int
     """They begin anew after so many frames; 0: never."""
+    early: dict[str, tuple[int, Any]]
+    """Members that have another value in the first frames: in how many, and which."""
 
 
 def scaled(settings: PassSettings, sizes: dict[str, tuple[int, int]]) -> tuple[int, int]:
@@ -285,17 +287,19 @@ class Chain:
     def _value(self, at: int, member: ShaderMember, output: tuple[int, int], final: bool) -> Any:
         """The value of a uniform; None: it has no meaning."""
         name = member.name
-        if name == "MVP":
-            return _UNIT if final else _IDENTITY
-        if name == "OutputSize":
-            return size_of(output)
-        if name == "FinalViewportSize":
-            return size_of(self.viewport)
-        if name == "FrameCount":
-            return FIRST
-        if name in self.names.parameters:
-            return self.names.parameters[name]
-        what = self.names.size(name)
+        sizes = {"OutputSize": output, "FinalViewportSize": self.viewport}
+        # Names of the preset come before those of the format: an alias "Output" has the size "OutputSize".
+        what = self.names.named_size(name)
+        if what is None:
+            if name in self.names.parameters:
+                return self.names.parameters[name]
+            if name == "MVP":
+                return _UNIT if final else _IDENTITY
+            if name in sizes:
+                return size_of(sizes[name])
+            if name == "FrameCount":
+                return FIRST
+            what = self.names.size(name)
         if what is not None:
             size = self._size(what, at)
             return None if size is None else size_of(size)
@@ -315,23 +319,38 @@ class Chain:
         self, at: int, target: Any, members: tuple[ShaderMember, ...], output: tuple[int, int], final: bool
     ) -> dict[str, Any]:
         """The data of a block."""
-        values, counters, strange = {}, [], []
+        values, counters, strange, early = {}, [], [], {}
         for member in members:
             value = self._value(at, member, output, final)
             if value is None:
                 strange.append(member.name)
             values[member.name] = _shaped(member.type, value)
-            if member.name == "FrameCount":
+            if member.name == "FrameCount" and member.name not in self.names.parameters:
                 counters.append(member.name)
+            if depth := self._depth(member.name):
+                early[member.name] = (depth, _shaped(member.type, size_of((1, 1))))
         if strange:
             self.notes.append(
                 f"{self.preset.passes[at].shader}: uniforms without a meaning are 0: {', '.join(strange)}"
             )
-        if counters:
-            self.data.append(Data(target, values, tuple(counters), self.preset.passes[at].frame_count_mod))
+        if counters or early:
+            self.data.append(Data(target, values, tuple(counters), self.preset.passes[at].frame_count_mod, early))
         return values
 
-    def draw(self, at: int, name: str, target: Image, output: tuple[int, int], final: bool) -> None:
+    def _depth(self, name: str) -> int:
+        """How many frames a size is 1x1 before there is a picture: librashader says so of histories. 0: it is none."""
+        what = None if self.retroarch or name in self.names.parameters else self.names.size(name)
+        return what.number if what is not None and what.kind == "OriginalHistory" else 0
+
+    def draw(
+        self,
+        at: int,
+        name: str,
+        target: Image,
+        output: tuple[int, int],
+        final: bool,
+        area: tuple[int, int] | None = None,
+    ) -> None:
         """Declare one draw of a pass.
 
         Parameters
@@ -346,6 +365,8 @@ class Chain:
             What the shader takes for the size of its target.
         final
             Whether positions are those of the last pass.
+        area
+            Size of the viewport in texels; None: that of the target.
         """
         slang, found = self.slangs[at], self.found[at]
         bindings: dict[str, Any] = {}
@@ -374,6 +395,7 @@ class Chain:
             vertices=4,
             topology="triangle_strip",
             first_vertex=4 * final,
+            viewport=None if area is None else (0, 0, *area),
             vertex_buffers=[{"buffer": self.quad, "attributes": attributes, "stride": 24}] if attributes else None,
             push=push,
             bindings=bindings,
@@ -392,7 +414,10 @@ class Chain:
         for at, title in enumerate(self.titles):
             image = self.outputs[at]
             if image is not None:
-                self.draw(at, title, image, self.sizes[at], at == last and not self.extra)
+                final = at == last and not self.extra
+                # librashader draws what is fed back as large as the output, whatever size its image has.
+                area = self.viewport if final and not self.retroarch else None
+                self.draw(at, title, image, self.sizes[at], final, area)
                 self.mips(at)
         # Players draw the last pass to a swapchain. lavapipe interpolates in another way in its format, so nearest
         # sampling at the border of two texels would choose the other one in an RGBA image.

@@ -59,7 +59,9 @@ class Imported:
         out: dict[Any, Any] = {}
         for one in self._data:
             count = (frame % one.modulus if one.modulus else frame) & 0xFFFF_FFFF
-            out[one.target] = {**one.values, **{name: type(one.values[name])(count) for name in one.counters}}
+            early = {name: value for name, (frames, value) in one.early.items() if frame < frames}
+            counted = {name: type(one.values[name])(count) for name in one.counters}
+            out[one.target] = {**one.values, **counted, **early}
         return out
 
     def run(self, device: Device, picture: Any = None, *, frames: int = 1) -> Frame:

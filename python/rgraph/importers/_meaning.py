@@ -77,11 +77,16 @@ class Names:
             return None
         return _indexed(found[1], int(found[3][:9]))
 
+    def named_size(self, name: str) -> Texture | None:
+        """The texture whose size a vector of this name is, if the preset gave the texture its name."""
+        return self._textures.get(name.removesuffix("Size")) if name.endswith("Size") else None
+
     def size(self, name: str) -> Texture | None:
         """The texture whose size a vector of this name is."""
-        whole = name.removesuffix("Size")
-        if whole != name and (whole in self._textures or whole in ("Original", "Source")):
-            return self._textures.get(whole) or Texture(whole)
+        if named := self.named_size(name):
+            return named
+        if name in ("OriginalSize", "SourceSize"):
+            return Texture(name.removesuffix("Size"))
         found = _INDEXED.fullmatch(name)
         if not found or not found[2]:
             return None

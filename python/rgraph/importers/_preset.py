@@ -26,6 +26,7 @@ _OF_PASSES = re.compile(
 _OF_PRESETS = ("textures", "parameters", "shaders", "feedback_pass")
 _MOST_PASSES = 256
 _MOST_DEPTH = 16
+_MOST_LINES = 1 << 16
 _SCALES = ("source", "viewport", "absolute", "original")
 _WRAPS = {"clamp_to_border": "border", "clamp_to_edge": "clamp", "repeat": "repeat", "mirrored_repeat": "mirror"}
 _WILDCARDS = {
@@ -138,20 +139,50 @@ def _wildcards(path: Path, preset: Path) -> Path:
     return new if new.exists() else path
 
 
-def _gather(path: Path, reader: Reader, preset: Preset, place: Place | None, within: tuple[Path, ...]) -> list[Entry]:
-    """All lines of a preset; those of the presets that it refers to come first."""
+class _File(NamedTuple):
+    """A preset, and what it refers to."""
+
+    entries: list[Entry]
+    references: list[_File]
+
+
+def _read(path: Path, reader: Reader, preset: Preset, place: Place | None, within: tuple[Path, ...]) -> _File:
+    """Read a preset and those that it refers to."""
     if path in within:
         refuse("the preset refers to itself", "remove one #reference of the circle", place, "RG-E204")
     if len(within) > _MOST_DEPTH:
         refuse(f"references nest deeper than {_MOST_DEPTH}", "refer to fewer presets", place)
     entries, references = _entries(reader.text(path, place), str(path), preset.notes)
-    out = []
+    files: list[_File] = []
     for one in references:
         named = _wildcards(reader.beside(str(path), one.value, one.place), path)
-        out += _gather(named, reader, preset, one.place, (*within, path))
-        if len(out) > 1 << 16:
+        files.append(_read(named, reader, preset, one.place, (*within, path)))
+        if sum(map(_lines, files)) > _MOST_LINES:
             refuse("the preset and what it refers to have too many lines", "refer to fewer presets", one.place)
-    return out + entries
+    return _File(entries, files)
+
+
+def _lines(file: _File) -> int:
+    return len(file.entries) + sum(map(_lines, file.references))
+
+
+def _in_order(file: _File, retroarch: bool) -> list[Entry]:
+    """All lines: the first of a pass counts, the last of a parameter; the preset's own come last.
+
+    Of several references RetroArch takes the passes of the first and the parameters of the last, librashader the other
+    way round.
+    """
+    if retroarch:
+        return [line for one in file.references for line in _in_order(one, True)] + file.entries
+    visited: list[_File] = []
+
+    def visit(one: _File) -> None:
+        visited.extend(one.references)
+        for reference in reversed(one.references):
+            visit(reference)
+
+    visit(file)
+    return [line for one in (*reversed(visited), file) for line in one.entries]
 
 
 class _Lines:
@@ -167,6 +198,7 @@ class _Lines:
         for one in entries:
             self.first.setdefault(one.key, one)
             self.last[one.key] = one
+        self._left = list(entries)
         self.used: set[str] = set()
 
     def get(self, key: str) -> Entry | None:
@@ -189,27 +221,27 @@ class _Lines:
             refuse(f'{key} is "{one.value}"', "give a number", one.place)
         return value
 
-    def flag(self, key: str, default: bool = False, *, last: bool = False) -> bool:
+    def take(self, *keys: str) -> Entry | None:
+        """The foremost line with one of the keys that none has taken yet."""
+        self.used.update(keys)
+        found = next((at for at, one in enumerate(self._left) if one.key in keys), None)
+        return None if found is None else self._left.pop(found)
+
+    def flag(self, one: Entry | None, default: bool = False) -> bool:
         """`true`, `false`, 1 or 0."""
-        one = (self.last if last else self.first).get(key)
-        self.used.add(key)
         word = one.value.strip().rstrip(";").lower() if one else ""
         if one is None or word in ("true", "1"):
             return default if one is None else True
         if word not in ("false", "0"):
-            self.notes.append(f'{one.place}: {key} is "{one.value}", neither true nor false: taken as {default}')
+            self.notes.append(f'{one.place}: {one.key} is "{one.value}", neither true nor false: taken as {default}')
             return default
         return False
 
-    def wrap(self, *keys: str, last: bool = False) -> str:
+    def wrap(self, one: Entry | None) -> str:
         """A mode of addressing, as samplers have it."""
-        self.used.update(keys)
-        for key in keys:
-            if one := (self.last if last else self.first).get(key):
-                if one.value not in _WRAPS:
-                    self.notes.append(f'{one.place}: unknown {key} "{one.value}": taken as clamp_to_border')
-                return _WRAPS.get(one.value, "border")
-        return "border"
+        if one is not None and one.value not in _WRAPS:
+            self.notes.append(f'{one.place}: unknown {one.key} "{one.value}": taken as clamp_to_border')
+        return "border" if one is None else _WRAPS.get(one.value, "border")
 
 
 def _number(text: str) -> float | None:
@@ -221,18 +253,17 @@ def _number(text: str) -> float | None:
 
 
 def _scale(lines: _Lines, at: int, axis: str) -> Scale:
-    kind = "source"
+    kinds = []
     for key in (f"scale_type{at}", f"scale_type_{axis}{at}"):
-        if one := lines.get(key):
-            kind = one.value.strip()
-            if kind not in _SCALES:
-                refuse(f'{key} is "{kind}"', f"use one of {', '.join(_SCALES)}", one.place)
-            break
-    both = lines.number(f"scale{at}")
-    factor = lines.number(f"scale_{axis}{at}")
-    factor = factor if both is None else both
-    factor = 1.0 if factor is None else factor
-    return Scale(kind, float(int(factor)) if kind == "absolute" else factor)
+        one = lines.get(key)
+        kinds.append("" if one is None else one.value.strip().rstrip(";"))
+        if one is not None and kinds[-1] not in _SCALES:
+            refuse(f'{key} is "{one.value}"', f"use one of {', '.join(_SCALES)}", one.place)
+    both, own = lines.number(f"scale{at}"), lines.number(f"scale_{axis}{at}")
+    # Numbers of texels are whole where the type beside them says so.
+    whole = "absolute" in (kinds if both is None else kinds[:1])
+    factor = both if both is not None else 1.0 if own is None else own
+    return Scale(kinds[0] or kinds[1] or "source", float(int(factor)) if whole else factor)
 
 
 def _pass(lines: _Lines, at: int, reader: Reader, preset: Path) -> PassSettings:
@@ -242,33 +273,45 @@ def _pass(lines: _Lines, at: int, reader: Reader, preset: Path) -> PassSettings:
     path = _wildcards(reader.beside(one.place.file, one.value, one.place), preset)
     if not reader.exists(path):
         reader.text(path, one.place)
-    linear = lines.flag(f"filter_linear{at}")
     modulus = lines.number(f"frame_count_mod{at}") or 0
     types = (f"scale_type{at}", f"scale_type_x{at}", f"scale_type_y{at}")
     return PassSettings(
         path,
         one.place,
         lines.text(f"alias{at}").strip(),
-        linear,
-        lines.wrap(f"wrap_mode{at}", f"repeat_mode{at}", f"texture_wrap_mode{at}"),
+        lines.flag(lines.get(f"filter_linear{at}")),
+        lines.wrap(lines.take(f"wrap_mode{at}", f"repeat_mode{at}", f"texture_wrap_mode{at}")),
         max(int(modulus), 0),
-        lines.flag(f"srgb_framebuffer{at}"),
-        lines.flag(f"float_framebuffer{at}"),
-        lines.flag(f"mipmap_input{at}") or lines.flag(f"mipmap{at}"),
+        lines.flag(lines.get(f"srgb_framebuffer{at}")),
+        lines.flag(lines.get(f"float_framebuffer{at}")),
+        lines.flag(lines.take(f"mipmap_input{at}", f"mipmap{at}")),
         (_scale(lines, at, "x"), _scale(lines, at, "y")),
         any(key in lines.first for key in types),
     )
 
 
-def _texture(lines: _Lines, name: str, reader: Reader, preset: Path) -> Texture:
-    one = lines.last[name]
+def _texture(lines: _Lines, one: Entry, reader: Reader, preset: Path) -> Texture:
+    """A texture with the settings that no texture of its name before it has taken."""
+    name = one.key
     lines.used.add(name)
     path = _wildcards(reader.beside(one.place.file, one.value, one.place), preset)
-    linear = lines.flag(f"{name}_linear", True, last=True)
-    if filter_ := lines.get(f"filter_{name}"):
+    linear = lines.flag(lines.take(f"{name}_linear"), True)
+    if filter_ := lines.take(f"filter_{name}"):
         linear = filter_.value == "linear"
-    wrap = lines.wrap(f"{name}_wrap_mode", f"{name}_repeat_mode", last=True)
-    return Texture(name, path, one.place, linear, wrap, lines.flag(f"{name}_mipmap", last=True))
+    wrap = lines.wrap(lines.take(f"{name}_wrap_mode", f"{name}_repeat_mode"))
+    return Texture(name, path, one.place, linear, wrap, lines.flag(lines.take(f"{name}_mipmap")))
+
+
+def _textures(lines: _Lines, entries: list[Entry], reader: Reader, path: Path, retroarch: bool) -> list[Texture]:
+    """Textures that a list names.
+
+    librashader counts them line by line, and one that is named again is another one with settings of its own. RetroArch
+    counts them as the list does, and names another file for the texture that is there.
+    """
+    names = _names(entries, "textures")
+    if not retroarch:
+        return [_texture(lines, one, reader, path) for one in entries if one.key in names]
+    return [_texture(lines, lines.last[name], reader, path) for name in names if name in lines.last]
 
 
 def _names(entries: list[Entry], key: str) -> list[str]:
@@ -286,7 +329,7 @@ def _rest(lines: _Lines, preset: Preset, reader: Reader, path: Path) -> None:
         if value is not None:
             preset.parameters[key] = (value, one.place)
         elif Path(one.value).suffix and not key.endswith(("_mipmap", "_linear", "_wrap_mode", "_repeat_mode")):
-            preset.textures.append(_texture(lines, key, reader, path))
+            preset.textures.append(_texture(lines, one, reader, path))
     for key, one in lines.last.items():
         if key == "feedback_pass":
             preset.notes.append(f"{one.place}: feedback_pass is of older formats: passes name PassFeedback here")
@@ -294,7 +337,7 @@ def _rest(lines: _Lines, preset: Preset, reader: Reader, path: Path) -> None:
             preset.notes.append(f"{one.place}: the key {key} is not known")
 
 
-def read_preset(path: Path, reader: Reader) -> Preset:
+def read_preset(path: Path, reader: Reader, retroarch: bool) -> Preset:
     """Read a preset and what it refers to.
 
     Parameters
@@ -303,6 +346,8 @@ def read_preset(path: Path, reader: Reader) -> Preset:
         The preset.
     reader
         Opens files.
+    retroarch
+        Whether to read it as RetroArch does where players differ.
 
     Raises
     ------
@@ -310,7 +355,7 @@ def read_preset(path: Path, reader: Reader) -> Preset:
         RG-E222 with file and line if it is malformed; RG-E204 if it refers to itself.
     """
     preset = Preset()
-    entries = _gather(path, reader, preset, None, ())
+    entries = _in_order(_read(path, reader, preset, None, ()), retroarch)
     lines = _Lines(entries, preset.notes)
     count = lines.number("shaders")
     if count is None:
@@ -318,11 +363,9 @@ def read_preset(path: Path, reader: Reader) -> Preset:
     if not 1 <= count <= _MOST_PASSES:
         refuse(f"shaders is {count:g}", f"give 1 to {_MOST_PASSES}", lines.first["shaders"].place)
     preset.passes = [_pass(lines, at, reader, path) for at in range(int(count))]
-    for name in _names(entries, "textures"):
-        if name in lines.last:
-            preset.textures.append(_texture(lines, name, reader, path))
-        else:
-            preset.notes.append(f'{path}: the texture "{name}" has no file')
+    preset.textures = _textures(lines, entries, reader, path, retroarch)
+    absent = [name for name in _names(entries, "textures") if name not in lines.last]
+    preset.notes += [f'{path}: the texture "{name}" has no file' for name in absent]
     for name in _names(entries, "parameters"):
         if name in lines.last:
             one = lines.last[name]

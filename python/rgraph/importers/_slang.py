@@ -55,7 +55,9 @@ FORMATS = {
 _DEFINES = ("_HAS_ORIGINALASPECT_UNIFORMS", "_HAS_FRAMETIME_UNIFORMS")
 _MOST_DEPTH = 64
 _MOST_TEXT = 1 << 20
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)f?")
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+# Spaces stand between them, and nothing else: players take "1.0f" for no number.
+_NUMBERS = re.compile(rf"\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*{_NUMBER}?")
 _PARAMETER = re.compile(r'#pragma parameter\s+(\S+)\s+"([^"]*)"(.*)')
 
 
@@ -127,15 +129,12 @@ def _parameter(line: str, place: Place, notes: list[str]) -> Parameter | None:
     if not found:
         notes.append(f'{place}: #pragma parameter without NAME "DESCRIPTION" NUMBERS')
         return None
-    numbers: list[float] = []
-    rest = found[3]
-    while len(numbers) < 4 and (number := _NUMBER.match(rest)):
-        numbers.append(float(number[1]))
-        rest = rest[number.end() :]
-    if len(numbers) < 3:
+    numbers = _NUMBERS.match(found[3])
+    if not numbers:
         # Collections have headings for menus this way.
         return Parameter(found[1], found[2].strip(), 0.0, 0.0, 0.0, 0.0, 0.0)
-    initial, least, most, step = (*numbers, 0.02)[:4]
+    initial, least, most = (float(numbers[at]) for at in (1, 2, 3))
+    step = 0.02 if numbers[4] is None else float(numbers[4])
     return Parameter(found[1], found[2].strip(), initial, initial, least, most, step)
 
 

@@ -84,7 +84,7 @@ def slangp(
         Whom to follow where players differ. `"librashader"`: the last pass always draws to the output, and an output
         of an earlier pass is sampled with that pass's filter. `"retroarch"`: a last pass with a size draws to an image
         of that size, which is then drawn to the output; an output of pass N is sampled with the filter of pass N + 1; a
-        scale without a type is ignored.
+        scale without a type is ignored. The manual has a table of all differences.
     root
         A folder that no file may be outside of. Default: names with `..` may lead outside of the preset's folder, to
         files with the usual suffixes of shaders and pictures.
@@ -134,7 +134,7 @@ def _imported(
     given: Mapping[str, float],
     retroarch: bool,
 ) -> Imported:
-    preset = read_preset(file, reader)
+    preset = read_preset(file, reader, retroarch)
     if retroarch:
         preset.passes = [one if one.scaled else one.unscaled() for one in preset.passes]
     notes = list(preset.notes)
@@ -143,11 +143,13 @@ def _imported(
     slangs, found = [slang for slang, _ in pairs], [one for _, one in pairs]
     known = _parameters(preset, slangs, given, notes)
     asked = _asked(found)
-    lookups = [
-        lookup(one, reader) if asked & {one.name, f"{one.name}Size", f"User{at}", f"UserSize{at}"} else unread(one)
-        for at, one in enumerate(preset.textures)
-    ]
-    absent = [one for one, read in zip(preset.textures, lookups, strict=True) if not read.texels]
+    # A texture that is named again is the later one; the earlier one has its number alone.
+    last = {one.name: at for at, one in enumerate(preset.textures)}
+    lookups = []
+    for at, one in enumerate(preset.textures):
+        own = {one.name, f"{one.name}Size"} if last[one.name] == at else set()
+        lookups.append(lookup(one, reader) if asked & (own | {f"User{at}", f"UserSize{at}"}) else unread(one))
+    absent = [one for at, one in enumerate(preset.textures) if not lookups[at].texels and last[one.name] == at]
     notes += [f'{one.place}: no shader asks for the texture "{one.name}": it was not read' for one in absent]
     named = zip(preset.passes, slangs, strict=True)
     aliases = [[name for name in (one.alias, slang.name) if name] for one, slang in named]
