@@ -35,7 +35,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 
 #[cfg(test)]
 mod tests {
-    use crate::nearest;
+    use super::nearest;
 
     #[test]
     fn a_misspelt_word_finds_its_neighbour_and_a_strange_one_finds_none() {
