@@ -111,7 +111,7 @@ def test_w14_numbers_of_texels_are_whole_where_their_type_says_so(tmp_path, line
 
 
 def test_w14_librashader_says_of_histories_that_are_not_there_yet_that_they_are_one_texel(player, tmp_path):
-    head = "layout(std140, set = 0, binding = 6) uniform Sizes { vec4 OriginalHistorySize1, OriginalHistorySize2; } sizes;"
+    head = "layout(std140, set = 0, binding = 6) uniform S { vec4 OriginalHistorySize1, OriginalHistorySize2; } sizes;"
     body = "FragColor = vec4(sizes.OriginalHistorySize1.xy, sizes.OriginalHistorySize2.xy) / 255.0;"
     shader(tmp_path, "sizes", body, head=head)
     path = preset(tmp_path, "shaders = 1", "shader0 = sizes.slang")
@@ -132,7 +132,13 @@ def test_w14_librashader_draws_a_last_pass_that_is_fed_back_as_large_as_the_outp
 
 @pytest.mark.parametrize(
     ("numbers", "value"),
-    [("0.5 0.0 1.0", 0.5), ("5e-1\t0. +1 .1 // step", 0.5), ("0.5f 0.0f 1.0f", 0.0), ("0.5, 0.0, 1.0", 0.0), ("0.5", 0.0)],
+    [
+        ("0.5 0.0 1.0", 0.5),
+        ("5e-1\t0. +1 .1 // step", 0.5),
+        ("0.5f 0.0f 1.0f", 0.0),
+        ("0.5, 0.0, 1.0", 0.0),
+        ("0.5", 0.0),
+    ],
 )
 def test_w14_numbers_of_parameters_stand_between_spaces(tmp_path, numbers, value):
     shader(tmp_path, "more", PLAIN, head=f'#pragma parameter MORE "More" {numbers}')

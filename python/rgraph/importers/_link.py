@@ -134,8 +134,13 @@ def linked(slang: Slang) -> tuple[Slang, ShaderReflection]:
     """
     try:
         found = reflect((slang.vertex, slang.fragment))
+        differs = any(one.why.startswith("RG-E304") for one in found.refused)
     except ShaderError as error:
-        slang = _blocks(slang) if error.code == "RG-E304" else slang
+        if error.code != "RG-E304":
+            raise
+        differs = True
+    if differs:
+        slang = _blocks(slang)
         found = reflect((slang.vertex, slang.fragment))
     if found.push is not None and found.push.size > _LEAST_PUSH:
         slang = _pushed(slang)
