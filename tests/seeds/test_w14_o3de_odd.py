@@ -81,3 +81,17 @@ def test_w14_sizes_that_no_image_has_are_noted(tmp_path: Path, width: object):
     assert made.graph.to_dict()["images"]["Own"]["size"] == [65536, 1]
     assert [note for note in made.notes if '"Own" is longer than 65536 texels: taken as 65536' in note]
     assert [note for note in made.notes if "does not bake as it is: RG-E212" in note]
+
+
+@pytest.mark.parametrize("odd", [True, "R8_UNORM", 7, ["R8_UNORM"], {"Size": True, "MultisampleState": [4]}, None])
+def test_w14_a_descriptor_that_is_no_object_is_noted(tmp_path: Path, odd: object) -> None:
+    path = template(
+        tmp_path,
+        "Odd",
+        Slots=[slot("Out", "Output", "RenderTarget", LoadStoreAction={"LoadAction": "Clear", "ClearValue": odd})],
+        ImageAttachments=[{"Name": "Own", "ImageDescriptor": odd}],
+        Connections=connected(Out=("This", "Own")),
+    )
+    made = o3de(path, size=(64, 36))
+    assert made.graph.bake().pass_names == ["Odd"]
+    assert [note for note in made.notes if '"Own" has no format: taken as rgba8unorm' in note]

@@ -60,6 +60,12 @@ def _number(value: Any, default: float) -> float:
     return found if math.isfinite(found) else default
 
 
+def _object(values: dict[str, Any], key: str) -> dict[str, Any]:
+    """An object; an empty one in the place of anything else."""
+    found = values.get(key)
+    return found if isinstance(found, dict) else {}
+
+
 class _Images:
     """Sizes and formats of attachments, which may come from other attachments.
 
@@ -94,7 +100,7 @@ class _Images:
         # A size that depends on itself is that of the output.
         self._sizes[of.path] = (*self.size, 1)
         values = of.values.get("SizeSource")
-        given = (of.values.get("ImageDescriptor") or {}).get("Size")
+        given = _object(of.values, "ImageDescriptor").get("Size")
         size = (*self.size, 1)
         if isinstance(values, dict):
             source = self._source(of, "size", values.get("Source"))
@@ -137,7 +143,7 @@ class _Images:
         source = self._source(of, "samples", of.values.get("MultisampleSource"))
         if source is not None and depth < 64:
             return self.samples(source, depth + 1)
-        state = (of.values.get("ImageDescriptor") or {}).get("MultisampleState")
+        state = _object(of.values, "ImageDescriptor").get("MultisampleState")
         count = int(_number(state.get("samples"), 1)) if isinstance(state, dict) else 1
         return count if count in (2, 4, 8, 16) else 1
 
@@ -149,8 +155,7 @@ class _Images:
 
     def options(self, of: Attachment) -> dict[str, Any]:
         """Arguments of `Graph.image`."""
-        described = of.values.get("ImageDescriptor")
-        described = described if isinstance(described, dict) else {}
+        described = _object(of.values, "ImageDescriptor")
         width, height, depth = self.extent(of)
         samples = self.samples(of)
         full = of.values.get("GenerateFullMipChain") is True
@@ -168,7 +173,7 @@ class _Images:
 
 
 def _clear(action: dict[str, Any], depth: bool) -> Any:
-    values = (action.get("ClearValue") or {}).get("Value") if isinstance(action.get("ClearValue"), dict) else None
+    values = _object(action, "ClearValue").get("Value")
     numbers = [_number(one, 0.0) for one in values] if isinstance(values, list) else []
     numbers = (numbers + [0.0] * 4)[:4]
     return (numbers[0], 0) if depth else tuple(numbers)
