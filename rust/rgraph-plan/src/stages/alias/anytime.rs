@@ -8,12 +8,13 @@ use super::timeline::Timeline;
 
 /// What the searches try in turn: an order, best first, and the eighths of the bound that an item's busiest moment must
 /// reach for it to be searched for. The others are fitted around those; the last search is for all items, so exact.
-const SEARCHES: [(Order, u64); 6] = [
+const SEARCHES: [(Order, u64); 7] = [
     (Order::ContentionLength, 5),
     (Order::Birth, 6),
     (Order::Area, 7),
     (Order::ContentionSize, 5),
     (Order::ContentionArea, 6),
+    (Order::Length, 4),
     (Order::Length, 0),
 ];
 
@@ -178,8 +179,9 @@ impl State<'_> {
         subset.clear();
         subset.extend(order.iter().filter(|&&id| u128::from(contention[id as usize]) * 8 >= busy));
         trial.fill(UNPLACED);
-        let problem =
-            Problem { items: self.items, timeline: self.timeline, conflicts, capacity, one_queue: self.one_queue };
+        let (items, timeline, one_queue) = (self.items, self.timeline, self.one_queue);
+        // The one that is for all items may prove that there is no lower placement.
+        let problem = Problem { items, timeline, conflicts, capacity, one_queue, exact: eighths == 0 };
         let mut left = limit.min(self.work);
         self.work -= left;
         let outcome = search(&problem, subset, &mut left, tree, trial, &mut self.peak.nodes);
@@ -196,7 +198,7 @@ impl State<'_> {
         outcome
     }
 
-    /// Searches with growing limits, halving the distance between the best placement and what is known to be impossible.
+    /// Searches with growing limits: at what is not known to be impossible, and half-way from there to the best placement.
     fn rounds(&mut self, scratch: &mut Anytime) {
         let n = self.items.len() as u64;
         let mut limit = n * (n.min(1000) + 200);
@@ -206,6 +208,13 @@ impl State<'_> {
                 crate::cancel::poll();
                 let best = self.peak.total;
                 target = target.max(self.low);
+                if target > self.low {
+                    self.search(order, eighths, self.low, limit, scratch);
+                    if !self.open() || self.work == 0 {
+                        return;
+                    }
+                    target = target.max(self.low);
+                }
                 self.search(order, eighths, target, limit, scratch);
                 if !self.open() || self.work == 0 {
                     return;
