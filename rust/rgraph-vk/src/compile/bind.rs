@@ -29,7 +29,7 @@ use crate::work::{
 };
 
 /// A step, ready to be recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Packet {
     pub pipeline: vk::Pipeline,
     pub layout: vk::PipelineLayout,
@@ -44,7 +44,7 @@ pub(crate) struct Packet {
 }
 
 /// What a packet does once everything is bound.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Action {
     Dispatch([u32; 3]),
     DispatchIndirect(ResourceId, u64),
@@ -61,7 +61,7 @@ pub(crate) enum Action {
 }
 
 /// What a draw draws.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Drawn {
     pub count: DrawCount,
     /// In [`Packets::vertex`].
@@ -73,7 +73,7 @@ pub(crate) struct Drawn {
 }
 
 /// A descriptor set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Set {
     pub layout: vk::DescriptorSetLayout,
     /// In [`Packets::writes`].
@@ -81,7 +81,7 @@ pub(crate) struct Set {
 }
 
 /// A descriptor.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Write {
     pub pass: PlanPassId,
     pub binding: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Write {
 }
 
 /// What a descriptor holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Descriptor {
     Buffer(ResourceId, [u64; 2]),
     Image(ResourceId, ViewKey, Layout),

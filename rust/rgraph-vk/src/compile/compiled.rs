@@ -10,6 +10,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::foreign;
 use crate::compile::inherit::Heritage;
+use crate::compile::known_plans::PlanKey;
 use crate::compile::prepared::Prepared;
 use crate::device::Device;
 use crate::error::{Code, DeviceError, Error};
@@ -96,6 +97,8 @@ pub struct Compiled(Arc<CompiledShared>);
 struct CompiledShared {
     prepared: Arc<Prepared>,
     state: Mutex<RunState>,
+    /// What the device may find it by once nobody has it.
+    key: Option<PlanKey>,
 }
 
 impl std::fmt::Debug for CompiledShared {
@@ -108,11 +111,26 @@ impl Device {
     /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run. A graph that is
     /// declared as one of the last few is not baked again: both have the same plan.
     ///
+    /// A program may declare its graph anew for each frame. With [`DeviceOptions::spare_graphs`](crate::DeviceOptions), of a
+    /// graph nothing of which lasts from run to run and whose passes have steps only, the device keeps memory, views,
+    /// descriptor sets and recorded commands when the last handle and the last frame are dropped, and the next equal
+    /// declaration takes them over; where its steps have other push data, they are recorded again, and where they are other
+    /// steps, memory and views are kept. Such a graph is kept for 64 further compilations and runs, until memory is short,
+    /// or until the device is closed.
+    ///
     /// # Errors
     /// What is wrong with the declaration, the work of its passes or its shaders; or that the device cannot do it.
-    pub fn compile(&self, workload: Workload, options: &Options) -> Result<Compiled, Error> {
+    pub fn compile(&self, mut workload: Workload, options: &Options) -> Result<Compiled, Error> {
         self.0.check()?;
-        Compiled::new(Prepared::bake(&self.0, workload, options)?, None)
+        self.1.tick();
+        let begin = Instant::now();
+        let key = PlanKey::new(&workload.graph, options);
+        if let Some(compiled) = self.1.find(key, &mut workload, begin) {
+            return Ok(compiled);
+        }
+        let prepared = Prepared::bake(&self.0, workload, options, key)?;
+        let key = (self.1.keeps() && prepared.is_renewable()).then_some(key);
+        Compiled::with_key(prepared, None, key)
     }
 
     /// As [`Device::compile`], for a graph that comes after another one: persistent resources and histories of the same
@@ -185,7 +203,11 @@ impl Device {
 }
 
 impl Compiled {
-    fn new(mut prepared: Prepared, previous: Option<&Self>) -> Result<Self, Error> {
+    fn new(prepared: Prepared, previous: Option<&Self>) -> Result<Self, Error> {
+        Self::with_key(prepared, previous, None)
+    }
+
+    fn with_key(mut prepared: Prepared, previous: Option<&Self>, key: Option<PlanKey>) -> Result<Self, Error> {
         let shared = prepared.shared.clone();
         let host = prepared.plan.batches.iter().any(|batch| batch.queue.is_none());
         let host = if host { Some(HostLane::new(&shared, &prepared.plan.graph)?) } else { None };
@@ -197,7 +219,12 @@ impl Compiled {
             state.follow(previous.clone(), begins);
         }
         let state = Mutex::new(state);
-        Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state })))
+        Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state, key })))
+    }
+
+    /// A spare graph with a new owner.
+    pub(crate) fn renewed(prepared: Arc<Prepared>, state: RunState, key: PlanKey) -> Self {
+        Self(Arc::new(CompiledShared { prepared, state: Mutex::new(state), key: Some(key) }))
     }
 
     /// A trial of a chaos run, or of a tuner.
@@ -239,6 +266,9 @@ impl Compiled {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
         prepared.shared.outside()?;
+        if let Some(spares) = prepared.shared.spares.upgrade() {
+            spares.tick();
+        }
         self.inherit();
         match prepared.shared.captures.of(prepared.id) {
             Some(capture) => {
@@ -316,6 +346,13 @@ impl Compiled {
 
 impl Drop for CompiledShared {
     fn drop(&mut self) {
-        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).end(&self.prepared.shared);
+        let Self { prepared, state, key } = self;
+        let (poisoned, shared) = (state.is_poisoned(), &prepared.shared);
+        let state = state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let spares = if poisoned || shared.check().is_err() { None } else { shared.spares.upgrade() };
+        match (spares, *key) {
+            (Some(spares), Some(key)) if state.retire() => spares.keep(key, prepared.clone(), std::mem::take(state)),
+            _ => state.end(shared),
+        }
     }
 }

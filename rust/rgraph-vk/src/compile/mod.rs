@@ -21,6 +21,7 @@ pub(crate) mod ray;
 mod ray_checks;
 pub(crate) mod rendering;
 pub(crate) mod scene;
+pub(crate) mod spare;
 pub(crate) mod spirv;
 pub(crate) mod subpass;
 pub(crate) mod transfer;

@@ -142,15 +142,19 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Prepared {
     /// Bakes a graph with the driver's sizes and makes it ready.
-    pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
-        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options)?;
+    pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options, key: PlanKey) -> Result<Self, Error> {
+        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options, key)?;
         Self::with(shared, workload, plan, bake_us, None)
     }
 
     /// The plan of a graph for the device as it is, and the microseconds that it took: remembered, or baked.
-    fn known_or_planned(shared: &Shared, graph: &Graph, options: &Options) -> Result<(Arc<Plan>, f64), Error> {
+    fn known_or_planned(
+        shared: &Shared,
+        graph: &Graph,
+        options: &Options,
+        key: PlanKey,
+    ) -> Result<(Arc<Plan>, f64), Error> {
         let begin = std::time::Instant::now();
-        let key = PlanKey::new(graph, options);
         let plan = match shared.plans.find(&key) {
             Some(plan) => plan,
             None => {
@@ -173,7 +177,8 @@ impl Prepared {
         options: &Options,
         earlier: &Self,
     ) -> Result<Self, Error> {
-        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options)?;
+        let key = PlanKey::new(&workload.graph, options);
+        let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options, key)?;
         let heritage = Some(Heritage::of_earlier(earlier));
         Self::with_contents(shared, workload, plan, (bake_us, None), heritage)
     }
@@ -352,7 +357,7 @@ impl Prepared {
         let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
         Ok(Self {
             shared: shared.clone(),
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: Self::next_id(),
             plan,
             scene,
             renderings,
@@ -383,6 +388,11 @@ impl Prepared {
             arenas,
             workload,
         })
+    }
+
+    /// The next [`Prepared::id`].
+    pub(super) fn next_id() -> u64 {
+        NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
     /// What steps are turned into packets with.

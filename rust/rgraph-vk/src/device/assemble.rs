@@ -10,6 +10,7 @@ use rgraph_plan::profile::{Capabilities, Profile};
 
 use super::{Device, DeviceOptions, Enabled, Shared, driver, open};
 use crate::compile::pipeline::Pipelines;
+use crate::compile::spare::Spares;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
 use crate::device::physical::Physical;
@@ -89,6 +90,7 @@ impl Device {
         guard.armed = false;
         drop(guard);
         let labels = context.labels && options.labels.unwrap_or(true);
+        let spares = Arc::new(Spares::new(options.spare_graphs));
         let shared = Shared {
             clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
             meshes: enabled.mesh.then(|| ext::mesh_shader::Device::new(context.raw(), &raw)),
@@ -118,6 +120,7 @@ impl Device {
             captures: Default::default(),
             promises: Default::default(),
             plans: Default::default(),
+            spares: Arc::downgrade(&spares),
             lost: OnceLock::new(),
             closed: AtomicBool::new(false),
             budget,
@@ -129,6 +132,6 @@ impl Device {
         }
         let shared = Arc::new(shared);
         open::remember(&shared);
-        Ok(Self(shared))
+        Ok(Self(shared, spares))
     }
 }

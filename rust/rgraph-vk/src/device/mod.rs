@@ -34,6 +34,7 @@ use ash::vk;
 use rgraph_plan::declared::expanded_queues;
 use rgraph_plan::profile::Profile;
 
+use crate::compile::spare::Spares;
 use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
@@ -73,6 +74,10 @@ pub struct DeviceOptions {
     pub host: Option<HostAllocator>,
     /// Threads that help to record and to call functions of passes; `None`: rgraph's own.
     pub threads: Option<Arc<dyn JobThreads>>,
+    /// Compiled graphs that are kept, once nobody has them, for the next equal declaration: see [`Device::compile`]. A
+    /// program that declares its graph anew for each frame needs one for each frame whose [`Frame`](crate::Frame) it keeps,
+    /// and one more; 0: none, memory is freed at once.
+    pub spare_graphs: u32,
 }
 
 impl DeviceOptions {
@@ -100,7 +105,7 @@ pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
 
 /// A device and everything that belongs to it. Clones are the same device.
 #[derive(Clone, Debug)]
-pub struct Device(pub(crate) Arc<Shared>);
+pub struct Device(pub(crate) Arc<Shared>, pub(crate) Arc<Spares>);
 
 /// Extensions for rays that are switched on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -231,6 +236,7 @@ impl Device {
         if self.0.is_lost() {
             return Ok(());
         }
+        self.1.clear();
         self.0.trim_staging();
         let waited = self.0.wait_idle();
         if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
@@ -240,6 +246,7 @@ impl Device {
     /// with the last object made of it.
     pub fn abandon(&self) {
         self.0.closed.store(true, Ordering::Release);
+        self.1.clear();
     }
 
     /// The device's functions, for commands and objects of the caller's. Objects that are made of them are the caller's
@@ -278,6 +285,9 @@ impl Device {
 
     /// Whether dropping it would wait: nothing else was made of it, and it is at work.
     pub fn drop_waits(&self) -> bool {
+        if Arc::strong_count(&self.1) == 1 {
+            self.1.clear();
+        }
         let over = || self.0.is_lost() || self.0.wait(&self.0.submitted(), Some(Duration::ZERO)).unwrap_or(true);
         Arc::strong_count(&self.0) == 1 && self.0.is_ours() && !over()
     }

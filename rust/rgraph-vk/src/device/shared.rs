@@ -1,7 +1,7 @@
 //! What everything of a device shares: handles, queues, memory, pipelines, and whether it is lost or closed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use ash::{ext, vk};
 use rgraph_plan::access::Layout;
@@ -10,6 +10,7 @@ use rgraph_plan::profile::Profile;
 use super::{Enabled, context, driver};
 use crate::compile::known_plans::KnownPlans;
 use crate::compile::pipeline::Pipelines;
+use crate::compile::spare::Spares;
 use crate::convert;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub captures: crate::capture::Captures,
     pub promises: Promises,
     pub plans: KnownPlans,
+    pub spares: Weak<Spares>,
     /// The first call that returned `VK_ERROR_DEVICE_LOST`.
     pub(super) lost: OnceLock<DeviceError>,
     pub(super) closed: AtomicBool,

@@ -76,6 +76,8 @@ pub(crate) type Reads = Vec<(ResourceId, Ranges, Readback)>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub run: u64,
+    /// The first run of its compiled graph.
+    pub first: u64,
     pub record_us: f64,
     pub submit_us: f64,
     pub upload_us: f64,

@@ -146,7 +146,7 @@ impl FrameReport {
         notes.extend(prepared.notes.iter().chain(&figures.notes).cloned());
         Self {
             graph: plan.graph.clone(),
-            run: figures.run,
+            run: figures.run - figures.first,
             measure,
             passes,
             host,

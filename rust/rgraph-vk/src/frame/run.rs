@@ -2,6 +2,7 @@
 
 mod heritage;
 mod inputs;
+mod renew;
 mod structures;
 
 pub(crate) use inputs::Prologue;
@@ -39,8 +40,11 @@ use crate::memory::state::ResourceState;
 use crate::work::{Commands, RecordWork, Work};
 
 /// What changes from run to run.
+#[derive(Default)]
 pub(crate) struct RunState {
     pub run: u64,
+    /// The first run of the present owner.
+    first: u64,
     contexts: Vec<FrameContext>,
     push: Vec<u8>,
     data: Vec<u8>,
@@ -117,6 +121,7 @@ impl RunState {
         let off = vec![false; prepared.workload.graph.flags().len()];
         Self {
             run: 0,
+            first: 0,
             contexts: (0..prepared.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
             push: prepared.packets.push.clone(),
             data: prepared.packets.data.clone(),
@@ -182,7 +187,8 @@ impl RunState {
             [] if !device.message.is_empty() => None,
             [] => Some(format!(
                 "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
-                prepared.plan.graph, self.run
+                prepared.plan.graph,
+                self.run - self.first
             )),
             begun => Some(format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", "))),
         });
@@ -192,7 +198,7 @@ impl RunState {
     /// Runs once, up to and with the submission.
     pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = (self.run % self.contexts.len() as u64) as usize;
-        let mut figures = Figures { run: self.run, ..Figures::default() };
+        let mut figures = Figures { run: self.run, first: self.first, ..Figures::default() };
         let begin = Instant::now();
         // Over already, unless the caller gave up waiting for it.
         if let Some(last) = &self.last {
@@ -357,7 +363,7 @@ impl RunState {
                 }
             }
         }
-        let sampled = inputs.sample <= 1 || self.run.is_multiple_of(u64::from(inputs.sample));
+        let sampled = inputs.sample <= 1 || (self.run - self.first).is_multiple_of(u64::from(inputs.sample));
         self.key.measured = (if sampled { inputs.measure } else { Measure::Off }, inputs.statistics);
         Ok(())
     }

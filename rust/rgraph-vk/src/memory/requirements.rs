@@ -73,6 +73,9 @@ impl Shared {
             Ok(allocation) => return Ok(allocation),
             Err(error) => error,
         };
+        if let Some(spares) = self.spares.upgrade() {
+            spares.clear();
+        }
         self.trim_staging();
         if self.wait_idle().is_err() {
             return Err(first);

@@ -1,0 +1,250 @@
+//! Compiled graphs that nobody has any more, kept for the next declaration that is equal: a graph that is declared anew
+//! for each frame keeps its memory, views, descriptor sets and recorded commands.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rgraph_plan::graph::{Access, PassId};
+use rgraph_plan::id::{IdVec, Span};
+use rgraph_plan::plan::{PlanLife, PlanPassId};
+
+use crate::compile::bind::Packets;
+use crate::compile::compiled::Compiled;
+use crate::compile::known_plans::PlanKey;
+use crate::compile::prepared::{Place, Prepared};
+use crate::error::Error;
+use crate::frame::run::RunState;
+use crate::work::{Step, Work, Workload};
+
+/// Compilations and runs of the device for which a spare graph is kept.
+const LIFETIME: u64 = 64;
+
+/// A graph without an owner. Its frames may be under way.
+struct Spare {
+    key: PlanKey,
+    prepared: Arc<Prepared>,
+    state: RunState,
+    /// Ticks of the device when it lost its owner.
+    since: u64,
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        self.state.end(&self.prepared.shared);
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    ticks: u64,
+    /// In the order in which they lost their owners.
+    spares: Vec<Spare>,
+}
+
+/// The spare graphs of a device. The handles of the device own them, since they own the device's inner state.
+pub(crate) struct Spares {
+    most: usize,
+    kept: Mutex<Kept>,
+    /// Whether there are some.
+    some: AtomicBool,
+}
+
+impl std::fmt::Debug for Spares {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Spares")
+    }
+}
+
+impl Spares {
+    /// Of a device that keeps at most so many.
+    pub fn new(most: u32) -> Self {
+        Self { most: most as usize, kept: Mutex::default(), some: AtomicBool::new(false) }
+    }
+
+    /// Whether some are kept.
+    pub fn keeps(&self) -> bool {
+        self.most > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes some of them; they end without the lock, which their memory's release may need.
+    fn remove(&self, which: impl Fn(&Kept, &Spare) -> bool) {
+        if !self.some.load(Ordering::Acquire) {
+            return;
+        }
+        let mut gone = Vec::new();
+        let mut kept = self.lock();
+        for at in (0..kept.spares.len()).rev() {
+            if which(&kept, &kept.spares[at]) {
+                gone.push(kept.spares.remove(at));
+            }
+        }
+        self.some.store(!kept.spares.is_empty(), Ordering::Release);
+        drop(kept);
+    }
+
+    /// Counts a compilation or a run, and ends what was of no use for long.
+    pub fn tick(&self) {
+        if self.some.load(Ordering::Acquire) {
+            self.lock().ticks += 1;
+            self.remove(|kept, spare| kept.ticks - spare.since > LIFETIME);
+        }
+    }
+
+    /// Ends all of them.
+    pub fn clear(&self) {
+        self.remove(|_, _| true);
+    }
+
+    /// Keeps a graph, maybe in place of the one that is kept for longest.
+    pub fn keep(&self, key: PlanKey, prepared: Arc<Prepared>, state: RunState) {
+        let mut kept = self.lock();
+        let since = kept.ticks;
+        let first = (kept.spares.len() >= self.most).then(|| kept.spares.remove(0));
+        kept.spares.push(Spare { key, prepared, state, since });
+        self.some.store(true, Ordering::Release);
+        drop((kept, first));
+    }
+
+    /// A spare graph of an equal declaration that takes the workload and does what it says from now on; else the workload
+    /// stays as it is.
+    pub fn find(&self, key: PlanKey, workload: &mut Workload, begin: Instant) -> Option<Compiled> {
+        let mut kept = self.lock();
+        // Of several the first one, whose frames are done first.
+        let at = kept.spares.iter().position(|spare| spare.key == key)?;
+        let mut spare = kept.spares.remove(at);
+        self.some.store(!kept.spares.is_empty(), Ordering::Release);
+        drop(kept);
+        let mut state = std::mem::take(&mut spare.state);
+        let mut prepared = spare.prepared.clone();
+        drop(spare);
+        match Arc::get_mut(&mut prepared).and_then(|own| own.renew(workload, begin)) {
+            Some(commands) => {
+                state.renew(&prepared, commands);
+                Some(Compiled::renewed(prepared, state, key))
+            }
+            None => {
+                state.end(&prepared.shared);
+                None
+            }
+        }
+    }
+}
+
+/// What a spare graph does with new steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Renewed {
+    /// The commands that are recorded, with other bytes of push data and uniform data perhaps.
+    Same,
+    /// Others.
+    Other,
+}
+
+impl Packets {
+    /// Whether both record the same commands but for transfers and the bytes of push data and uniform data. False with
+    /// steps of rays, which are not compared.
+    fn alike(&self, other: &Self) -> bool {
+        let Self {
+            packets,
+            of_pass,
+            sets,
+            writes,
+            push,
+            data,
+            blocks,
+            draws,
+            vertex,
+            transfers: _,
+            builds,
+            instances,
+            traces,
+        } = self;
+        let none = [0; 3];
+        [builds.len(), instances.len(), traces.len()] == none
+            && [other.builds.len(), other.instances.len(), other.traces.len()] == none
+            && (push.len(), data.len()) == (other.push.len(), other.data.len())
+            && (packets, of_pass, sets, writes) == (&other.packets, &other.of_pass, &other.sets, &other.writes)
+            && (blocks, draws, vertex) == (&other.blocks, &other.draws, &other.vertex)
+    }
+}
+
+impl Prepared {
+    /// Whether it may do the work of an equal declaration after its owner is gone: nothing lasts from run to run, and no
+    /// function of the caller's has a part in it.
+    pub fn is_renewable(&self) -> bool {
+        let fleeting = |(memory, place): (_, &Place)| match place {
+            Place::Unused | Place::PerContext(_) | Place::Import(..) => true,
+            Place::Fixed(_) => self.plan.resources[memory].life != PlanLife::Persistent,
+            Place::Ring(_) => false,
+        };
+        self.chaos.is_none()
+            && self.structures.is_empty()
+            && self.workload.works.values().all(has_steps)
+            && self.places.iter_ids().all(fleeting)
+    }
+
+    /// Takes an equal declaration and does its work from now on; `None`: it cannot, and took nothing.
+    fn renew(&mut self, workload: &mut Workload, begin: Instant) -> Option<Renewed> {
+        // Positions of accesses are kept, which may be declared in several orders.
+        let named = |access: &Access| (access.pass, access.resource, access.usage);
+        let [known, given] = [&self.workload, &*workload].map(|one| one.graph.accesses().iter().map(named));
+        if !known.eq(given) || !workload.works.values().all(has_steps) {
+            return None;
+        }
+        let mut renewed = Renewed::Same;
+        if !equal_works(&self.workload, workload) {
+            let packets = self.bind(workload).ok()?;
+            if !packets.alike(&self.packets) || !self.equal_transfers(workload) {
+                renewed = Renewed::Other;
+            }
+            self.packets = packets;
+        }
+        std::mem::swap(&mut self.workload, workload);
+        self.bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        self.id = Self::next_id();
+        Some(renewed)
+    }
+
+    /// The packets of other work of the same passes.
+    fn bind(&self, workload: &Workload) -> Result<Packets, Error> {
+        let mut packets =
+            Packets { of_pass: IdVec::filled(Span::default(), self.plan.passes.len()), ..Packets::default() };
+        let binder = self.binder();
+        for pass in self.plan.live() {
+            match self.scene.pass_of[pass] {
+                None => binder.add_inserted(pass, &mut packets),
+                Some(declared) => binder.add(pass, steps(workload, declared), &mut packets)?,
+            }
+        }
+        Ok(packets)
+    }
+
+    fn equal_transfers(&self, workload: &Workload) -> bool {
+        let equal = |pass: PlanPassId| {
+            let Some(declared) = self.scene.pass_of[pass] else { return true };
+            let of = |one| steps(one, declared).iter().filter(|step| matches!(step, Step::Transfer(_)));
+            of(&self.workload).eq(of(workload))
+        };
+        self.plan.live().all(equal)
+    }
+}
+
+fn has_steps(work: &Work) -> bool {
+    matches!(work, Work::Steps(_))
+}
+
+fn steps(workload: &Workload, pass: PassId) -> &[Step] {
+    match workload.works.get(&pass) {
+        Some(Work::Steps(steps)) => steps,
+        _ => &[],
+    }
+}
+
+fn equal_works(one: &Workload, other: &Workload) -> bool {
+    let equal = |pass: &PassId| other.works.contains_key(pass) && steps(one, *pass) == steps(other, *pass);
+    one.works.len() == other.works.len() && one.works.keys().all(equal)
+}

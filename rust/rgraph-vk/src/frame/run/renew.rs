@@ -1,0 +1,45 @@
+//! A compiled graph that loses its owner and gets another one.
+
+use super::RunState;
+use crate::compile::prepared::Prepared;
+use crate::compile::spare::Renewed;
+use crate::frame::record::passes_on;
+
+impl RunState {
+    /// Lets go of what its owner gave; `false`: it cannot do the work of another owner. Its frames may be under way.
+    pub fn retire(&mut self) -> bool {
+        let alone = self.before.is_none() && self.begins.is_empty() && !self.has_heir;
+        if !alone || self.failed.is_some() || self.host.is_some() || self.sink.is_some() {
+            return false;
+        }
+        // The release of what is bound waits for the frames that use it.
+        self.imports.iter_mut().for_each(|bound| *bound = None);
+        self.rebound += 1;
+        for context in &mut self.contexts {
+            context.kept = (Vec::new(), 0);
+            context.timed = None;
+        }
+        true
+    }
+
+    /// Begins anew with a graph whose steps may be others than before.
+    pub fn renew(&mut self, prepared: &Prepared, commands: Renewed) {
+        self.first = self.run;
+        self.initialised = false;
+        if self.key.off.iter().any(|off| *off) {
+            self.key.off.fill(false);
+            self.on = passes_on(prepared, &self.key.off);
+        }
+        if self.push != prepared.packets.push {
+            self.push.clone_from(&prepared.packets.push);
+            self.push_stamp += 1;
+        }
+        if self.data != prepared.packets.data {
+            self.data.clone_from(&prepared.packets.data);
+            self.data_stamp += 1;
+        }
+        if commands == Renewed::Other {
+            self.contexts.iter_mut().for_each(|context| context.variants.clear());
+        }
+    }
+}
