@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rgraph_plan::prelude::*;
 use rgraph_shader::{Kind, Language, Program, Source};
-use rgraph_vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
+use rgraph_vk::work::{Bound, Dispatch, Groups, Step, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, Inputs, Measure};
 
 const RAMP: &str = "
@@ -37,22 +37,14 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
     let invert = g.pass("invert", PassQueue::Compute).sampled(ramp).storage_write(out).id();
     g.root(out);
 
-    let dispatch = |text, resources: &[_], cover| -> Result<Work, rgraph_shader::ShaderError> {
+    let dispatch = |text, list: &[_], cover| -> Result<Work, rgraph_vk::Error> {
         let program = Arc::new(Program::new("ramp", Kind::Compute, &[Source::Text(Language::Wgsl, text)], None)?);
-        // The resources in the order of the shader's bindings.
-        let bound = |(&resource, binding)| Bound { binding, element: 0, what: What::Resource(View::whole(resource)) };
-        let bound = resources.iter().zip(0..).map(bound).collect();
-        Ok(Work::Steps(vec![Step::Dispatch(Dispatch {
-            program,
-            bound,
-            push: Vec::new(),
-            groups: Groups::Cover(cover, 0),
-            key: 0,
-        })]))
+        let bound = Bound::named(&program, list.iter().copied())?;
+        Ok(Work::Steps(vec![Step::Dispatch(Dispatch::new(program, bound, Groups::Cover(cover, 0)))]))
     };
     let mut workload = Workload::new(g);
-    workload.works.insert(draw, dispatch(RAMP, &[ramp], ramp)?);
-    workload.works.insert(invert, dispatch(INVERT, &[ramp, out], out)?);
+    workload.works.insert(draw, dispatch(RAMP, &[("dst", ramp)], ramp)?);
+    workload.works.insert(invert, dispatch(INVERT, &[("src", ramp), ("dst", out)], out)?);
 
     let device = Device::new(&DeviceOptions::default())?;
     let compiled = device.compile(workload, &Options::default())?;

@@ -327,10 +327,15 @@ impl Loop {
     /// Lets go of a swapchain that fits the window no more: nothing uses its images when it is destroyed.
     fn retire(&mut self) -> Outcome<()> {
         self.device.wait_idle()?;
+        // Presentations are the engine's, and rgraph waits for its own frames.
+        // SAFETY: nobody else uses the queue meanwhile.
+        self.device
+            .with_queue(0, |queue, _| unsafe { self.device.raw().queue_wait_idle(queue) })
+            .ok_or("the queue")??;
         self.frames.fill(None);
         self.images.clear();
         let raw = self.device.raw();
-        // SAFETY: the device is idle. A presentation that still waits for one of these semaphores is of this swapchain.
+        // SAFETY: the queue is idle: frames and presentations are over.
         unsafe {
             self.swapchains.destroy_swapchain(std::mem::take(&mut self.swapchain), None);
             self.rendered.drain(..).chain(self.acquired.drain(..)).for_each(|one| raw.destroy_semaphore(one, None));

@@ -32,6 +32,8 @@ MOST_SIDE = 1600
 _OPEN: WeakSet[Viewer] = WeakSet()
 POLL = 0.25
 """Seconds between two looks at the files of a graph."""
+SETTLED = 0.02
+"""Seconds without a change after which an edit is whole."""
 
 
 def _rendercanvas() -> Any:
@@ -257,10 +259,14 @@ def bitmap(array: Any) -> Any:
 
 
 class _Watched:
-    """Files, and whether one changed."""
+    """Files, and whether one changed.
 
-    def __init__(self, files: Iterable[str]) -> None:
-        self._stamps = {file: self._stamp(file) for file in files}
+    Files that an earlier one knows keep their stamps, so an edit is seen also if it came while others were compiled.
+    """
+
+    def __init__(self, files: Iterable[str], earlier: _Watched | None = None) -> None:
+        known: dict[str, tuple[int, int]] = {} if earlier is None else earlier._stamps
+        self._stamps: dict[str, tuple[int, int]] = {file: known.get(file) or self._stamp(file) for file in files}
         self._due = time.monotonic() + POLL
 
     @staticmethod
@@ -279,6 +285,13 @@ class _Watched:
         now = {file: self._stamp(file) for file in self._stamps}
         if now == self._stamps:
             return False
+        # Editors write in pieces: wait until nothing moves any more.
+        while True:
+            time.sleep(SETTLED)
+            later = {file: self._stamp(file) for file in now}
+            if later == now:
+                break
+            now = later
         self._stamps = now
         return True
 
@@ -311,34 +324,64 @@ class _Graphs:
         first = self.make() if self.make is not None else graph
         self.watched: _Watched | None = None
         self.told = ""
+        self.before: tuple[Compiled, str] | None = None
+        """The last good graph, while the one after it did not run yet."""
+        self.compiled: Compiled
         self._take(first, reload)
 
-    def _take(self, graph: Any, reload: bool) -> None:
-        self.compiled = graph if isinstance(graph, Compiled) else self.device.compile(graph)
-        self.root = self.wanted or _picture(graph)
-        self.size = _size(graph, self.root)
-        if reload:
-            self.watched = _Watched(graph.files)
+    def _take(self, graph: Any, reload: bool, previous: Compiled | None = None) -> None:
+        watched = _Watched(graph.files, self.watched) if reload else None
+        root = _root(graph, self.wanted)
+        self.compiled = graph if isinstance(graph, Compiled) else self.device.compile(graph, previous=previous)
+        self.root, self.watched, self.size = root, watched, _size(graph, root)
 
     def renewed(self) -> None:
-        """Takes what the files say now; a wrong edit is said once, and the last good graph stays."""
+        """Takes what the files say now; a wrong edit is said once, and the last good graph stays.
+
+        What lives from frame to frame keeps its contents.
+        """
         if self.watched is None or self.make is None or not self.watched.changed():
             return
+        good = self.before or (self.compiled, self.root)
         try:
-            self._take(self.make(), True)
-            self.told = ""
-        except (RgError, OSError) as error:
-            if str(error) != self.told:
-                self.told = str(error)
-                print(f"{error}\n  the last good graph stays", file=sys.stderr)
+            self._take(self.make(), True, good[0])
+        except Exception as error:
+            self._wrong(error)
+            return
+        self.before = good
+
+    def _wrong(self, error: Exception) -> None:
+        if str(error) != self.told:
+            self.told = str(error)
+            print(f"{error}\n  the last good graph stays", file=sys.stderr)
+
+    def run(self, read: bool, arguments: dict[str, Any]) -> Frame:
+        """Runs it; if an edit made a graph that does not run, the last good one."""
+        try:
+            frame = self.compiled.run(**arguments, read=[self.root] if read else [])
+        except Exception as error:
+            if self.before is None:
+                raise
+            (self.compiled, self.root), self.before = self.before, None
+            self._wrong(error)
+            return self.run(read, arguments)
+        if self.before is not None:
+            self.before, self.told = None, ""
+        return frame
 
 
-def _picture(graph: Graph | Compiled) -> str:
-    """The first root that is an image."""
+def _root(graph: Graph | Compiled, wanted: str | None) -> str:
+    """The root that is shown: the wanted one, else the first that is an image."""
     if isinstance(graph, Compiled):
-        raise TypeError("name the root: show(compiled, root)")
+        if wanted is None:
+            raise TypeError("name the root: show(compiled, root)")
+        return wanted
     kinds = {one.name: one for one in graph.resources}
     roots: list[str] = graph.to_dict()["roots"]
+    if wanted is not None:
+        if wanted not in roots:
+            raise ValueError(f'graph "{graph.name}" has no root "{wanted}": it has {", ".join(roots) or "none"}')
+        return wanted
     images = [name for name in roots if isinstance(kinds.get(name), Image)]
     if not images:
         raise ValueError(f'graph "{graph.name}" has no image among its roots: name one by root=, or graph.root(image)')
@@ -416,8 +459,7 @@ def show(
         more = dict(update(graphs.number) or {}) if update is not None else {}
         if "inputs" in more:
             more["inputs"] = {**given.get("inputs", {}), **more["inputs"]}
-        reads = [graphs.root] if viewer.window is None else []
-        frame = graphs.compiled.run(**{**given, **more}, read=reads)
+        frame = graphs.run(viewer.window is None, {**given, **more})
         graphs.number += 1
         return frame, graphs.root
 

@@ -1,6 +1,7 @@
 //! What passes do when they run: plain data beside the declaration, so that frames are recorded without asking
 //! anybody. Functions stand only where data cannot.
 
+mod bound;
 mod raster_state;
 mod ray;
 mod sampler;

@@ -206,7 +206,8 @@ impl Device {
         self.0.memory_report()
     }
 
-    /// Waits until the device has nothing to do, and frees all that waited for that.
+    /// Waits until the device has nothing to do, and frees all that waited for that. Presentations, and submits of the
+    /// caller's own, are the caller's to wait for: `vkQueueWaitIdle` in [`Device::with_queue`].
     ///
     /// # Errors
     /// If the device is lost, closed, or was opened by another process.
