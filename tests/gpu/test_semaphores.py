@@ -69,6 +69,10 @@ def test_values_only_grow():
     ("wait", "signal", "message"),
     [
         ([("x", 1)], [], "a semaphore is 'x'"),
+        ([(True, 1)], [], "a semaphore is True"),
+        ([(1, 1, ["compute", "computing"])], [], "a wait names 'computing', which is no usage and no stage"),
+        ([(1, 1, ["compute", 3])], [], "a wait names 3, which is no usage"),
+        ([(1, 1, [])], [], "a wait names no usage and no stage"),
         ([(0, 1)], [], "a semaphore is 0"),
         ([7], [], "given as int"),
         ([(1, 1, "src", 4)], [], "with 4 values"),
@@ -262,7 +266,7 @@ def test_a_fence_is_signalled_when_a_run_is_done():
             assert fence.signalled
             assert frame.wait(10)
         assert repr(fence) == f"Fence(handle={fence.handle:#x})"
-        for wrong, message in ((0, "a fence of 0 is none"), ("x", "a fence is 'x'")):
+        for wrong, message in ((0, "a fence of 0 is none"), ("x", "a fence is 'x'"), (True, "a fence is True")):
             with pytest.raises(rg.GraphError, match=message):
                 started(adding(), device, fence=wrong)
         with opened() as other, pytest.raises(rg.GraphError, match="a fence of another device"):
@@ -290,6 +294,11 @@ def test_a_run_that_is_refused_gives_semaphores_and_fence_back():
         assert started(adding(), device, **outward).wait(10)
         assert fence.wait(10)
         assert timeline.value == 5
+        # What a run before signalled stays, too.
+        with pytest.raises(rg.GraphError, match="has or will have 5"):
+            started(adding(), device, signal=[(timeline, 5)], fence=fence)
+        assert fence.signalled
+        assert fence.wait(0)
 
 
 def test_semaphores_and_fences_of_a_closed_device_are_one_clear_error():
@@ -309,3 +318,55 @@ def test_semaphores_and_fences_of_a_closed_device_are_one_clear_error():
     for call in calls:
         with pytest.raises(rg.DeviceError, match="RG-E130"):
             call()
+
+
+def test_a_handle_of_ours_is_the_object():
+    with opened() as device:
+        timeline, binary, fence = device.semaphore(5), device.binary_semaphore(), device.fence()
+        for signal, message in (
+            ([(timeline.handle, 5)], "cannot signal a semaphore with 5: it has or will have 5"),
+            ([(timeline.handle, None)], "a timeline is signalled with a value"),
+            ([(timeline, 7), (timeline.handle, 6)], "it has or will have 7"),
+            ([(binary.handle, 1)], "a binary semaphore has no values"),
+            ([(binary, None), (binary.handle, None)], "signalled twice"),
+        ):
+            with pytest.raises(rg.GraphError, match=message):
+                started(adding(), device, signal=signal)
+        with pytest.raises(rg.GraphError, match="nothing signals a binary semaphore"):
+            started(adding(), device, wait=[(binary.handle, None)])
+        frame = started(adding(), device, wait=[(timeline.handle, 6)], fence=fence.handle)
+        with pytest.raises(rg.GraphError, match="the fence belongs to a run that is not done"):
+            started(adding(), device, fence=fence.handle)
+        timeline.signal(6)
+        assert fence.wait(10)
+        assert frame.wait(10)
+        started(adding(), device, signal=[(binary.handle, None), (timeline.handle, 7)], fence=fence.handle, read=[])
+        assert started(adding(), device, wait=[(binary, None), (timeline, 7)]).wait(10)
+        assert fence.wait(10)
+
+
+def test_runs_that_would_wait_for_each_other_are_refused():
+    with opened() as device:
+        first, second = device.semaphore(), device.semaphore()
+        frame = started(adding(), device, wait=[(second, 2)], signal=[(first, 1)], read=[])
+        if sum(queue["count"] for queue in device.profile.to_dict()["queues"]) == 1:
+            for value in (1, 2):
+                with pytest.raises(rg.GraphError, match="a run before it on the same queue waits until it has 2"):
+                    started(adding(), device, wait=[(first, 1)], signal=[(second, value)], read=[])
+        # One above is none that it waits for: the host may still signal that.
+        last = started(adding(), device, wait=[(first, 1)], signal=[(second, 3)], read=[])
+        assert not frame.wait(0.05)
+        second.signal(2)
+        assert last.wait(10)
+        assert (first.value, second.value) == (1, 3)
+
+
+def test_a_binary_signal_behind_an_open_wait_is_not_waited_for():
+    with opened() as device:
+        timeline, binary = device.semaphore(), device.binary_semaphore()
+        started(adding(), device, wait=[(timeline, 2)], signal=[(binary, None)], read=[])
+        with pytest.raises(rg.GraphError, match="its signal is behind a wait until a timeline has 2, which nothing"):
+            started(adding(), device, wait=[(binary, None)])
+        timeline.signal(2)
+        frame = started(adding(), device, wait=[(binary, None)])
+        assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {1}

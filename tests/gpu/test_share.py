@@ -157,6 +157,8 @@ def test_what_another_user_has_is_refused(sharing: rg.Device):
             use()
     semaphore = sharing.semaphore(3)
     src.acquire(wait=(semaphore, 4))
+    with pytest.raises(rg.GraphError, match='"src" is not held by another user'):
+        src.acquire()
     frame = compiled.run(inputs={"src": src, "dst": dst})
     assert not frame.wait(0.05)
     semaphore.signal(4)

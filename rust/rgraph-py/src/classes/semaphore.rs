@@ -5,7 +5,7 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyString, PyTuple};
 use rgraph_plan::access::{Stages, Usage};
 use rgraph_plan::error::Code;
 use rgraph_plan::resource::ResourceId;
@@ -122,7 +122,7 @@ impl PySemaphore {
     }
 
     fn __repr__(&self) -> String {
-        format!("Semaphore(handle={:#x})", self.semaphore.raw_handle())
+        format!("Semaphore(handle={:#x})", self.semaphore.shown_handle())
     }
 }
 
@@ -130,10 +130,19 @@ const FORM: &str = "give (semaphore, value), or (semaphore, None) for a binary o
                     or usages or stages of a wait";
 
 /// A semaphore of an argument: ours, or a handle.
-enum Given<'py> {
-    Ours(Bound<'py, PySemaphore>),
-    Binary(Bound<'py, PyBinarySemaphore>),
+enum Given {
+    Ours(Semaphore),
+    Binary(BinarySemaphore),
     Handle(vk::Semaphore),
+}
+
+impl Given {
+    /// Of a handle: the caller may have it of an object of ours.
+    fn of_handle(this: &PyCompiled, py: Python<'_>, raw: u64) -> Self {
+        let (device, raw) = (this.device.bind(py).get().device.known(), vk::Semaphore::from_raw(raw));
+        let binary = || device.find_binary_semaphore(raw).map(Self::Binary);
+        device.find_semaphore(raw).map(Self::Ours).or_else(binary).unwrap_or(Self::Handle(raw))
+    }
 }
 
 /// Only a part of a run waits.
@@ -149,16 +158,21 @@ fn behind(this: &PyCompiled, third: &Bound<'_, PyAny>) -> PyResult<Behind> {
         Err(unknown) => unknown,
     };
     let Ok(words) = one_or_many(third) else { return Err(unknown) };
+    let wrong = |message: String| Err(bad(third.py(), Code::BadInput, message, FORM));
     let mut all = Stages::empty();
     for word in words {
-        let Ok(Text(name)) = word.extract::<Text>() else { return Err(unknown) };
-        let usage = Usage::from_name(name).map(SemaphoreWait::stages_of);
-        match usage.or_else(|| Stages::from_word(name)) {
+        let name = word.extract::<Text>().map(|Text(name)| name);
+        let usage = name.as_ref().ok().and_then(|name| Usage::from_name(name)).map(SemaphoreWait::stages_of);
+        match usage.or_else(|| Stages::from_word(name.as_ref().ok()?)) {
             Some(stages) => all |= stages,
-            None => return Err(unknown),
+            None if third.is_instance_of::<PyString>() => return Err(unknown),
+            None => return wrong(format!("a wait names {}, which is no usage and no stage", word.repr()?)),
         }
     }
-    Ok(Behind::At(all))
+    match all.is_empty() {
+        true => wrong("a wait names no usage and no stage".to_owned()),
+        false => Ok(Behind::At(all)),
+    }
 }
 
 /// Adds the semaphores that a run waits for and signals, and the fence that it signals.
@@ -168,11 +182,11 @@ pub fn given(this: &PyCompiled, arguments: &Arguments<'_, '_>, inputs: &mut Inpu
         let (semaphore, value, third) = parts(this, &one)?;
         let third = third.map(|third| behind(this, &third)).transpose()?;
         let wait = match (semaphore, value) {
-            (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| Ok(semaphore.reaches(value)))?,
+            (Given::Ours(ours), Some(value)) => ours.reaches(value),
             (Given::Ours(_), None) => {
                 return Err(bad(one.py(), Code::BadInput, "a timeline is waited for by value", FORM));
             }
-            (Given::Binary(ours), None) => free_of(&ours, BinarySemaphore::reached)?,
+            (Given::Binary(ours), None) => ours.reached().map_err(|error| raised(one.py(), error))?,
             (Given::Binary(_), Some(_)) => {
                 return Err(bad(one.py(), Code::BadInput, "a binary semaphore has no values", FORM));
             }
@@ -189,11 +203,11 @@ pub fn given(this: &PyCompiled, arguments: &Arguments<'_, '_>, inputs: &mut Inpu
         let (semaphore, value, resource) = parts(this, &one)?;
         let resource = resource.map(|resource| this.find(&resource)).transpose()?;
         let signal = match (semaphore, value) {
-            (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| semaphore.promised(value))?,
+            (Given::Ours(ours), Some(value)) => ours.promised(value).map_err(|error| raised(one.py(), error))?,
             (Given::Ours(_), None) => {
                 return Err(bad(one.py(), Code::BadInput, "a timeline is signalled with a value", FORM));
             }
-            (Given::Binary(ours), None) => free_of(&ours, BinarySemaphore::promised)?,
+            (Given::Binary(ours), None) => ours.promised().map_err(|error| raised(one.py(), error))?,
             (Given::Binary(_), Some(_)) => {
                 return Err(bad(one.py(), Code::BadInput, "a binary semaphore has no values", FORM));
             }
@@ -216,30 +230,20 @@ fn fence(this: &PyCompiled, given: &Bound<'_, PyAny>) -> PyResult<RunFence> {
         return ours.get().fence.known().promised().map_err(|error| raised(py, error));
     }
     match given.extract::<u64>() {
-        // SAFETY: the caller's handle, as those of borrowed devices and resources are.
-        Ok(raw) if raw != 0 => Ok(unsafe { RunFence::new(vk::Fence::from_raw(raw)) }),
-        Ok(_) => Err(bad(py, Code::BadInput, "a fence of 0 is none", HELP)),
-        Err(_) => Err(bad(py, Code::BadInput, format!("a fence is {}", given.repr()?), HELP)),
+        Ok(raw) if raw != 0 && !given.is_instance_of::<PyBool>() => {
+            let raw = vk::Fence::from_raw(raw);
+            match this.device.bind(py).get().device.known().find_fence(raw) {
+                Some(ours) => ours.promised().map_err(|error| raised(py, error)),
+                // SAFETY: the caller's handle, as those of borrowed devices and resources are.
+                None => Ok(unsafe { RunFence::new(raw) }),
+            }
+        }
+        Ok(0) => Err(bad(py, Code::BadInput, "a fence of 0 is none", HELP)),
+        _ => Err(bad(py, Code::BadInput, format!("a fence is {}", given.repr()?), HELP)),
     }
 }
 
-/// Asks a binary semaphore for something that waits for nothing.
-fn free_of<T>(
-    ours: &Bound<'_, PyBinarySemaphore>,
-    ask: impl FnOnce(&BinarySemaphore) -> Result<T, rgraph_vk::Error>,
-) -> PyResult<T> {
-    ask(ours.get().semaphore.known()).map_err(|error| raised(ours.py(), error))
-}
-
-/// Asks a semaphore for something that waits for nothing.
-fn call_free<T: Send>(
-    ours: &Bound<'_, PySemaphore>,
-    ask: impl FnOnce(&Semaphore) -> Result<T, rgraph_vk::Error>,
-) -> PyResult<T> {
-    ask(ours.get().semaphore.known()).map_err(|error| raised(ours.py(), error))
-}
-
-type Parts<'py> = (Given<'py>, Option<u64>, Option<Bound<'py, PyAny>>);
+type Parts<'py> = (Given, Option<u64>, Option<Bound<'py, PyAny>>);
 
 /// Semaphore, value and resource of an argument.
 fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>> {
@@ -264,15 +268,15 @@ fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>
             return Err(wrong("a semaphore of another device is given".to_owned()));
         }
         let third = if tuple.len() == 3 { Some(tuple.get_item(2)?).filter(|third| !third.is_none()) } else { None };
-        return Ok((Given::Binary(ours.clone()), value, third));
+        return Ok((Given::Binary(ours.get().semaphore.known().clone()), value, third));
     }
     let semaphore = match first.cast::<PySemaphore>() {
         Ok(ours) if !ours.get().device.bind(py).is(this.device.bind(py)) => {
             return Err(wrong("a semaphore of another device is given".to_owned()));
         }
-        Ok(ours) => Given::Ours(ours.clone()),
+        Ok(ours) => Given::Ours(ours.get().semaphore.known().clone()),
         Err(_) => match first.extract::<u64>() {
-            Ok(raw) if raw != 0 => Given::Handle(vk::Semaphore::from_raw(raw)),
+            Ok(raw) if raw != 0 && !first.is_instance_of::<PyBool>() => Given::of_handle(this, py, raw),
             _ => return Err(wrong(format!("a semaphore is {}", first.repr()?))),
         },
     };

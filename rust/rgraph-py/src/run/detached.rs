@@ -253,6 +253,11 @@ pub fn wait(
 // What is known without asking the runtime: it waits for nothing, takes no lock, and holds in a forked child too.
 
 impl Detached<Device> {
+    /// Itself, for what waits for nothing.
+    pub fn known(&self) -> &Device {
+        &self.value
+    }
+
     /// What it is.
     pub fn info(&self) -> &DeviceInfo {
         self.value.info()
@@ -358,7 +363,12 @@ impl Detached<Device> {
 }
 
 impl Detached<Semaphore> {
-    /// Its Vulkan handle.
+    /// Its Vulkan handle's number, for messages.
+    pub fn shown_handle(&self) -> u64 {
+        self.value.shown()
+    }
+
+    /// Its Vulkan handle, for foreign code.
     pub fn raw_handle(&self) -> u64 {
         self.value.raw().as_raw()
     }

@@ -119,6 +119,7 @@ impl Device {
             turn: Mutex::default(),
             captures: Default::default(),
             promises: Default::default(),
+            handles: Default::default(),
             plans: Default::default(),
             spares: Arc::downgrade(&spares),
             lost: OnceLock::new(),

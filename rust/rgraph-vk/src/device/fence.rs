@@ -14,13 +14,33 @@ use crate::memory::deferred_deletion::DeferredDeletion;
 /// A fence: a run signals it when all of it is done, read-backs included. Clones are the same one. It is destroyed when
 /// nothing submitted uses it.
 #[derive(Clone, Debug)]
-pub struct Fence(Arc<Owned>);
+pub struct Fence(pub(super) Arc<Owned>);
 
-struct Owned {
+pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Fence,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
     /// Whether a run has it.
-    given: Mutex<bool>,
+    given: bool,
+    /// Whether its signal is that of the run before, until the run that has it is submitted.
+    stale: bool,
+}
+
+impl Owned {
+    /// The run that has it is about to be submitted: what an earlier run signalled is forgotten.
+    pub fn renew(&self) -> Result<(), Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.stale {
+            // SAFETY: the run that signalled the fence is done, and the one that has it was not submitted.
+            self.shared.noted(unsafe { self.shared.raw.reset_fences(&[self.raw]) }.called("vkResetFences"))?;
+            state.stale = false;
+        }
+        Ok(())
+    }
 }
 
 impl std::fmt::Debug for Owned {
@@ -31,7 +51,8 @@ impl std::fmt::Debug for Owned {
 
 impl Promised for Owned {
     fn withdraw(&self, _: Promise) {
-        *self.given.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.given = std::mem::take(&mut state.stale);
     }
 }
 
@@ -54,7 +75,9 @@ impl Device {
         // SAFETY: the device lives.
         let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), shared.raw.host()) };
         let raw = shared.noted(raw.called("vkCreateFence"))?;
-        Ok(Fence(Arc::new(Owned { shared: shared.clone(), raw, given: Mutex::new(false) })))
+        let owned = Arc::new(Owned { shared: shared.clone(), raw, state: Mutex::default() });
+        shared.handles.fences.add(raw, &owned);
+        Ok(Fence(owned))
     }
 }
 
@@ -71,7 +94,7 @@ impl Fence {
 
     /// Whether a run has it.
     pub fn is_given(&self) -> bool {
-        *self.0.given.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).given
     }
 
     /// Whether the run that has it is done.
@@ -112,26 +135,27 @@ impl Fence {
         }
     }
 
-    /// Has a run signal it; what an earlier run signalled is forgotten. A run that fails gives it back.
+    /// Has a run signal it; what an earlier run signalled is forgotten when that is submitted. A run that fails gives it back
+    /// as it was.
     ///
     /// # Errors
     /// `RG-E225` if a run has it that is not done; if the device is closed or lost.
     pub fn promised(&self) -> Result<RunFence, Error> {
         let shared = &self.0.shared;
-        let mut given = self.0.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if *given {
-            if !self.is_signalled()? {
+        shared.check()?;
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.given {
+            if state.stale || !self.is_signalled()? {
                 let help = "wait for it first, or give each run under way a fence of its own";
                 return Err(Error::input("?", "the fence belongs to a run that is not done", help));
             }
-            // SAFETY: the run that had the fence is done.
-            shared.noted(unsafe { shared.raw.reset_fences(&[self.0.raw]) }.called("vkResetFences"))?;
+            state.stale = true;
         }
-        shared.check()?;
-        *given = true;
+        state.given = true;
         let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
         shared.promises.add(Promise::Fence(self.0.raw), of);
-        // SAFETY: of this device, unsignalled, and with no other submission; it is destroyed behind what was submitted.
+        // SAFETY: of this device, unsignalled when it is submitted, and with no other submission; it is destroyed behind what
+        // was submitted.
         Ok(unsafe { RunFence::new(self.0.raw) })
     }
 }

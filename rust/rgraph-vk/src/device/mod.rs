@@ -10,6 +10,7 @@ pub(crate) mod driver;
 mod features;
 pub(crate) mod fence;
 pub(crate) mod functions;
+pub(crate) mod handles;
 pub(crate) mod inside;
 pub(crate) mod lend;
 mod library;

@@ -8,6 +8,7 @@ use ash::vk;
 use crate::compile::compiled::Inputs;
 use crate::device::queue::Submit;
 use crate::device::{Device, Shared};
+use crate::error::Error;
 
 /// What a run was given.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,12 +57,27 @@ fn all<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = Promise> + 'a {
 }
 
 impl Shared {
+    /// These are about to be submitted: their fences have no signal of an earlier run any more.
+    pub fn renew_fences(&self, submits: &[Submit]) -> Result<(), Error> {
+        submits.iter().filter_map(|submit| self.handles.fences.find(submit.fence)).try_for_each(|fence| fence.renew())
+    }
+
     /// These are submitted: whatever else of their run fails, they happen.
     pub fn keep_promises(&self, submits: &[Submit]) {
         for submit in submits {
             let waits = submit.waits.iter().map(|wait| Promise::Wait(wait.semaphore));
             let signals = submit.signals.iter().map(|&(semaphore, value)| Promise::Signal(semaphore, value));
             waits.chain(signals).chain([Promise::Fence(submit.fence)]).for_each(|promise| self.promises.keep(promise));
+            for wait in &submit.waits {
+                if let Some(timeline) = self.handles.timelines.find(wait.semaphore) {
+                    timeline.await_value(wait.value);
+                }
+            }
+            for (semaphore, _) in &submit.signals {
+                if let Some(binary) = self.handles.binary.find(*semaphore) {
+                    binary.signal_behind(self.open_waits());
+                }
+            }
         }
     }
 

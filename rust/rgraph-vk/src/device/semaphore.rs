@@ -1,9 +1,10 @@
 //! Timeline semaphores of a device that runs wait for and signal, in safe code.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use crate::device::promise::{Promise, Promised};
 use crate::device::{Device, Shared};
@@ -14,7 +15,7 @@ use crate::memory::deferred_deletion::DeferredDeletion;
 /// A timeline semaphore: a number that only grows. Clones are the same one. It is destroyed when nothing submitted uses
 /// it.
 #[derive(Clone, Debug)]
-pub struct Semaphore(Arc<Owned>);
+pub struct Semaphore(pub(super) Arc<Owned>);
 
 /// Who else may have a semaphore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,13 +27,24 @@ pub(crate) enum Sharing {
     Imported,
 }
 
-struct Owned {
+pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
     sharing: Sharing,
-    /// The highest value that it has, and values that runs were asked to signal, ascending; those that it has may be
-    /// among them.
-    known: Mutex<(u64, Vec<u64>)>,
+    /// Whether foreign code has the handle, and may signal it.
+    lent: AtomicBool,
+    known: Mutex<Values>,
+}
+
+/// Values of a timeline, as far as they are known.
+#[derive(Default)]
+struct Values {
+    /// The highest that it has.
+    has: u64,
+    /// Those that runs were asked to signal, ascending; some that it has may be among them.
+    promised: Vec<u64>,
+    /// The highest that a submitted run waits for.
+    awaited: u64,
 }
 
 impl std::fmt::Debug for Owned {
@@ -44,8 +56,29 @@ impl std::fmt::Debug for Owned {
 impl Promised for Owned {
     fn withdraw(&self, promise: Promise) {
         if let Promise::Signal(_, value) = promise {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).1.retain(|promised| *promised != value);
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).promised.retain(|promised| *promised != value);
         }
+    }
+}
+
+impl Owned {
+    /// A run that waits for a value was submitted.
+    pub fn await_value(&self, value: u64) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.awaited = known.awaited.max(value);
+    }
+
+    /// The highest value that a submitted run waits for, where nothing can have signalled it.
+    pub fn open_wait(&self) -> Option<u64> {
+        let awaited = self.known.lock().unwrap_or_else(PoisonError::into_inner).awaited;
+        self.is_open(awaited).then_some(awaited)
+    }
+
+    /// Whether nothing can have signalled a value or submitted a signal for it.
+    pub fn is_open(&self, value: u64) -> bool {
+        let foreign = self.sharing == Sharing::Imported || self.lent.load(Ordering::Relaxed);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        !foreign && value > known.promised.last().copied().unwrap_or(0).max(known.has)
     }
 }
 
@@ -84,7 +117,10 @@ impl Shared {
 impl Semaphore {
     /// Owns a timeline that has a value.
     pub(crate) fn own(shared: &Arc<Shared>, raw: vk::Semaphore, value: u64, sharing: Sharing) -> Self {
-        Self(Arc::new(Owned { shared: shared.clone(), raw, sharing, known: Mutex::new((value, Vec::new())) }))
+        let known = Mutex::new(Values { has: value, ..Values::default() });
+        let owned = Arc::new(Owned { shared: shared.clone(), raw, sharing, lent: AtomicBool::new(false), known });
+        shared.handles.timelines.add(raw, &owned);
+        Self(owned)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -104,9 +140,20 @@ impl Semaphore {
         Err(DeviceError::new(Code::Foreign, message, "export it, and import it on this device").into())
     }
 
-    /// Its handle, for foreign code.
+    /// Its handle, for foreign code, which may signal it from then on.
     pub fn raw(&self) -> vk::Semaphore {
+        self.0.lent.store(true, Ordering::Relaxed);
         self.0.raw
+    }
+
+    /// Its handle, which foreign code does not get.
+    pub(crate) fn handle(&self) -> vk::Semaphore {
+        self.0.raw
+    }
+
+    /// Its handle's number, for messages.
+    pub fn shown(&self) -> u64 {
+        self.0.raw.as_raw()
     }
 
     /// Whether it is of that device.
@@ -135,7 +182,7 @@ impl Semaphore {
         let shared = &self.0.shared;
         self.check_writer()?;
         let mut known = self.known()?;
-        let (has, promised) = &mut *known;
+        let Values { has, promised, .. } = &mut *known;
         let next = promised.first().copied().unwrap_or(u64::MAX);
         if value <= *has || value >= next {
             let below = if promised.is_empty() { String::new() } else { format!(", and a run signals {next}") };
@@ -168,16 +215,26 @@ impl Semaphore {
     /// Has a run set the value when it is done. A run that fails before it submits that signal gives the value back.
     ///
     /// # Errors
-    /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].
+    /// `RG-E225` if the value is not above that which it has and those that runs signal, or the device has one queue and a
+    /// run under way waits for that value or a higher one; else as [`Semaphore::value`].
     pub fn promised(&self, value: u64) -> Result<SemaphoreSignal, Error> {
         self.check_writer()?;
         let mut known = self.known()?;
-        let highest = known.1.last().copied().unwrap_or(known.0);
+        let highest = known.promised.last().copied().unwrap_or(known.has);
         if value <= highest {
             let message = format!("a run cannot signal a semaphore with {value}: it has or will have {highest}");
             return Err(Error::input("?", message, format!("signal a value above {highest}")));
         }
-        known.1.push(value);
+        // Behind a run that waits for it, a queue never comes to the signal, and until then no other signal may take its place.
+        if known.awaited >= value && self.0.shared.queues.len() == 1 {
+            let awaited = known.awaited;
+            let message = format!(
+                "a run cannot signal a semaphore with {value}: a run before it on the same queue waits until it has {awaited}"
+            );
+            let help = format!("submit the signal before the wait, or let the host signal {awaited}");
+            return Err(Error::input("?", message, help));
+        }
+        known.promised.push(value);
         let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
         self.0.shared.promises.add(Promise::Signal(self.0.raw, value), of);
         // SAFETY: a timeline; the value is above all others, and it is destroyed behind what was submitted.
@@ -194,11 +251,11 @@ impl Semaphore {
     }
 
     /// What it has, as the device says, and what is still promised.
-    fn known(&self) -> Result<MutexGuard<'_, (u64, Vec<u64>)>, Error> {
+    fn known(&self) -> Result<MutexGuard<'_, Values>, Error> {
         let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
         let has = self.value()?;
-        known.0 = has;
-        known.1.retain(|promised| *promised > has);
+        known.has = has;
+        known.promised.retain(|promised| *promised > has);
         Ok(known)
     }
 }

@@ -14,6 +14,7 @@ use crate::compile::spare::Spares;
 use crate::convert;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
+use crate::device::handles::Handles;
 use crate::device::lend::Threads;
 use crate::device::physical::DeviceInfo;
 use crate::device::promise::Promises;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(super) turn: Mutex<()>,
     pub captures: crate::capture::Captures,
     pub promises: Promises,
+    pub handles: Handles,
     pub plans: KnownPlans,
     pub spares: Weak<Spares>,
     /// The first call that returned `VK_ERROR_DEVICE_LOST`.

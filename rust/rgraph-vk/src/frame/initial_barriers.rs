@@ -105,7 +105,7 @@ impl InitialBarriers {
             if let Some((until, value)) =
                 held.as_ref().filter(|_| elsewhere).and_then(|lent| lent.holder.until.as_ref())
             {
-                self.wait(until.raw(), *value, stages);
+                self.wait(until.handle(), *value, stages);
                 src |= stages;
             }
             // Who reads on at the same stages sees all that it saw, and whoever writes later waits for these stages.

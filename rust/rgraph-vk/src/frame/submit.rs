@@ -180,6 +180,9 @@ impl Run<'_, '_> {
 
     /// Submits to a queue in one call. What the run was given for these submits is used up from here on.
     fn submit_to(&mut self, queue: usize, submits: &[Submit]) -> Result<u64, Error> {
+        if self.promised {
+            self.shared.renew_fences(submits)?;
+        }
         let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, submits))?;
         self.figures.submits += submits.len() as u32;
         if self.promised {

@@ -12,7 +12,7 @@ use ash::{khr, vk};
 
 use super::{Origin, check_file, duplicate, take_back};
 use crate::device::promise::{Promise, Promised};
-use crate::device::{Device, Shared};
+use crate::device::{Device, Shared, semaphore};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
 use crate::memory::deferred_deletion::DeferredDeletion;
@@ -50,14 +50,23 @@ impl SemaphoreFd {
 
 /// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses it.
 #[derive(Clone, Debug)]
-pub struct BinarySemaphore(Arc<Owned>);
+pub struct BinarySemaphore(pub(crate) Arc<Owned>);
 
-struct Owned {
+pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
     kind: Option<SemaphoreFd>,
     /// Whether a signal was submitted that nothing waits for yet; `None`: another user of an `opaque_fd` knows.
     signalled: Mutex<Option<bool>>,
+    /// What the run waits for that signals it, where nothing signalled that yet.
+    behind: Mutex<Vec<(Arc<semaphore::Owned>, u64)>>,
+}
+
+impl Owned {
+    /// Its signal was submitted; these waits were open then.
+    pub fn signal_behind(&self, open: Vec<(Arc<semaphore::Owned>, u64)>) {
+        *self.behind.lock().unwrap_or_else(PoisonError::into_inner) = open;
+    }
 }
 
 impl std::fmt::Debug for Owned {
@@ -127,7 +136,7 @@ impl Device {
         }
         let raw = shared.create_binary(export)?;
         let signalled = Mutex::new(Some(false));
-        Ok(BinarySemaphore(Arc::new(Owned { shared: shared.clone(), raw, kind: export, signalled })))
+        Ok(BinarySemaphore::own(shared, raw, export, signalled))
     }
 
     /// Imports a binary semaphore (`opaque_fd`), or one signal of one (`sync_fd`; `None` stands for a signal that is over,
@@ -162,7 +171,7 @@ impl Device {
         };
         let raw = shared.create_binary(None)?;
         let signalled = Mutex::new((kind == SemaphoreFd::Sync).then_some(true));
-        let semaphore = BinarySemaphore(Arc::new(Owned { shared: shared.clone(), raw, kind: None, signalled }));
+        let semaphore = BinarySemaphore::own(shared, raw, None, signalled);
         let fd = fd.map_or(-1, IntoRawFd::into_raw_fd);
         // A sync_fd has copy transference, which is temporary.
         let flags = match kind {
@@ -186,6 +195,17 @@ impl Device {
 }
 
 impl BinarySemaphore {
+    fn own(
+        shared: &Arc<Shared>,
+        raw: vk::Semaphore,
+        kind: Option<SemaphoreFd>,
+        signalled: Mutex<Option<bool>>,
+    ) -> Self {
+        let owned = Arc::new(Owned { shared: shared.clone(), raw, kind, signalled, behind: Mutex::default() });
+        shared.handles.binary.add(raw, &owned);
+        Self(owned)
+    }
+
     /// Its handle, for foreign code.
     pub fn raw(&self) -> vk::Semaphore {
         self.0.raw
@@ -231,8 +251,20 @@ impl BinarySemaphore {
     /// Has a run wait for its signal. A run that fails before it submits that wait leaves the signal.
     ///
     /// # Errors
-    /// `RG-E225` if no signal was submitted; if the device is closed or lost.
+    /// `RG-E225` if no signal was submitted, or the run that signals it is behind a wait for a timeline that nothing
+    /// signalled yet (Vulkan 1.3, VUID-VkSubmitInfo2-semaphore-03873); if the device is closed or lost.
     pub fn reached(&self) -> Result<SemaphoreWait, Error> {
+        self.0.shared.check()?;
+        let mut behind = self.0.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        behind.retain(|(timeline, value)| timeline.is_open(*value));
+        if let Some((_, value)) = behind.first() {
+            let message = format!(
+                "a binary semaphore cannot be waited for yet: its signal is behind a wait until a timeline has {value}, which \
+                 nothing signals so far"
+            );
+            return Err(Error::input("?", message, format!("signal the timeline with {value} first")));
+        }
+        drop(behind);
         self.turn(false)?;
         self.promise(Promise::Wait(self.0.raw));
         // SAFETY: binary, of this device, with a signal that was submitted or is another user's promise.

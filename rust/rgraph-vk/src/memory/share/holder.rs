@@ -110,7 +110,7 @@ impl Resource {
         let signals = match signal {
             Some((semaphore, value)) => {
                 let signal = semaphore.promised(value)?;
-                shared.promises.keep(Promise::Signal(semaphore.raw(), value));
+                shared.promises.keep(Promise::Signal(semaphore.handle(), value));
                 vec![signal]
             }
             None => Vec::new(),
@@ -133,7 +133,7 @@ impl Resource {
     pub fn acquire(&self, after: Option<(&Semaphore, u64)>, discard: bool) -> Result<(), Error> {
         let physical = self.physical();
         physical.shared.check()?;
-        let Some(Lent { holder, .. }) = physical.holder() else {
+        let Some(Lent { holder, acquired: false }) = physical.holder() else {
             let message = format!("\"{}\" is not held by another user", physical.name);
             return Err(Error::input(
                 &physical.name,

@@ -9,7 +9,7 @@
 //! Drivers do not check descriptors: lavapipe imports a descriptor of SwiftShader and reads wrong bytes. So imports
 //! compare the UUIDs of driver and device first.
 
-mod binary;
+pub(crate) mod binary;
 pub(crate) mod block;
 mod holder;
 mod semaphore;

@@ -72,7 +72,7 @@ impl Device {
         let semaphore = Semaphore::own(shared, shared.create_timeline(0)?, 0, Sharing::Imported);
         let fd = fd.into_raw_fd();
         let info =
-            vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore.raw()).handle_type(SEMAPHORE_HANDLE).fd(fd);
+            vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore.handle()).handle_type(SEMAPHORE_HANDLE).fd(fd);
         // SAFETY: the semaphore is new; the caller says that the descriptor is a timeline of this device.
         unsafe { functions.import_semaphore_fd(&info) }.map_err(|result| {
             take_back(fd, original);
@@ -98,7 +98,7 @@ impl Semaphore {
             return Err(Error::input("?", "the semaphore was not made to be exported", help));
         }
         let functions = shared.semaphore_fds(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)?;
-        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.raw()).handle_type(SEMAPHORE_HANDLE);
+        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.handle()).handle_type(SEMAPHORE_HANDLE);
         // SAFETY: the semaphore was made for this kind of handle.
         let fd = unsafe { functions.get_semaphore_fd(&info) };
         let fd = shared.noted(fd.called("vkGetSemaphoreFdKHR"))?;
