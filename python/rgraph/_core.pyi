@@ -1662,8 +1662,9 @@ class Module:
         queue
             See `add_pass`.
         vertex_buffers
-            A buffer with all inputs of the vertex stage one behind the other, or a list of dicts of `buffer`,
-            `attributes` (names, or (name, format, offset in bytes)), `stride` in bytes, `offset` and `per_instance`.
+            A buffer with all inputs of the vertex stage one behind the other; a list with a buffer for each input, by
+            location; or a list of dicts of `buffer`, `attributes` (names, or (name, format, offset in bytes)), `stride`
+            in bytes, `offset` and `per_instance`.
             Formats are WebGPU's vertex formats: `"float32x3"`, `"unorm8x4"`. Where only the name is given, the
             attribute is stored as the shader reads it: a `vec3<f32>` is three floats, 12 bytes, without padding.
         index

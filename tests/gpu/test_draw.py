@@ -58,6 +58,58 @@ def test_positions_and_normals_have_three_components(device: rg.Device):
     assert (picture[:, 4:] == (0, 255, 0, 255)).all()
 
 
+PARTS = """
+struct In { @location(0) position: vec3<f32>, @location(1) colour: vec3<f32>, @location(2) shift: vec2<f32> }
+struct Out { @builtin(position) position: vec4<f32>, @location(0) colour: vec3<f32> }
+@vertex fn vs(in: In) -> Out { return Out(vec4(in.position.xy + in.shift, in.position.z, 1.0), in.colour); }
+@fragment fn fs(in: Out) -> @location(0) vec4<f32> { return vec4(in.colour, 1.0); }
+"""
+
+
+def parts(buffers: object) -> rg.Graph:
+    """A rectangle whose positions, colours and shifts are in buffers of their own; `buffers` says which has what."""
+    g = rg.Graph("parts")
+    place, paint, whole = (
+        np.array([[x, y, 0.5] for y in (-1, 1) for x in (-1, 0)], np.float32),
+        np.array([[0, 1, 0]] * 4, np.float32),
+        np.array([[0, 1, 0, 1, 0]] * 4, np.float32),
+    )
+    g.import_array("place", place, as_buffer=True)
+    g.import_array("paint", paint, as_buffer=True)
+    g.import_array("shift", np.array([[1, 0]] * 4, np.float32), as_buffer=True)
+    g.import_array("whole", whole, as_buffer=True)
+    out = g.image("out", (8, 8), "rgba8unorm")
+    options = {"topology": "triangle_strip", "vertices": 4, "clear": (0, 0, 0, 0)}
+    g.raster("draw", PARTS, color=out, vertex_buffers=buffers(g), **options)
+    g.root(out)
+    return g
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [
+        lambda g: [g.find("place"), g.find("paint"), g.find("shift")],
+        lambda g: [g.find("place"), {"buffer": g.find("shift"), "attributes": ["shift"]}, g.find("paint")],
+        lambda g: [g.find("whole"), {"buffer": g.find("place"), "attributes": ["position"]}],
+    ],
+    ids=["a buffer for each", "one is named", "the rest is in one"],
+)
+def test_buffers_that_name_no_inputs_share_those_that_are_left(device: rg.Device, buffers: object):
+    picture = np.asarray(device.run(parts(buffers))["out"])
+    assert (picture[:, 4:] == (0, 255, 0, 255)).all()
+    assert (picture[:, :4] == 0).all()
+
+
+def test_buffers_and_inputs_that_do_not_fit_are_refused():
+    with pytest.raises(rg.GraphError, match=r"RG-E316 .* has 2 vertex buffers that name no inputs") as caught:
+        parts(lambda g: [g.find("place"), g.find("whole")])
+    assert '"position", "colour", "shift"' in str(caught.value)
+    assert "attributes" in caught.value.hint
+    twice = {"attributes": ["position"]}
+    with pytest.raises(rg.GraphError, match=r'RG-E316 .* has vertex input "position" in two places'):
+        parts(lambda g: [{"buffer": g.find("place")} | twice, {"buffer": g.find("paint")} | twice, g.find("whole")])
+
+
 @pytest.mark.parametrize(
     ("scalar", "stored", "format"),
     [

@@ -26,7 +26,9 @@ impl Host {
         let py = value.py();
         let Ok(buffer) = PyUntypedBuffer::get(value) else {
             let kind = value.get_type().name()?.to_string();
-            let message = format!("{what} is an array or another object with a buffer, not {kind}");
+            let message = format!(
+                "{what} is an array or another object with a buffer, not {kind}; numpy.asarray(…) makes an array"
+            );
             return Err(PyTypeError::new_err(message));
         };
         let format = buffer.format().to_string_lossy();

@@ -114,6 +114,13 @@ impl Binder<'_> {
                 );
                 return self.refuse(pass, says, "give a vertex buffer with an attribute at that location");
             };
+            if attributes.any(|(location, ..)| *location == input.location) {
+                let says = format!(
+                    "has two vertex attributes for input {} (\"{}\") of shader \"{}\"",
+                    input.location, input.name, program.name
+                );
+                return self.refuse(pass, says, "give one attribute per location");
+            }
             if !format.fits(input.scalar) {
                 let says = format!(
                     "gives {format} to input {} (\"{}\") of shader \"{}\", which is of another kind of number",

@@ -86,8 +86,8 @@ pub struct Vertices {
     pub buffer: ResourceId,
     /// First byte.
     pub offset: u64,
-    /// Names of inputs, and how each is stored (`None`: as the shader reads it, behind the one before); `None`: all
-    /// inputs.
+    /// Names of inputs, and how each is stored (`None`: as the shader reads it, behind the one before); `None`: the
+    /// inputs that no other buffer names, all of them or, of several such buffers, one each.
     pub attributes: Option<Vec<Attribute>>,
     /// Bytes from element to element; `None`: packed.
     pub stride: Option<u32>,
@@ -98,19 +98,25 @@ pub struct Vertices {
 /// Matches vertex buffers with the inputs of a program.
 ///
 /// # Errors
-/// `GraphError` if an input is missing or unknown, or if its format must be said.
+/// `GraphError` if an input is missing, unknown or in two buffers, or if its format or its buffer must be said.
 pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Result<Vec<VertexBuffer>, Error> {
     let inputs = &program.interface.vertex_inputs;
     let mut missing: Vec<&VertexInput> = inputs.iter().collect();
+    let mut unnamed = unnamed(who, program, given)?.into_iter();
     let mut buffers = Vec::new();
     for one in given {
         let (mut attributes, mut end) = (Vec::new(), 0u32);
-        let all = || inputs.iter().map(|input| (input.name.clone(), None)).collect();
-        for (name, said) in one.attributes.clone().unwrap_or_else(all) {
+        for (name, said) in one.attributes.clone().or_else(|| unnamed.next()).unwrap_or_default() {
             let Some(input) = inputs.iter().find(|input| input.name == name) else {
                 return Err(GraphError::one(unknown(who, program, &name)).into());
             };
+            let before = missing.len();
             missing.retain(|other| other.location != input.location);
+            if missing.len() == before {
+                let message = format!("pass \"{}\" has vertex input \"{name}\" in two places of its buffers", who.pass);
+                let mistake = who.mistake(Code::BadVertices, message, format!("\"{name}\" again"), "name it once");
+                return Err(GraphError::one(mistake).into());
+            }
             let (format, at) = match said {
                 Some(said) => said,
                 None => {
@@ -151,6 +157,34 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
         return Err(GraphError::one(mistake).into());
     }
     Ok(buffers)
+}
+
+/// The inputs of each buffer that names none. One such buffer has all inputs that the others leave; several have one
+/// each, by location.
+fn unnamed(who: Who<'_>, program: &Program, given: &[Vertices]) -> Result<Vec<Vec<Attribute>>, Error> {
+    let named: Vec<&str> =
+        given.iter().flat_map(|one| one.attributes.iter().flatten()).map(|(name, _)| name.as_str()).collect();
+    let inputs = program.interface.vertex_inputs.iter();
+    let left: Vec<Attribute> =
+        inputs.filter(|input| !named.contains(&&*input.name)).map(|input| (input.name.clone(), None)).collect();
+    let open = given.iter().filter(|one| one.attributes.is_none()).count();
+    match open {
+        0 => Ok(Vec::new()),
+        1 => Ok(vec![left]),
+        _ if open == left.len() => Ok(left.into_iter().map(|one| vec![one]).collect()),
+        _ => {
+            let names: Vec<String> = left.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+            let names = if names.is_empty() { "no inputs".to_owned() } else { names.join(", ") };
+            let message = format!(
+                "pass \"{}\" has {open} vertex buffers that name no inputs, for {names} of shader \"{}\"",
+                who.pass,
+                who.shader(program)
+            );
+            let help = "say which inputs each has: {\"buffer\": …, \"attributes\": [\"position\", \"normal\"]}";
+            let mistake = who.mistake(Code::BadVertices, message, format!("{open} buffers"), help);
+            Err(GraphError::one(mistake).into())
+        }
+    }
 }
 
 /// The first attribute whose address is not always a multiple of its component's size (Vulkan,
