@@ -9,6 +9,7 @@ mod capture;
 mod chaos;
 mod compile;
 mod convert;
+mod cores;
 mod device;
 mod devices;
 pub mod disk;

@@ -2,9 +2,7 @@
 //! the other they would take as long as all together.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{available_parallelism, scope};
 
 use rgraph_plan::graph::PassId;
 use rgraph_shader::Program;
@@ -12,6 +10,7 @@ use rgraph_shader::Program;
 use crate::compile::bind::Binder;
 use crate::compile::keys::{ProgramKey, RasterKey};
 use crate::compile::pipeline::Targets;
+use crate::cores::on_all_cores;
 use crate::error::Error;
 use crate::work::{Draw, Step, Work};
 
@@ -78,7 +77,7 @@ impl Binder<'_> {
             !self.is_made(&key) && keys.insert(key)
         });
         let jobs: Vec<_> = wanted.into_iter().map(|one| (one, OnceLock::new())).collect();
-        on_all_cores(&jobs, |(one, failed)| {
+        on_all_cores("rgraph pipelines", &jobs, |(one, failed)| {
             let made = match one {
                 Wanted::Compute(program) => self.shared.compute_pipeline(program),
                 Wanted::Raster(draw, targets) => {
@@ -102,61 +101,5 @@ impl Binder<'_> {
             Key::Compute(key) => self.shared.has_compute_pipeline(key),
             Key::Raster(key) => self.shared.has_raster_pipeline(key),
         }
-    }
-}
-
-/// Does the work of each job, on as many threads as there are cores; one job alone is left to the caller, who needs it at
-/// once. Threads take the next job when they are done with one, since some take much longer than others.
-fn on_all_cores<T: Sync>(jobs: &[T], work: impl Fn(&T) + Sync) {
-    if jobs.len() < 2 {
-        return;
-    }
-    let threads = available_parallelism().map_or(1, std::num::NonZero::get).max(2).min(jobs.len());
-    let next = AtomicUsize::new(0);
-    let run = || {
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(job);
-        }
-    };
-    scope(|scope| {
-        for _ in 1..threads {
-            // Without a thread more, those that there are do its work.
-            let _ = std::thread::Builder::new().name("rgraph pipelines".to_owned()).spawn_scoped(scope, run);
-        }
-        run();
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::on_all_cores;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    #[test]
-    fn every_job_is_done_once() {
-        for count in [0, 2, 3, 100] {
-            let jobs: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-            on_all_cores(&jobs, |job| {
-                job.fetch_add(1, Ordering::Relaxed);
-            });
-            assert!(jobs.iter().all(|job| job.load(Ordering::Relaxed) == 1), "{count} jobs");
-        }
-    }
-
-    #[test]
-    fn jobs_run_at_the_same_time() {
-        // Each of two jobs waits until the other one has begun.
-        let (to_second, from_first) = channel();
-        let (to_first, from_second) = channel();
-        let jobs = [(to_second, std::sync::Mutex::new(from_second)), (to_first, std::sync::Mutex::new(from_first))];
-        let met = AtomicUsize::new(0);
-        on_all_cores(&jobs, |(send, receive)| {
-            send.send(()).unwrap();
-            let other = receive.lock().unwrap().recv_timeout(Duration::from_secs(60));
-            met.fetch_add(usize::from(other.is_ok()), Ordering::Relaxed);
-        });
-        assert_eq!(met.load(Ordering::Relaxed), 2);
     }
 }

@@ -2,15 +2,13 @@
 //! wrong with the file or with a shader is found again, and said, where it is read.
 
 use std::collections::HashSet;
-use std::num::NonZero;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{available_parallelism, scope};
 
 use rgraph_files::json::{Node, Source};
 use rgraph_shader::{Constants, Given, Kind, Program};
 
 use super::shader::{Library, Shaders, constants_of};
+use crate::cores::on_all_cores;
 
 /// One program to be.
 #[derive(PartialEq, Eq, Hash)]
@@ -26,21 +24,8 @@ pub(super) fn compile(text: &str, folder: Option<&Path>) {
     // Mistakes go to a source of their own, which nobody asks.
     let Ok(source) = Source::open(text.as_bytes(), "") else { return };
     let jobs: Vec<Job> = jobs(&source.root(), folder).into_iter().collect();
-    let threads = available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-    if threads < 2 {
-        return;
-    }
-    let next = AtomicUsize::new(0);
-    scope(|scope| {
-        for _ in 0..threads {
-            // Without a thread the others do its part, and without any the reader does.
-            let _ = std::thread::Builder::new().name("rgraph shader".to_owned()).spawn_scoped(scope, || {
-                while let Some(Job { kind, sources, entry, constants }) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let _ = Program::of("", *kind, sources.clone(), entry.as_deref(), constants);
-                }
-            });
-        }
+    on_all_cores("rgraph shader", &jobs, |Job { kind, sources, entry, constants }| {
+        let _ = Program::of("", *kind, sources.clone(), entry.as_deref(), constants);
     });
 }
 
@@ -114,4 +99,44 @@ fn job(library: &mut Library<'_>, kind: Kind, node: &Node<'_, '_>) -> Option<Job
         _ => {}
     })?;
     (good && !job.sources.is_empty()).then_some(job)
+}
+
+#[cfg(test)]
+mod tests {
+    use rgraph_shader::{Constants, Kind, Program};
+
+    use super::compile;
+
+    fn shader(name: &str) -> String {
+        format!("@compute @workgroup_size(1) fn main() {{ /* ahead: {name} */ }}")
+    }
+
+    fn is_known(name: &str) -> bool {
+        Program::recall(Kind::Compute, &shader(name), None, &Constants::default()).is_some()
+    }
+
+    #[test]
+    fn what_passes_surely_dispatch_is_known_before_the_file_is_read() {
+        let compute = |name| format!(r#""compute": {{"shader": {{"wgsl": "{}"}}}}"#, shader(name));
+        let passes = [
+            format!(r#"{{"name": "a", {}}}"#, compute("one")),
+            format!(r#"{{"name": "b", "steps": [{{{}}}]}}"#, compute("a step")),
+            format!(r#"{{"name": "c", "if": "sometimes", {}}}"#, compute("conditional")),
+            r#"{"name": "d", "compute": {"shader": {"wgsl": "no shader at all"}}}"#.to_owned(),
+            r#"{"name": "e", "compute": {"shader": "named"}}"#.to_owned(),
+        ];
+        let named = shader("named");
+        let shaders = format!(r#""shaders": {{"named": {{"wgsl": "{named}"}}}}"#);
+        compile(&format!(r#"{{"rgraph": 1, {shaders}, "passes": [{}]}}"#, passes.join(", ")), None);
+        let known = ["one", "a step", "conditional", "named"].map(is_known);
+        assert_eq!(known, [true, true, false, true]);
+    }
+
+    #[test]
+    fn one_shader_alone_and_a_file_that_is_no_json_are_left_to_the_reader() {
+        let text = shader("alone");
+        compile(&format!(r#"{{"passes": [{{"compute": {{"shader": {{"wgsl": "{text}"}}}}}}]}}"#), None);
+        compile("no file", None);
+        assert!(!is_known("alone"));
+    }
 }
