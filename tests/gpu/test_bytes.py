@@ -109,6 +109,27 @@ def test_memory_of_a_dropped_array_is_lent_again(own_device: rg.Device):
     assert len(held) == 1
 
 
+def test_a_device_holds_little_for_little_and_few_objects_for_much(own_device: rg.Device):
+    g = rg.Graph("little")
+    image = g.image("image", (512, 512), "rgba8unorm")
+    buffer = g.buffer("buffer", 1 << 20)
+    g.clear("paint", image, (1, 0, 0, 1))
+    g.fill("fill", buffer, 7)
+    g.root(image, buffer)
+    frame = own_device.run(g)
+    assert np.asarray(frame["image"])[0, 0].tolist() == [255, 0, 0, 255]
+    little = own_device.memory()
+    assert little.live >= 2 << 20
+    assert little.held <= 40 << 20, str(little)
+    buffers = [own_device.buffer(f"b{at}", 4 << 20) for at in range(40)]
+    much = own_device.memory()
+    assert much.live - little.live == 40 * (4 << 20)
+    assert much.held - little.held <= 224 << 20, str(much)
+    objects = sum(domain.blocks for domain in much.domains) - sum(domain.blocks for domain in little.domains)
+    assert objects <= 11, str(much)
+    del buffers
+
+
 def test_arrays_that_cannot_be_are_refused(device: rg.Device):
     with pytest.raises(rg.GraphError, match="Python objects"):
         device.array(3, object)

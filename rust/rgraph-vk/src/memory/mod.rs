@@ -167,6 +167,8 @@ struct Key {
     linear: bool,
     /// The memory type.
     index: u32,
+    /// Bytes of a chunk.
+    chunk: u64,
 }
 
 #[derive(Debug)]
@@ -258,6 +260,9 @@ impl std::fmt::Debug for Memory {
 /// Half of the least bytes of a chunk.
 const LEAST: u64 = 4 << 20;
 
+/// Bytes of a small chunk: all that a pool of host memory has, and the first ones of other pools.
+const SMALL: u64 = 2 * LEAST;
+
 /// Empty chunks that a pool keeps.
 const SPARE_CHUNKS: u32 = 1;
 
@@ -292,15 +297,15 @@ impl Memory {
         Ok(Self { source, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }
 
-    /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the
+    /// Bytes of a large chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the
     /// host's memory less, because page-locking is slow and a device with memory of its own needs little of it.
     fn chunk(&self, types: u32) -> u64 {
         let known = self.properties.memory_types_as_slice().iter().zip(0..);
         let allowed = known.filter(|(_, at)| types & 1 << at != 0).map(|(of, _)| of);
         let local = allowed.clone().any(|of| of.property_flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL));
         let heaps = allowed.map(|of| self.properties.memory_heaps[of.heap_index as usize].size);
-        let most = if local { DEFAULT_CHUNK } else { 2 * LEAST };
-        1 << (heaps.min().unwrap_or(u64::MAX) / 8).clamp(2 * LEAST, most).ilog2()
+        let most = if local { DEFAULT_CHUNK } else { SMALL };
+        1 << (heaps.min().unwrap_or(u64::MAX) / 8).clamp(SMALL, most).ilog2()
     }
 
     /// Memory types of a domain among those allowed.
@@ -381,14 +386,21 @@ impl Memory {
             requirements.alignment = requirements.alignment.max(self.atom);
             requirements.size = requirements.size.next_multiple_of(self.atom);
         }
-        let key = Key { linear: want.linear, index };
-        let chunk = self.chunk(types);
-        if want.dedicated.is_none() && requirements.size <= chunk {
+        let most = self.chunk(types);
+        // Small chunks until they hold as much as a large one: a device with little to hold leaves the rest to others.
+        let sizes = if most > SMALL { [Some(SMALL), Some(most)] } else { [Some(most), None] };
+        let sizes = sizes.into_iter().flatten().filter(|chunk| want.dedicated.is_none() && requirements.size <= *chunk);
+        for chunk in sizes {
+            let key = Key { linear: want.linear, index, chunk };
             let Self { pools, source, properties, .. } = self;
             let pool =
                 pools.entry(key).or_insert_with(|| Pool { heap: Heap::new(chunk, SPARE_CHUNKS), chunks: Vec::new() });
             let Pool { heap, chunks } = pool;
+            let full = chunk < most && heap.held() >= most;
             let range = heap.allocate(requirements.size, requirements.alignment, |at| {
+                if full {
+                    return Err(AllocationError::OutOfMemory);
+                }
                 let requirements = vk::MemoryRequirements { size: chunk, alignment: 1 << 16, memory_type_bits: types };
                 let visible = is_visible(properties, index);
                 let block = source.allocate(want, requirements, AllocationScheme::GpuAllocatorManaged, visible)?;
@@ -418,7 +430,7 @@ impl Memory {
                         part: Part::Chunk(key, range),
                     });
                 }
-                // A whole chunk may be too much where what is wanted is not.
+                // No more chunks of this size; or a whole chunk is too much where what is wanted is not.
                 Ok(None) | Err(AllocationError::OutOfMemory) => {}
                 Err(error) => return Err(self.out_of_memory(want, error)),
             }
