@@ -1,13 +1,18 @@
 """Sphinx: `make docs` builds these pages, and no warning is let through."""
 
+import sys
+from pathlib import Path
+
 import rgraph
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "rgraph"
 author = "the authors of rgraph"
 copyright = author
 release = version = rgraph.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.autosectionlabel"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.autosectionlabel", "typed"]
 source_suffix = {".md": "markdown"}
 # Docstrings write code in single backticks; quotes in them are typed as they stand.
 default_role = "code"
@@ -23,6 +28,7 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+maximum_signature_line_length = 100
 
 html_theme = "furo"
 html_title = f"rgraph {release}"
@@ -30,4 +36,5 @@ html_static_path: list[str] = []
 html_show_copyright = False
 html_show_sphinx = False
 pygments_style = "friendly"
-suppress_warnings = ["autosectionlabel.*"]
+# A type such as `bytes` is looked for among attributes of that name, too; the link is left out then.
+suppress_warnings = ["autosectionlabel.*", "ref.python"]
