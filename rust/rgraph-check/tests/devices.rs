@@ -3,9 +3,10 @@
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
 use rgraph_check::{Finding, Rule, check, check_devices};
 use rgraph_ir::id::Id;
-use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, devices_listing, part_graphs, plan_devices};
+use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, part_graphs, plan_devices};
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{History, Imported, Life, ResourceId};
+use rgraph_report::devices_listing;
 
 /// What is not supported over several devices: fallbacks, and names of another size for one memory.
 const REFUSED: Families = Families::of(&[Family::PartialFallback]);
