@@ -292,6 +292,31 @@ def test_every_column_of_the_passes_is_in_view(show):
     assert "nobody reads" in page.locator("#view-tables .row", has_text="unseen").inner_text(), "its reason is whole"
 
 
+@pytest.mark.parametrize("width", [1440, 1000, 800])
+def test_both_sides_of_a_difference_are_in_view(show, width: int):
+    graph = rg.Graph("names", size=(64, 64))
+    before = None
+    for at in range(24):
+        name = f"Shadows.ProjectedESM.Exponentiation{at}"
+        image = graph.image(f"{name}.Output", format="rgba8unorm")
+        made = graph.add_pass(name, queue=("async_compute", "graphics")[at % 2], weight_us=1000.0)
+        made.storage_write(image)
+        before = image if before is None else (made.sampled(before), image)[1]
+    graph.root(before)
+    one, other = (graph.bake(profile) for profile in ("discrete", "single_queue"))
+    page = show(one.to_html(against=other), fragment="#view=diff", width=width, height=900).page
+    frame = page.locator("#view-diff .frame")
+    assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.locator("#view-diff .th").all_inner_texts()[-2:] == ["Before", "After"]
+    cells = page.locator("#view-diff .row:has(.td) .td:last-child")
+    whole = [text for text in cells.all_inner_texts() if text]
+    assert whole
+    assert all(len(text) > 12 or "…" not in text for text in whole), (
+        "a cut text keeps enough of itself to be told from others"
+    )
+    assert page.locator("#view-diff .td").evaluate_all(CUT) == []
+
+
 # What the memory map draws as the bound of a heap whose resources are given as (first pass, last pass, offset, bytes).
 BOUND = """([source, given]) => {
     const lives = { begin: given.map(one => one[0]), end: given.map(one => one[1] + 1) };
@@ -312,7 +337,7 @@ def test_the_bound_of_a_heap_is_what_is_alive_at_once(browser, root: Path, seed:
     # A second name of one memory is no second memory.
     first, last, *memory = given[3]
     alive = [sum(size for begin, end, _, size in given if begin <= at <= end) for at in range(26)]
-    source = (root / "rust/rgraph-plan/src/report/viewer/memory.js").read_text()
+    source = (root / "rust/rgraph-report/src/viewer/memory.js").read_text()
     page = browser.new_page()
     assert page.evaluate(BOUND, [source, [*given, (first, last, *memory)]]) == max(alive)
     page.close()

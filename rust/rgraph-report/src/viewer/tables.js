@@ -249,7 +249,7 @@ class Tables extends GridView {
         const value = values[column];
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': at + 1, title: (String(value).length > 50 || (at < columns.length - 1 && widths.of[column] < widths.whole[column])) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - 22) : value })));
+          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - 22) : value })));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         // A reason takes the room of columns before it that have nothing.
@@ -278,20 +278,23 @@ class Tables extends GridView {
     this.wide = { which, of };
     const shown = of.slice();
     const sum = (widths) => widths.slice(0, end).reduce((all, width) => all + width, 0);
-    if (!printing() && !table.kind && end > 1) {
-      // Names are cut in their middle where all columns then are in view.
-      const over = sum(of) + Math.min(of[end], LAST_COLUMN) + 1 - room;
-      const names = columns.filter((column) => column < end && of[column] > NAME_COLUMN);
-      const spare = names.reduce((all, column) => all + of[column] - NAME_COLUMN, 0);
-      if (over > 0 && over <= spare) for (const column of names) shown[column] -= (over * (of[column] - NAME_COLUMN)) / spare;
-      shown[end] = Math.min(of[end], Math.max(room - sum(shown) - 1, LAST_COLUMN));
+    if (!printing() && end > 1) {
+      // Names are cut in their middle where all columns then are in view. The last column of a difference is one side of
+      // it, which is as wide as the other.
+      const least = Math.min(of[end], table.kind ? of[end - 1] : LAST_COLUMN);
+      const over = sum(of) + least + 1 - room;
+      const names = columns.filter((column) => (column < end || table.kind) && of[column] > NAME_COLUMN);
+      const spare = names.reduce((all, column) => all + (column === end ? least : of[column]) - NAME_COLUMN, 0);
+      shown[end] = least;
+      if (over > 0 && over <= spare) for (const column of names) shown[column] -= (over * (shown[column] - NAME_COLUMN)) / spare;
+      shown[end] = Math.min(of[end], Math.max(room - sum(shown) - 1, table.kind ? shown[end] : LAST_COLUMN));
     }
     let total = 0;
     const at = shown.map((width) => {
       total += width;
       return total - width;
     });
-    return { of: shown, whole: of.map((width, column) => (column === end ? 0 : width)), at, total };
+    return { of: shown, whole: of.map((width, column) => (column === end && !table.kind ? 0 : width)), at, total };
   }
 
   // Whether the last column needs two lines in such a room.
