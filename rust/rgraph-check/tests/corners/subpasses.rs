@@ -256,4 +256,13 @@ corners! {
         pass one graphics: color a
         pass two compute: sampled a; storage_write v
         pass three graphics: input a; sampled v; color b";
+
+    what_is_read_in_place_and_sampled_by_two_passes_of_a_render_pass = "
+        image a
+        image b root
+        pass one graphics: color a
+        pass two graphics: sampled a; color b load=clear
+        pass three graphics: input a; sampled a; color b
+        pass four graphics: input a; sampled a; color b
+        before three four";
 }

@@ -209,10 +209,12 @@ impl Scratch {
             }
             used.layout = used.layout.filter(|layout| *layout == access.layout);
             used.attachment &= is_local(access);
+            // What is read in place and sampled as well is read in place all the same.
+            self.groups[group as usize].subpasses |= access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ);
             if is_local(access) {
                 // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
                 // image (Vulkan 1.3, "Rasterization Order"); an input attachment is read outside of it.
-                let mut apart = access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ);
+                let mut apart = false;
                 let now = Attached { group, layout: access.layout, layers: layers_of(input, access) };
                 for attached in &mut self.attached[access.subresources()] {
                     apart |= attached.group == group && attached.layout != access.layout;
@@ -339,9 +341,12 @@ impl Scratch {
         let pass = &input.facts.passes[input.live[live as usize]];
         let apart = |access: &ResolvedAccess| {
             access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ)
-                || self.attached[access.subresources()].iter().any(|at| at.group == group && at.layout != access.layout)
+                || is_local(access)
+                    && self.attached[access.subresources()]
+                        .iter()
+                        .any(|at| at.group == group && at.layout != access.layout)
         };
-        let mut accesses = input.facts.accesses[pass.accesses.range()].iter().filter(|access| is_local(access));
+        let mut accesses = input.facts.accesses[pass.accesses.range()].iter();
         (g.subpasses || accesses.any(apart)).then_some(lone)
     }
 
