@@ -25,7 +25,10 @@ impl<T> Known<T> {
     /// An object that was made. Its handle may be one that a destroyed object had.
     pub fn add(&self, handle: impl Handle, of: &Arc<T>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, of| of.strong_count() > 0);
+        // Before the table grows only, so that many objects cost no sweep each.
+        if all.len() == all.capacity() {
+            all.retain(|_, of| of.strong_count() > 0);
+        }
         all.insert(handle.as_raw(), Arc::downgrade(of));
     }
 

@@ -59,7 +59,8 @@ fn all<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = Promise> + 'a {
 impl Shared {
     /// These are about to be submitted: their fences have no signal of an earlier run any more.
     pub fn renew_fences(&self, submits: &[Submit]) -> Result<(), Error> {
-        submits.iter().filter_map(|submit| self.handles.fences.find(submit.fence)).try_for_each(|fence| fence.renew())
+        let fences = submits.iter().map(|submit| submit.fence).filter(|fence| *fence != vk::Fence::null());
+        fences.filter_map(|fence| self.handles.fences.find(fence)).try_for_each(|fence| fence.renew())
     }
 
     /// These are submitted: whatever else of their run fails, they happen.
