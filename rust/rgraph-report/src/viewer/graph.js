@@ -279,8 +279,9 @@ class GraphView extends GridView {
     if (!list.length) return;
     const at = list.findIndex((resource) => state.pin === `r${resource}`);
     const key = at === list.length - 1 ? null : `r${list[at + 1]}`;
-    set('pin', key);
+    // The card shows what is hovered before what is pinned, and a pin paints at once.
     if (key && state.hover) set('hover', key);
+    set('pin', key);
   }
 
   draw() {
