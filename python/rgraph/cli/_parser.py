@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -48,6 +47,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_formatter,
             allow_abbrev=False,
             add_help=False,
+            exit_on_error=False,
         )
         self._positionals.title = "arguments"
 
@@ -68,29 +68,69 @@ class Parser(argparse.ArgumentParser):
         self.usage = " ".join([self.prog, *needed, "[OPTION…]"])
         return self
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments.
+
+        Parameters
+        ----------
+        args, namespace
+            As for argparse.
+
+        Raises
+        ------
+        UsageError
+            With what is wrong, and what was probably meant.
+        """
+        # An argument that is needed is optional for argparse, which names missing ones in a message alone.
+        needed = [one for one in self._actions if one.required]
+        for one in needed:
+            one.required, one.default = False, _MISSING
+        try:
+            found, rest = self.parse_known_args(args, namespace)
+        except argparse.ArgumentError as error:
+            message = f"{error.argument_name}: {error.message}" if error.argument_name else error.message
+            raise UsageError(message, self._help) from error
+        if rest:
+            word = rest[0].partition("=")[0]
+            message = f'there is no option "{rest[0]}"' if rest[0].startswith("-") else f'"{rest[0]}" is too much'
+            raise UsageError(message, nearest(word, self._option_string_actions, self._help))
+        missing = [_called(one) for one in needed if getattr(found, one.dest) is _MISSING]
+        if missing:
+            raise UsageError(f"{', '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing", self._help)
+        return found
+
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the arguments, with what was probably meant.
+        """Raise what argparse finds wrong where it has no error that names the argument.
 
         Parameters
         ----------
         message
             argparse's own.
         """
-        hint = f"{self.prog} --help"
-        if found := re.match(r"unrecognized arguments: (\S+)", message):
-            hint = nearest(found[1].partition("=")[0], self._option_string_actions, hint)
-            message = f'there is no option "{found[1]}"' if found[1].startswith("-") else f'"{found[1]}" is too much'
-        elif found := re.match(r"argument (.+?): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL):
-            known = [one.strip("' ") for one in found[3].split(",")]
-            hint = nearest(found[2], known)
-            message = f'{found[1]}: there is no "{found[2]}"'
-        elif found := re.match(r"the following arguments are required: (.*)", message):
-            message = f"{found[1]} {'are' if ',' in found[1] else 'is'} missing"
-        elif found := re.match(r"argument (.+?): invalid (.*) value: '(.*)'", message, re.DOTALL):
-            message = f'{found[1]}: "{found[3]}" is no {found[2]}'
-        elif found := re.match(r"argument (.*)", message, re.DOTALL):
-            message = found[1]
-        raise UsageError(message, hint)
+        raise UsageError(message, self._help)
+
+    @property
+    def _help(self) -> str:
+        return f"{self.prog} --help"
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(one) for one in action.choices]
+            raise UsageError(f'{_called(action)}: there is no "{value}"', nearest(str(value), known))
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return action.type(arg_string) if callable(action.type) else arg_string
+        except ValueError as error:
+            kind = getattr(action.type, "__name__", "value")
+            raise UsageError(f'{_called(action)}: "{arg_string}" is no {kind}', self._help) from error
+
+
+_MISSING = object()
+
+
+def _called(action: argparse.Action) -> str:
+    return "/".join(action.option_strings) or str(action.metavar or action.dest)
 
 
 def natural(text: str) -> int:
