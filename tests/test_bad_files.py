@@ -49,11 +49,11 @@ def test_bad_file_is_one_message_with_its_path(read: Callable[[Path], object], n
 def test_hundred_megabytes_of_brackets_are_refused_soon(read: Callable[[Path], object], tmp_path: Path):
     path = tmp_path / "brackets.json"
     path.write_bytes(b"[" * 100_000_000)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(rgraph.GraphError, match=r"brackets\.json"):
         read(path)
-    # A bound on runaway work, not a measurement: reading the bytes takes a tenth of it.
-    assert time.perf_counter() - start < 10
+    # A bound on the CPU time of runaway work, not a measurement: reading the bytes takes a tenth of it.
+    assert time.process_time() - start < 10
 
 
 def test_unknown_key_is_named_with_its_path_line_and_the_nearest_known_one():

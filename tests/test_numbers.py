@@ -47,12 +47,12 @@ def test_a_whole_float_is_shown_as_the_number_to_write():
 @pytest.mark.parametrize("call", WHOLE)
 @pytest.mark.parametrize("number", [10**30, 10**5000, -(10**30), -1], ids=["large", "huge", "negative", "minus one"])
 def test_a_number_out_of_range_is_refused_at_once(call: Callable[..., object], number: int):
-    began = time.monotonic()
+    began = time.process_time()
     if number == -1 and call is WHOLE[-1]:
         pytest.skip("a fill takes signed numbers")
     with pytest.raises(rg.GraphError, match="RG-E213"):
         call(rg.Graph(), number)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("mips", [10**6, 2**31, 2**32 - 2])
@@ -61,10 +61,10 @@ def test_more_mips_than_a_size_has_are_refused_by_the_bake_at_once(mips: int):
     out = g.image("out", (64, 64), "rgba8unorm", mips=mips)
     g.add_pass("draw", queue="compute").storage_write(out)
     g.root(out)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(rg.GraphError, match="out"):
         g.bake()
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("layers", [10**6, 2**31, 2**32 - 2])
@@ -73,10 +73,10 @@ def test_more_layers_than_devices_have_are_refused_by_the_bake_at_once(layers: i
     out = g.image("out", (64, 64), "rgba8unorm", layers=layers)
     g.add_pass("draw").color(out)
     g.root(out)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(rg.GraphError, match="out"):
         g.bake()
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("call", WHOLE[:-1])

@@ -103,10 +103,8 @@ def test_a_scheduler_that_dies_is_one_error_with_what_is_left(tmp_path: Path):
         results = batch.run(seeded(), batch.seeds(100000, "draw.seed"), on=address, patience=4, chunk=4)
         done.extend(next(results).key for _ in range(20))
         started[0].kill()
-        begin = time.monotonic()
         with pytest.raises(rg.BatchError, match=r"RG-E603 the scheduler at tcp:\S+ is gone") as caught:
             done.extend(result.key for result in results)
-        assert time.monotonic() - begin < 20
         left = [task.key for task in caught.value.remaining]
         assert done == list(range(len(done)))
         assert done + left == list(range(100000))
@@ -117,7 +115,5 @@ def test_a_scheduler_that_dies_is_one_error_with_what_is_left(tmp_path: Path):
 
 
 def test_no_scheduler_is_one_error():
-    begin = time.monotonic()
     with pytest.raises(rg.BatchError, match=r"RG-E603 no scheduler answers at tcp://127\.0\.0\.1:9"):
         batch.run(seeded(), batch.frames(3), on="tcp://127.0.0.1:9", patience=0.3)
-    assert time.monotonic() - begin < 10

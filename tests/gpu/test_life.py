@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -150,10 +149,9 @@ try:
     with rg.Device() as d:
         f = d.run(g)
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        start = time.monotonic()
         f.wait()
 except KeyboardInterrupt:
-    print(time.monotonic() - start < 2)
+    print(not f.done)
 """
     ends(program, 0, "True\n", repeats=2)
 
@@ -314,11 +312,9 @@ d = rg.Device()
 f = d.run(g)
 start = time.monotonic()
 {end}
-print(time.monotonic() - start < 2)
+print(time.monotonic() - start < 60)  # and not the minutes of the work
 """
-    start = time.monotonic()
     ends(program, 0, "True\n", repeats=2)
-    assert time.monotonic() - start < 20
 
 
 @needs_fork
@@ -354,6 +350,7 @@ resource = device.buffer("b", 256)
 calls = dict(
     report=lambda: frame.report, wait=lambda: frame.wait(), done=lambda: frame.done, read=lambda: frame["a"],
     run=lambda: device.run(painted()), again=lambda: compiled.run(), compile=lambda: device.compile(painted()),
+    wrong=lambda: device.run(rg.Graph("without a root")),
     idle=lambda: device.wait_idle(), memory=lambda: device.memory(), messages=lambda: device.messages,
     image=lambda: device.image("i", (8, 8), "rgba8unorm"), written=lambda: resource.write(bytes(256)),
     resource=lambda: resource.read(), state=lambda: resource.state, set_state=lambda: resource.set_state(),

@@ -92,3 +92,29 @@ def test_buffers_are_no_larger_than_the_driver_makes_them(device: rg.Device):
     most = device.profile.to_dict()["limits"]["max_buffer"]
     with pytest.raises(rg.GraphError, match=f"1 to {most} bytes"):
         device.buffer("a", most + 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"flags": {"lit": 1}}, 'the flag "lit" is True or False, not int'),
+        ({"flags": {3: True}}, "expected the name of a flag, not int"),
+        ({"inputs": {3: np.zeros(4)}}, "expected a resource or its name, not int"),
+        ({"read": 5}, "expected a resource or its name, not int"),
+    ],
+)
+def test_what_a_run_is_given_by_the_wrong_type_is_called_by_its_meaning(device: rg.Device, arguments: dict, says: str):
+    g = rg.Graph()
+    a = g.buffer("a", 16)
+    g.fill("fill", a, 7)
+    g.compute("add", WORDS + "@compute @workgroup_size(1) fn main() { dst[0] = 9u; }", dst=a, conditional="lit")
+    g.root(a)
+    with pytest.raises(TypeError, match=says):
+        device.run(g, **arguments)
+    assert works(device)
+
+
+def test_a_word_of_the_wrong_type_is_called_by_its_meaning():
+    g = rg.Graph()
+    with pytest.raises(TypeError, match="expected the word for the queue, not int"):
+        g.add_pass("p", queue=3)

@@ -105,9 +105,9 @@ def test_mistakes_name_the_nearest():
 
 def test_an_answer_takes_milliseconds():
     plan = rg.Graph.load(EXAMPLE).bake()
-    begin = time.perf_counter()
+    begin = time.process_time()
     plan.what_if(queue={plan.pass_names[0]: "graphics"})
-    assert time.perf_counter() - begin < 2  # a bake and a bound, not a search of seconds
+    assert time.process_time() - begin < 2  # CPU time of a bake and a bound, not of a search of seconds
 
 
 def test_the_command_prints_text_and_json(tmp_path):

@@ -19,13 +19,23 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text<'a> {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Self::of(value, "text")
+    }
+}
+
+impl<'a> Text<'a> {
+    /// The text of a value, which an error calls by what was expected, such as "the name of a flag".
+    ///
+    /// # Errors
+    /// A `TypeError` for anything but text, `RG-E219` for surrogates.
+    pub fn of(value: Borrowed<'a, '_, PyAny>, expected: &str) -> PyResult<Self> {
         value.extract::<&'a str>().map(Self).map_err(|error| {
             if error.is_instance_of::<PyUnicodeError>(value.py()) {
                 let help = "names are Unicode text without surrogates";
                 return bad(value.py(), Code::BadName, "a name cannot be written as UTF-8", help);
             }
             match value.get_type().name() {
-                Ok(kind) => PyTypeError::new_err(format!("expected text, not {kind}")),
+                Ok(kind) => PyTypeError::new_err(format!("expected {expected}, not {kind}")),
                 Err(_) => error,
             }
         })
@@ -187,6 +197,17 @@ pub fn word<T>(
     from_name(name).ok_or_else(|| unknown(py, what, name, known))
 }
 
+/// The same of an argument; anything but text is a `TypeError` that says what is asked for.
+pub fn word_of<T>(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    from_name: impl Fn(&str) -> Option<T>,
+    known: impl Iterator<Item = &'static str>,
+) -> PyResult<T> {
+    let Text(name) = Text::of(value.as_borrowed(), &format!("the word for the {what}"))?;
+    word(value.py(), what, name, from_name, known)
+}
+
 fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
     let known: Vec<_> = known.collect();
     let shown: String = name.chars().take(60).collect();
@@ -203,7 +224,7 @@ pub fn stages(value: &Bound<'_, PyAny>) -> PyResult<Stages> {
     let mut all = Stages::empty();
     for item in one_or_many(value)? {
         let known = rgraph_plan::access::DECLARED_STAGE_NAMES.into_iter();
-        all |= word(value.py(), "stage", item.extract::<Text>()?.0, Stages::from_word, known)?;
+        all |= word_of(&item, "stage", Stages::from_word, known)?;
     }
     Ok(all)
 }
@@ -213,7 +234,7 @@ pub fn accesses(value: &Bound<'_, PyAny>) -> PyResult<Accesses> {
     let mut all = Accesses::empty();
     for item in one_or_many(value)? {
         let known = rgraph_plan::access::ACCESS_NAMES.into_iter();
-        all |= word(value.py(), "access", item.extract::<Text>()?.0, Accesses::from_word, known)?;
+        all |= word_of(&item, "access", Accesses::from_word, known)?;
     }
     Ok(all)
 }
@@ -223,7 +244,7 @@ pub fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
     let mut all = Aspects::empty();
     for item in one_or_many(value)? {
         let known = Aspects::all().names().collect::<Vec<_>>().into_iter();
-        all |= word(value.py(), "aspect", item.extract::<Text>()?.0, Aspects::from_word, known)?;
+        all |= word_of(&item, "aspect", Aspects::from_word, known)?;
     }
     Ok(all)
 }

@@ -11,7 +11,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
-use crate::arguments::convert::{Count, Number, Text, accesses, items, stages, word};
+use crate::arguments::convert::{Count, Number, Text, accesses, items, stages, word, word_of};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::resource::PyResource;
@@ -308,20 +308,20 @@ pub fn leave(value: &Bound<'_, PyAny>) -> PyResult<Leave> {
 
 fn layout(value: &Bound<'_, PyAny>) -> PyResult<Layout> {
     let known = Layout::ALL.iter().map(|layout| layout.name());
-    word(value.py(), "layout", value.extract::<Text>()?.0, Layout::from_name, known)
+    word_of(value, "layout", Layout::from_name, known)
 }
 
 /// A queue's word.
 pub fn queue(value: &Bound<'_, PyAny>) -> PyResult<PassQueue> {
     let known = PassQueue::ALL.iter().map(|queue| queue.name());
-    word(value.py(), "queue", value.extract::<Text>()?.0, PassQueue::from_name, known)
+    word_of(value, "queue", PassQueue::from_name, known)
 }
 
 /// `mips=` of an image: a number, or `"full"`.
 pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
     if value.is_instance_of::<PyString>() {
         let full = |name: &str| (name == "full").then_some(Mips::Full);
-        return word(value.py(), "number of mips", value.extract::<Text>()?.0, full, ["full"].into_iter());
+        return word_of(value, "number of mips", full, ["full"].into_iter());
     }
     value.extract::<Count>().map(|Count(mips)| Mips::Count(mips))
 }

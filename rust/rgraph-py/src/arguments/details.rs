@@ -8,7 +8,7 @@ use rgraph_plan::access::{Load, ResolveMode, Transfer};
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::nearest::nearest;
 
-use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, stages, word};
+use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, stages, word_of};
 use crate::arguments::declare::given;
 use crate::run::state::Given;
 
@@ -61,7 +61,6 @@ const KEYWORDS: [(&str, Allowed); 13] = [
 /// # Errors
 /// `TypeError` for a keyword that the usage does not have, and what reading its value says.
 pub fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyResult<Option<Given<'static>>> {
-    let py = details.py();
     let mut resolves = None;
     for (key, value) in details {
         let Text(name) = key.extract()?;
@@ -84,12 +83,12 @@ pub fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyR
             Allowed::UNORDERED => how.unordered = value.extract()?,
             Allowed::TRANSFER => {
                 let known = Transfer::ALL.iter().map(|transfer| transfer.name());
-                how.transfer = Some(word(py, "transfer", value.extract::<Text>()?.0, Transfer::from_name, known)?);
+                how.transfer = Some(word_of(&value, "transfer", Transfer::from_name, known)?);
             }
             Allowed::RESOLVES => resolves = Some(given(&value)?.owned()),
             _ => {
                 let known = ResolveMode::ALL.iter().map(|mode| mode.name());
-                let mode = word(py, "resolve mode", value.extract::<Text>()?.0, ResolveMode::from_name, known)?;
+                let mode = word_of(&value, "resolve mode", ResolveMode::from_name, known)?;
                 how.details.resolve_mode = Some(mode);
             }
         }
@@ -106,7 +105,7 @@ pub fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyR
 
 fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     let known = Load::ALL.iter().map(|load| load.name());
-    word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
+    word_of(value, "load", Load::from_name, known)
 }
 
 fn unexpected(name: &str, allowed: Allowed) -> PyErr {

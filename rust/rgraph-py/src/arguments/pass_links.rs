@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyString};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::PassId;
 
-use crate::arguments::convert::{Count, Text, word};
+use crate::arguments::convert::{Count, Text, word_of};
 use crate::arguments::declare::given;
 use crate::classes::pass::PyPass;
 use crate::run::error::{Refusal, refusal};
@@ -61,7 +61,7 @@ pub fn fallbacks(dict: &Bound<'_, PyDict>) -> PyResult<Fallbacks> {
 pub fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     if value.is_instance_of::<PyString>() {
         let any = |name: &str| (name == "any").then_some(None);
-        return word(value.py(), "device", value.extract::<Text>()?.0, any, ["any"].into_iter());
+        return word_of(value, "device", any, ["any"].into_iter());
     }
     value.extract::<Count>().map(|Count(index)| Some(index))
 }

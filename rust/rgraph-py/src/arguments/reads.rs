@@ -62,7 +62,7 @@ pub fn with_roots<'py>(graph: &Bound<'py, PyAny>, read: &Bound<'py, PyAny>) -> P
         let resource = PyView::of(&value).map(|(resource, _)| resource);
         names.push(match resource.as_ref().map_or_else(|| value.cast::<PyResource>().ok(), Some) {
             Some(handle) => handle.get().full_name(),
-            None => value.extract::<Text>()?.0.to_owned(),
+            None => Text::of(value.as_borrowed(), "a resource or its name")?.0.to_owned(),
         });
     }
     let (more, lasts) = graph.get().read(|state| {

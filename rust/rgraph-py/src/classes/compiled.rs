@@ -29,6 +29,7 @@ use crate::run::functions::Function;
 use crate::run::inputs;
 use crate::run::remembered::refuse;
 use crate::run::runnable::{Kinds, Runnable};
+use crate::run::runtime_errors::raised;
 use crate::run::states;
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
@@ -102,6 +103,9 @@ impl PyCompiled {
         GRAPHS_COMPILED.add(1);
         let py = device.py();
         let runs = &device.get().device;
+        // Nothing is planned for a device that refuses it. A forked child that starts threads may take the memory of
+        // the driver's, which its exit handlers then join.
+        runs.known().check().map_err(|error| raised(py, error))?;
         let previous = previous.map(|previous| previous.get().last(py)).transpose()?;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {

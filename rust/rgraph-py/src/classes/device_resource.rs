@@ -10,7 +10,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::arguments::convert::{Bytes, Count, Text, accesses, items, stages, word};
+use crate::arguments::convert::{Bytes, Count, Text, accesses, items, stages, word, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array::PyArray;
@@ -278,7 +278,7 @@ impl PyDeviceResource {
             let of = |name| Ok::<_, PyErr>(state.get_item(name)?.filter(|value| !value.is_none()));
             if let Some(value) = of("layout")? {
                 let known = Layout::ALL.iter().map(|layout| layout.name());
-                said.layout = word(py, "layout", value.extract::<Text>()?.0, Layout::from_name, known)?;
+                said.layout = word_of(&value, "layout", Layout::from_name, known)?;
             }
             said.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
             said.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();

@@ -13,7 +13,7 @@ use rgraph_vk::vertex::VertexFormat;
 use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, RasterState, VertexBuffer};
 
 use crate::arguments::bind::{bind, misfit, push, values};
-use crate::arguments::convert::{Bytes, Count, Number, Text, items, one_or_many, word};
+use crate::arguments::convert::{Bytes, Count, Number, Text, items, one_or_many, word, word_of};
 use crate::arguments::declare::{given, only};
 use crate::classes::compute::fixed_groups;
 use crate::classes::passes::{Arguments, Work};
@@ -137,8 +137,7 @@ fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     match items(value).transpose()?.as_deref() {
         Some([name, format, offset]) => {
             let known = VertexFormat::all().map(VertexFormat::name);
-            let format =
-                word(value.py(), "vertex format", format.extract::<Text>()?.0, VertexFormat::from_name, known)?;
+            let format = word_of(format, "vertex format", VertexFormat::from_name, known)?;
             Ok((name.extract::<Text>()?.0.to_owned(), Some((format, offset.extract::<Count>()?.0))))
         }
         _ => Err(PyTypeError::new_err("a vertex attribute is its name, or (name, format, offset)")),

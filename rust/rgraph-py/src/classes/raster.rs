@@ -14,7 +14,7 @@ use rgraph_vk::front::{self, DepthTarget, Used, Who};
 use rgraph_vk::work::{RasterState, Step};
 
 use crate::arguments::bind::misfit;
-use crate::arguments::convert::{Text, clear, items, word};
+use crate::arguments::convert::{Text, clear, items, word_of};
 use crate::arguments::declare::given;
 use crate::arguments::raster_state;
 use crate::arguments::shader;
@@ -88,7 +88,7 @@ pub fn spread<'py>(
 /// A load operation by its name.
 pub fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     let known = Load::ALL.iter().map(|load| load.name());
-    word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
+    word_of(value, "load", Load::from_name, known)
 }
 
 /// Takes `color`, `depth`, `resolve` and their arguments. `state` is called with the number of colour targets; the
@@ -126,7 +126,7 @@ pub fn targets(
     }
     let mode = arguments.take("resolve_mode")?.map(|mode| {
         let known = ResolveMode::ALL.iter().map(|mode| mode.name());
-        word(mode.py(), "resolve mode", mode.extract::<Text>()?.0, ResolveMode::from_name, known)
+        word_of(&mode, "resolve mode", ResolveMode::from_name, known)
     });
     let mode = mode.transpose()?;
     for (at, value) in listed(arguments.take("resolve")?)?.iter().enumerate() {

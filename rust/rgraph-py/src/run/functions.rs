@@ -14,7 +14,7 @@ use rgraph_vk::front::Used;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RasterState, RecordWork};
 use rgraph_vk::{BusyError, Code, Error};
 
-use crate::arguments::convert::{Text, one_or_many, word};
+use crate::arguments::convert::{Text, one_or_many, word_of};
 use crate::classes::commands::PyCommands;
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
@@ -242,7 +242,7 @@ fn listed<'py>(value: Option<Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyA
     };
     let known = || Usage::ALL.iter().map(|usage| usage.name());
     let one = |(resource, usage): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
-        let usage = word(value.py(), "usage", usage.extract::<Text>()?.0, Usage::from_name, known())?;
+        let usage = word_of(&usage, "usage", Usage::from_name, known())?;
         Ok((resource, Some(usage)))
     };
     dict.iter().map(one).collect()

@@ -95,7 +95,7 @@ impl Runnable {
         let py = value.py();
         let name = match value.cast::<PyResource>() {
             Ok(handle) => handle.get().full_name(),
-            Err(_) => value.extract::<Text>()?.0.to_owned(),
+            Err(_) => Text::of(value.as_borrowed(), "a resource or its name")?.0.to_owned(),
         };
         let graph = &self.load.graph;
         graph.find_resource(&name).ok_or_else(|| {
@@ -152,7 +152,7 @@ impl Runnable {
     fn pass(&self, value: &Bound<'_, PyAny>) -> PyResult<PassId> {
         let name = match value.cast::<PyPass>() {
             Ok(pass) => pass.get().full_name(),
-            Err(_) => value.extract::<Text>()?.0.to_owned(),
+            Err(_) => Text::of(value.as_borrowed(), "a resource or its name")?.0.to_owned(),
         };
         let graph = &self.load.graph;
         graph.find_pass(&name).ok_or_else(|| {
@@ -281,6 +281,14 @@ struct Given {
     leases: Leases,
 }
 
+/// The value of a flag.
+fn on_or_off(flag: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().or_else(|_| {
+        let kind = value.get_type().name()?;
+        Err(PyTypeError::new_err(format!("the flag \"{flag}\" is True or False, not {kind}")))
+    })
+}
+
 /// Reads arguments; `one` is what runs if it is on one device.
 fn gather<'py>(
     py: Python<'py>,
@@ -348,9 +356,9 @@ fn gather<'py>(
     // Flags that are not given are on, whatever the run before said.
     inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
     for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {
-        let (Text(name), on) = (flag.extract()?, on.extract()?);
+        let Text(name) = Text::of(flag.as_borrowed(), "the name of a flag")?;
         match inputs.flags.iter_mut().find(|(known, _)| known == name) {
-            Some(known) => known.1 = on,
+            Some(known) => known.1 = on_or_off(name, &on)?,
             None => return Err(unknown_flag(py, this, name)),
         }
     }
