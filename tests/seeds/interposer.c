@@ -1,12 +1,14 @@
 /* A Vulkan loader in front of the system's, which pretends other memory types and queue families than the driver has, and
    logs calls. Each pretended memory type is the driver's type that can do what it promises and is most like it, all
-   queues are the driver's first one. Structures are written out, since the tests need no Vulkan headers elsewhere:
+   queues are the driver's first one. Memory that is not coherent is so for real: the program maps bytes of its own, which
+   flushes and invalidations copy, range by range. Structures are written out, since the tests need no Vulkan headers elsewhere:
    Vulkan 1.3 specification, on a 64-bit machine. */
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef void *handle;
@@ -19,6 +21,7 @@ typedef struct { base head; memory_properties properties; } memory_properties2;
 typedef struct { uint64_t size, alignment; uint32_t bits; } requirements;
 typedef struct { base head; requirements memory; } requirements2;
 typedef struct { base head; uint64_t size; uint32_t index; } allocate_info;
+typedef struct { base head; uint64_t memory, offset, size; } mapped_range;
 typedef struct { uint32_t flags, count, stamp_bits, width, height, depth; } family;
 typedef struct { base head; uint32_t flags, family, count; const float *priorities; } queue_info;
 typedef struct {
@@ -171,19 +174,75 @@ static void my_vkGetBufferMemoryRequirements2(handle owner, const void *info, re
 static void my_vkGetImageMemoryRequirements2(handle owner, const void *info, requirements2 *out) {
     REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_image_bits(&out->memory);
 }
+/* What the program sees of memory that is not coherent, and the driver's own bytes; filled so that reads without an
+   invalidation and submits without a flush show. */
+typedef struct { uint64_t memory, size; char *own, *real; } apart;
+static apart apart_memory[256];
+static apart *apart_of(uint64_t memory) {
+    for (size_t at = 0; memory && at < sizeof apart_memory / sizeof *apart_memory; at++) {
+        if (apart_memory[at].memory == memory) return apart_memory + at;
+    }
+    return 0;
+}
+static void keep(uint64_t memory, uint64_t size) {
+    pthread_mutex_lock(&lock);
+    for (size_t at = 0; at < sizeof apart_memory / sizeof *apart_memory; at++) {
+        if (apart_memory[at].memory) continue;
+        char *own = aligned_alloc(4096, (size + 4095) & ~4095ull);
+        if (!own) break;
+        apart_memory[at] = (apart){memory, size, memset(own, 0xcd, size), 0};
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}
 static int32_t my_vkAllocateMemory(handle owner, const allocate_info *info, const void *allocator, uint64_t *out) {
     allocate_info own = *info;
     note("allocate %u\n", info->index, 0);
     if (type_count) own.index = behind_types[info->index];
-    return REAL(int32_t, handle, const allocate_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+    int32_t made = REAL(int32_t, handle, const allocate_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+    if (!made && type_count && (types[info->index] & (VISIBLE | COHERENT)) == VISIBLE) keep(*out, info->size);
+    return made;
 }
-static int32_t my_vkFlushMappedMemoryRanges(handle owner, uint32_t count, const void *ranges) {
+static void my_vkFreeMemory(handle owner, uint64_t memory, const void *allocator) {
+    pthread_mutex_lock(&lock);
+    apart *one = apart_of(memory);
+    if (one) free(one->own), *one = (apart){0};
+    pthread_mutex_unlock(&lock);
+    REAL(void, handle, uint64_t, const void *)(owner, memory, allocator);
+}
+static int32_t my_vkMapMemory(handle owner, uint64_t memory, uint64_t offset, uint64_t size, uint32_t flags, void **out) {
+    pthread_mutex_lock(&lock);
+    apart *one = apart_of(memory);
+    void *whole = 0;
+    int32_t done = REAL(int32_t, handle, uint64_t, uint64_t, uint64_t, uint32_t, void **)(
+        owner, memory, one ? 0 : offset, one ? ~0ull : size, flags, &whole);
+    *out = whole;
+    if (!done && one) one->real = whole, *out = one->own + offset;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+static int32_t copied(const mapped_range *ranges, uint32_t count, int flushed) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t at = 0; at < count; at++) {
+        apart *one = apart_of(ranges[at].memory);
+        if (!one || !one->real) continue;
+        uint64_t from = ranges[at].offset, bytes = ranges[at].size == ~0ull ? one->size - from : ranges[at].size;
+        if (flushed) memcpy(one->real + from, one->own + from, bytes);
+        else memcpy(one->own + from, one->real + from, bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+static int32_t my_vkFlushMappedMemoryRanges(handle owner, uint32_t count, const mapped_range *ranges) {
     note("flush %u\n", count, 0);
-    return REAL(int32_t, handle, uint32_t, const void *)(owner, count, ranges);
+    copied(ranges, count, 1);
+    return REAL(int32_t, handle, uint32_t, const mapped_range *)(owner, count, ranges);
 }
-static int32_t my_vkInvalidateMappedMemoryRanges(handle owner, uint32_t count, const void *ranges) {
+static int32_t my_vkInvalidateMappedMemoryRanges(handle owner, uint32_t count, const mapped_range *ranges) {
     note("invalidate %u\n", count, 0);
-    return REAL(int32_t, handle, uint32_t, const void *)(owner, count, ranges);
+    int32_t done = REAL(int32_t, handle, uint32_t, const mapped_range *)(owner, count, ranges);
+    copied(ranges, count, 0);
+    return done;
 }
 static int32_t my_vkQueueSubmit2(handle queue, uint32_t count, const void *submits, uint64_t fence) {
     note("submit %u\n", count, 0);
@@ -217,7 +276,7 @@ static entry table[] = {
     OWN(vkCreateCommandPool), OWN(vkCreateBuffer), OWN(vkCreateImage), OWN(vkGetDeviceBufferMemoryRequirements),
     OWN(vkGetDeviceImageMemoryRequirements), OWN(vkGetBufferMemoryRequirements),
     OWN(vkGetBufferMemoryRequirements2), OWN(vkGetImageMemoryRequirements2), OWN(vkAllocateMemory),
-    OWN(vkFlushMappedMemoryRanges), OWN(vkInvalidateMappedMemoryRanges), OWN(vkQueueSubmit2),
+    OWN(vkFreeMemory), OWN(vkMapMemory),    OWN(vkFlushMappedMemoryRanges), OWN(vkInvalidateMappedMemoryRanges), OWN(vkQueueSubmit2),
     OWN(vkCmdPipelineBarrier2),
 };
 static entry *find(const char *name) {
