@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
+from numbers import Real
 from typing import Any
 
 from rgraph._core import Graph, Image, Module, Pass, View
@@ -161,9 +163,11 @@ class Layer:
         Raises
         ------
         GraphError
-            RG-E202 if there is no such target; RG-E219 if the flag is empty.
+            RG-E202 if there is no such target; RG-E213 if the scale is not a finite number above 0; RG-E219 if the flag
+            is empty.
         """
         given = tuple(sorted(arguments.items(), key=lambda pair: pair[0]))
+        _check_scale(self.name, scale)
         demand = (key, target, scale, module, name, conditional, given)
         known = self._opened.behind
         try:
@@ -197,6 +201,15 @@ class Layer:
 
     def __repr__(self) -> str:
         return f'<Layer "{self.name}" (order {self.order})>'
+
+
+def _check_scale(layer: str, scale: Any) -> None:
+    number: Any = scale
+    if isinstance(scale, bool) or not isinstance(scale, Real):
+        raise TypeError(f"the scale of what is behind a layer is a number, not {type(scale).__name__}")
+    if not 0 < number < inf:
+        message = f'what is behind layer "{layer}" is scaled by {scale}'
+        raise _mistake("RG-E213", message, "give it a finite number above 0")
 
 
 def _whole(target: Any) -> Any:

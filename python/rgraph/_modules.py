@@ -38,11 +38,24 @@ class ModuleValue(Generic[Arguments, Made]):
             Name of the instance: the prefix of the names in it.
         *arguments, **options
             What the module is declared with.
+
+        Raises
+        ------
+        TypeError
+            If `into` is neither a graph nor a module of one.
         """
+        if not isinstance(into, Module):
+            raise TypeError(
+                f"{self._shown()}(graph, name, …) makes an instance in a graph or a module of one, "
+                f"and {type(into).__name__} is none"
+            )
         return self.declare(into.module(name), *arguments, **options)
 
     def __repr__(self) -> str:
-        return f"<module {getattr(self.declare, '__qualname__', self.declare)}>"
+        return f"<module {self._shown()}>"
+
+    def _shown(self) -> str:
+        return getattr(self.declare, "__qualname__", repr(self.declare))
 
 
 def module(declare: Callable[Concatenate[Module, Arguments], Made]) -> ModuleValue[Arguments, Made]:

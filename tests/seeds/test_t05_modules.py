@@ -51,6 +51,15 @@ def test_module_is_declared_once_and_instantiated_with_arguments(device: rg.Devi
         adder(g, "small/first", start, by=3.0)
 
 
+@pytest.mark.parametrize("into", ["graph", None, rg.Graph, 3])
+def test_an_instance_is_made_in_a_graph_or_a_module_of_one(into: object) -> None:
+    message = (
+        rf"adder\(graph, name, …\) makes an instance in a graph or a module of one, and {type(into).__name__} is none"
+    )
+    with pytest.raises(TypeError, match=message):
+        adder(into, "name", None, by=1.0)  # type: ignore[arg-type]
+
+
 FILE = {
     "rgraph": 1,
     "name": "values",

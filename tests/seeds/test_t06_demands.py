@@ -291,3 +291,15 @@ def test_materials_in_other_files_add_to_a_layer_and_demand(device: rg.Device, t
     plan = g.bake("single_queue")
     assert plan.check(g) == []
     assert row(device, g).tolist() == [[0, 1, 0, 1]] * 2 + [[1, 0, 0, 1]] * 2 + [[0.5, 0, 1, 0.5]] * 4
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), np.float32(0)])
+def test_a_scale_that_no_copy_can_have_is_refused_at_once(scale: float) -> None:
+    g, _ = opened()
+    with pytest.raises(rg.GraphError, match=r'RG-E213 what is behind layer "scene" is scaled by') as caught:
+        g.layer("scene").behind(key=10, scale=scale)
+    assert caught.value.hint == "give it a finite number above 0"
+    for wrong in ("2", None, True, [1, 1]):
+        with pytest.raises(TypeError, match="the scale of what is behind a layer is a number, not"):
+            g.layer("scene").behind(key=10, scale=wrong)  # type: ignore[arg-type]
+    assert not any("behind" in one.name for one in g.resources)
