@@ -84,7 +84,8 @@ fn every_graph_of_the_tests_has_a_certificate_in_every_way_of_baking() {
 fn a_plan_without_one_barrier_or_wait_has_no_certificate_where_the_judge_refuses_it() {
     let mut scratch = Scratch::default();
     let (mut refused, mut idle) = (0, 0);
-    for seed in 0..asked(200) {
+    // In 623 the host reads mips that nobody gave a layout.
+    for seed in (0..asked(200)).chain([623]) {
         let Some((graph, plan)) = right(seed, 9, &mut scratch) else { continue };
         if plan.commands.iter().any(|command| matches!(command, rgraph_plan::plan::Command::SetEvent(..))) {
             continue;

@@ -468,7 +468,8 @@ impl<'a> Lister<'a> {
                 .filter(|subresource| !self.used.contains_key(&(memory, copy, *subresource)))
                 .collect();
             let region = self.region(edge.resource, &new);
-            let image = self.facts.shapes[resource].is_image() && entry.layout != Layout::Undefined;
+            // No use but a change of layout that gives up what was there finds an image without layout.
+            let image = self.facts.shapes[resource].is_image();
             let after = State {
                 layouts: if image { vec![entry.layout] } else { Vec::new() },
                 families: self.family(queue, resource),
