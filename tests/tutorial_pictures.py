@@ -1,4 +1,4 @@
-"""The pictures of the tutorial, which its pages make; `python tests/tutorial_pictures.py` writes them anew."""
+"""Pictures of tutorial and cookbook, which their pages make; `python tests/tutorial_pictures.py` makes them anew."""
 
 import contextlib
 import shutil
@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pages
 
-PAGES = sorted(page for page in (pages.ROOT / "docs" / "tutorial").glob("*.md") if page.stem != "index")
-FOLDER = pages.ROOT / "docs" / "pictures" / "tutorial"
+DOCS = pages.ROOT / "docs"
+#: The steps of the tutorial.
+PAGES = sorted(page for page in (DOCS / "tutorial").glob("*.md") if page.stem != "index")
+#: Pages of the cookbook that show what they make.
+COOKBOOK = sorted(page for page in (DOCS / "cookbook").glob("*.md") if "(../pictures/cookbook/" in page.read_text())
+
+
+def shown(page: Path) -> Path:
+    """The picture that a page shows."""
+    return DOCS / "pictures" / page.parent.name / f"{page.stem}.png"
 
 
 def make(page: Path, folder: Path) -> Path:
@@ -19,6 +27,6 @@ def make(page: Path, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    for one in PAGES:
+    for one in PAGES + COOKBOOK:
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(make(one, Path(folder)), FOLDER)
+            shutil.copy(make(one, Path(folder)), shown(one))

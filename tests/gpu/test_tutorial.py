@@ -1,4 +1,4 @@
-"""The tutorial: each page runs alone, and makes the picture that it shows."""
+"""Tutorial and cookbook: each page runs alone, and makes the picture that it shows."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ import rgraph as rg
 import tutorial_pictures
 
 
-@pytest.mark.parametrize("page", tutorial_pictures.PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", tutorial_pictures.PAGES + tutorial_pictures.COOKBOOK, ids=lambda page: page.stem)
 def test_page_makes_the_picture_that_it_shows(device: rg.Device, page: Path, tmp_path: Path):
     del device  # without one there is nothing to run
-    shown = tutorial_pictures.FOLDER / f"{page.stem}.png"
-    assert f"(../pictures/tutorial/{shown.name})" in page.read_text()
+    shown = tutorial_pictures.shown(page)
+    assert f"(../pictures/{page.parent.name}/{shown.name})" in page.read_text()
     made = np.asarray(Image.open(tutorial_pictures.make(page, tmp_path)).convert("RGB"), np.int16)
     kept = np.asarray(Image.open(shown).convert("RGB"), np.int16)
     # Drivers round differently, and rasterize edges differently: a few texels may.
