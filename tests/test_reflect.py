@@ -185,8 +185,9 @@ def test_wrong_constants_are_refused(shader: str, constants: dict[str | int, flo
 
 
 def test_an_override_without_a_value_is_named_with_its_line():
+    g = rg.Graph()
     with pytest.raises(rg.ShaderError, match=r":3:.*override 'SCALE' has no value(.|\n)*constants=\{\"SCALE\": "):
-        rg.reflect(WGSL_CONSTANTS)
+        g.compute("scale", WGSL_CONSTANTS, data=g.buffer("data", 256))
     with pytest.raises(TypeError, match="constants= is a dict of numbers by name, but 'SIZE' is str"):
         rg.reflect(WGSL_CONSTANTS, constants={"SIZE": "8"})  # type: ignore[dict-item]
 
@@ -209,3 +210,62 @@ def test_what_no_pass_can_bind_is_told_of_with_the_reason():
         g.compute("read", text, one=g.image("i", (4, 4), "rgba8unorm"), result=g.buffer("b", 16), groups=1)
     assert caught.value.args[0].splitlines()[0].split(": ", 1)[1] in refused.why
     assert not rg.reflect(SCENE).refused
+
+
+def test_constants_without_a_value_are_required_and_count_as_one():
+    text = """
+override LENGTH: u32;
+@id(7) override GAIN: f32;
+override WIDTH: u32 = 4;
+var<workgroup> part: array<f32, LENGTH>;
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(WIDTH, LENGTH) fn main() { part[0] = data[0]; data[1] = GAIN * part[0]; }"""
+    found = rg.reflect(text)
+    rows = [(one.name, one.id, one.type, one.default, one.required) for one in found.constants]
+    assert rows == [
+        ("GAIN", 7, "f32", None, True),
+        ("LENGTH", None, "u32", None, True),
+        ("WIDTH", None, "u32", 4, False),
+    ]
+    assert [(one.name, one.reads, one.writes) for one in found.bindings] == [("data", True, True)]
+    assert found.workgroup == (4, 1, 1)
+    assert rg.reflect(text, constants={"LENGTH": 3}).workgroup == (4, 3, 1)
+    g = rg.Graph()
+    with pytest.raises(rg.ShaderError, match=r"override 'LENGTH' has no value|override 'GAIN' has no value"):
+        g.compute("scale", text, data=g.buffer("data", 16))
+
+
+def test_the_first_active_invocation_is_elected():
+    text = """
+enable subgroups;
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) at: u32) {
+    if (subgroupElect()) { data[at] = 1u; }
+}"""
+    assert [(one.name, one.writes) for one in rg.reflect(text).bindings] == [("data", True)]
+    with pytest.raises(rg.ShaderError) as caught:
+        rg.reflect(text.replace("data[at] = 1u", "data[at] = one"))
+    assert ":5:39: " in str(caught.value).splitlines()[0]  # places stay
+
+
+def test_a_function_of_that_name_is_the_shaders_own():
+    text = """
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+fn subgroupElect() -> bool { return data[1] == 0u; }
+@compute @workgroup_size(1) fn main() { if (subgroupElect()) { data[0] = 1u; } }"""
+    (binding,) = rg.reflect(text).bindings
+    assert binding.reads
+
+
+def test_external_textures_are_refused_by_name():
+    text = """
+@group(0) @binding(0) var movie: texture_external;
+@fragment fn main(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+    return textureLoad(movie, vec2<i32>(at.xy));
+}"""
+    with pytest.raises(rg.ShaderError) as caught:
+        rg.reflect(text)
+    first, *rest = str(caught.value).splitlines()
+    assert first == "RG-E304 shader \"shader\":2:23: 'movie': external textures are not supported"
+    assert "  2 | @group(0) @binding(0) var movie: texture_external;" in rest
+    assert rest[-1].startswith("  help: use texture_2d<f32>")

@@ -152,6 +152,24 @@ def test_transfers_clear_fill_blit_and_copy(device: rg.Device):
     assert np.asarray(frame["moved"]).tolist() == [255] * 8 + [0] * 8
 
 
+def test_one_invocation_of_each_subgroup_is_elected(device: rg.Device):
+    text = """
+enable subgroups;
+@group(0) @binding(0) var<storage, read_write> counts: array<atomic<u32>, 2>;
+@compute @workgroup_size(64)
+fn main(@builtin(subgroup_invocation_id) at: u32) {
+    if (subgroupElect()) { atomicAdd(&counts[0], 1u); }
+    if (at == 0u) { atomicAdd(&counts[1], 1u); }
+}"""
+    g = rg.Graph()
+    counts = g.buffer("counts", shape=2, dtype="uint32")
+    g.fill("reset", counts)
+    g.compute("count", text, counts=counts, groups=4)
+    g.root(counts)
+    elected, subgroups = device.run(g)["counts"].tolist()
+    assert elected == subgroups >= 4
+
+
 def test_groups_may_come_from_a_buffer(device: rg.Device):
     g = rg.Graph()
     counts = g.import_array("counts", np.array([9, 1, 1, 1], np.uint32), as_buffer=True)

@@ -78,6 +78,13 @@ impl<'a> Loaded<'a> {
         Ok(declared)
     }
 
+    /// Gives constants that have no value the value 1: what a shader asks for is known before they have one.
+    pub fn assume_values(&mut self) {
+        if let Self::Text(text) = self {
+            text.assume_values();
+        }
+    }
+
     /// Gives lengths to arrays of bindings that a text leaves open.
     pub fn set_lengths(&mut self, lengths: &[Length]) {
         if let Self::Text(text) = self {

@@ -34,7 +34,7 @@ pub struct StageReflection {
 impl Reflection {
     /// Reflects one source, or those of several stages, which need not fit each other. `name` is for messages;
     /// `entry` and
-    /// `constants` as for [`crate::Program::specialized`].
+    /// `constants` as for [`crate::Program::specialized`], but that constants without a value count as 1.
     ///
     /// # Errors
     /// As [`crate::Program::specialized`], but RG-E303.
@@ -51,6 +51,7 @@ impl Reflection {
     ) -> Result<Self, ShaderError> {
         let mut loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
         let declared = Loaded::specialize(name, &mut loaded, constants)?;
+        loaded.iter_mut().for_each(Loaded::assume_values);
         let points = Points::new(name, &loaded, entry)?;
         let mut parts: Vec<Part> = Vec::new();
         let mut stages = [&Stage::RASTER[..], &Stage::RAY_TRACING].concat();

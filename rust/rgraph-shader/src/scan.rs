@@ -166,12 +166,12 @@ pub(crate) fn find_word(text: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// The text as naga's WGSL has it, and how many bytes were put before it: `var<push_constant>` is `var<immediate>` (of
-/// the same length, so that places stay), `enable subgroups` is blanked (naga has its built-ins without it, and refuses
-/// the directive), and arrays of bindings are switched on.
+/// The text as naga's WGSL has it, and how many bytes were put before it: `var<push_constant>` is `var<immediate>` and
+/// `subgroupElect` a function behind the text (of the same length, so that places stay), `enable subgroups` is blanked
+/// (naga has its built-ins without it, and refuses the directive), and arrays of bindings are switched on.
 pub(crate) fn spell(text: &str) -> (Cow<'_, str>, usize) {
     let has = |word| text.contains(word);
-    if !has("push_constant") && !has("binding_array") && !has("subgroups") {
+    if !["push_constant", "binding_array", "subgroups", ELECT].into_iter().any(has) {
         return (Cow::Borrowed(text), 0);
     }
     let bare = without_comments(text, Language::Wgsl);
@@ -185,7 +185,29 @@ pub(crate) fn spell(text: &str) -> (Cow<'_, str>, usize) {
     }
     blank_enabled(&bare, "subgroups", &mut out);
     let lead = if words(&bare).any(|word| word == "binding_array") { "enable wgpu_binding_array; " } else { "" };
-    (Cow::Owned(format!("{lead}{out}")), lead.len())
+    let tail = elect(&bare, &mut out);
+    (Cow::Owned(format!("{lead}{out}{tail}")), lead.len())
+}
+
+/// A built-in that naga lacks: whether an invocation is the first active one of its subgroup.
+const ELECT: &str = "subgroupElect";
+
+/// Has calls of [`ELECT`] in a WGSL text without comments call the function that is returned: of the active invocations
+/// only the first has a sum of 0 before it. A text that declares the name means its own.
+fn elect(bare: &str, out: &mut String) -> &'static str {
+    let declared = words(bare).zip(words(bare).skip(1)).any(|(before, name)| {
+        name == ELECT && ["fn", "var", "let", "const", "override", "alias", "struct"].contains(&before)
+    });
+    let mut tail = "";
+    for (at, word) in bare.match_indices(ELECT) {
+        let joins = |c: char| c.is_alphanumeric() || c == '_';
+        let whole = !bare[..at].ends_with(joins) && !bare[at + word.len()..].starts_with(joins);
+        if whole && !declared {
+            out.replace_range(at..at + word.len(), "rgraph_elect_");
+            tail = "\nfn rgraph_elect_() -> bool { return subgroupExclusiveAdd(1u) == 0u; }";
+        }
+    }
+    tail
 }
 
 /// Blanks an extension in the lists of `enable` before the first declaration of a WGSL text without comments: with its

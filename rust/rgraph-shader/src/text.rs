@@ -49,6 +49,12 @@ impl<'a> Text<'a> {
             lengths: Vec::new(),
         };
         new.module = naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?;
+        if let Some((handle, name)) = new.external() {
+            let span = new.module.global_variables.get_span(handle);
+            let help = "use texture_2d<f32>: frames of a video are images here, a new array for each run";
+            let message = format!("'{name}': external textures are not supported");
+            return Err(new.error(Code::Unsupported, message, &[(span, String::new())], help.to_owned()));
+        }
         pointers::resolve(&mut new.module).map_err(|Refused { at, message, help }| {
             new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
         })?;
@@ -67,6 +73,14 @@ impl<'a> Text<'a> {
             new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
         })?;
         Ok(new)
+    }
+
+    /// A texture of browsers alone, a frame of a video that the shader does not know the planes of.
+    fn external(&self) -> Option<(Handle<naga::GlobalVariable>, &str)> {
+        let class = |ty: &TypeInner| matches!(ty, TypeInner::Image { class: naga::ImageClass::External, .. });
+        let mut variables = self.module.global_variables.iter();
+        let (handle, variable) = variables.find(|(_, variable)| class(&self.module.types[variable.ty].inner))?;
+        Some((handle, variable.name.as_deref().unwrap_or("a texture")))
     }
 
     /// Entry points in the order of the text; those of stages that are not supported are left out.
@@ -181,6 +195,14 @@ impl<'a> Text<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives overrides that have no value the value 1.
+    pub fn assume_values(&mut self) {
+        for constant in self.constants().into_iter().filter(|constant| constant.required) {
+            let key = constant.id.map_or(constant.name, |id| id.to_string());
+            self.values.entry(key).or_insert(1.0);
+        }
     }
 
     /// Gives lengths to arrays of bindings that the text leaves open.

@@ -25,6 +25,7 @@ use crate::run::record::record;
 ///     The entry point, where the shader has several.
 /// constants
 ///     Values of its constants, as for `Module.compute`: sizes of arrays and of the workgroup may follow from them.
+///     Constants that have none count as 1 here.
 ///
 /// Returns
 /// -------
