@@ -8,7 +8,7 @@ LIFE = """
 @group(0) @binding(0) var before: texture_2d<u32>;
 @group(0) @binding(1) var seed: texture_2d<u32>;
 @group(0) @binding(2) var cells: texture_storage_2d<r32uint, write>;
-var<push_constant> first: u32;
+var<immediate> first: u32;
 
 fn alive(at: vec2<i32>) -> u32 {
     let size = vec2<i32>(textureDimensions(before));

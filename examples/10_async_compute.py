@@ -5,7 +5,7 @@ import rgraph as rg
 WORK = """
 @group(0) @binding(0) var src: texture_2d<f32>;
 @group(0) @binding(1) var dst: texture_storage_2d<rgba16float, write>;
-var<push_constant> rounds: u32;
+var<immediate> rounds: u32;
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var color = textureLoad(src, id.xy, 0);

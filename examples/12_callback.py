@@ -6,7 +6,7 @@ import rgraph as rg
 
 SPOT = """
 struct Spot { center: vec2<f32>, radius: f32, light: f32 }
-var<push_constant> spot: Spot;
+var<immediate> spot: Spot;
 @fragment fn fs(@location(0) uv: vec2<f32>) -> @location(0) vec4<f32> {
     if (distance(uv, spot.center) > spot.radius) { discard; }
     return vec4(spot.light, spot.light, 0.2, 1.0);

@@ -5,7 +5,7 @@ import numpy as np
 import rgraph as rg
 
 SHADER = """
-var<push_constant> turn: mat4x4<f32>;
+var<immediate> turn: mat4x4<f32>;
 struct Point { @builtin(position) clip: vec4<f32>, @location(0) colour: vec3<f32> }
 @vertex fn vs(@location(0) at: vec3<f32>, @location(1) colour: vec3<f32>) -> Point {
     let p = turn * vec4(at, 1.0);

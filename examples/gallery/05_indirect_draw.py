@@ -5,7 +5,7 @@ import rgraph as rg
 COUNT = """
 struct Draw { vertices: u32, instances: u32, first_vertex: u32, first_instance: u32 }
 @group(0) @binding(0) var<storage, read_write> draw: Draw;
-var<push_constant> most: u32;
+var<immediate> most: u32;
 @compute @workgroup_size(1) fn main() {
     var primes = 0u; // how many primes there are below `most`
     for (var n = 2u; n < most; n++) {

@@ -12,7 +12,7 @@ DISC = """
     return vec4(0.0, 0.0, 0.0, 1.0);
 }"""
 STRIPES = """
-var<push_constant> colour: vec4<f32>;
+var<immediate> colour: vec4<f32>;
 @fragment fn fs(@location(0) uv: vec2<f32>) -> @location(0) vec4<f32> {
     return colour * select(0.5, 1.0, fract((uv.x + uv.y) * 8.0) < 0.5);
 }"""

@@ -5,7 +5,7 @@ import numpy as np
 import rgraph as rg
 
 SCENE = """
-var<push_constant> jitter: vec2<f32>;
+var<immediate> jitter: vec2<f32>;
 @fragment fn fs(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
     let at = p.xy + jitter;
     return vec4(vec3(f32(at.y > 30.25 + at.x * 0.2)), 1.0);
@@ -13,7 +13,7 @@ var<push_constant> jitter: vec2<f32>;
 MIX = """
 @group(0) @binding(0) var scene: texture_2d<f32>;
 @group(0) @binding(1) var before: texture_2d<f32>;
-var<push_constant> share: f32;
+var<immediate> share: f32;
 @fragment fn fs(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
     let at = vec2<i32>(p.xy);
     return mix(textureLoad(before, at, 0), textureLoad(scene, at, 0), share);

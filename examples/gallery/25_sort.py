@@ -7,7 +7,7 @@ import rgraph as rg
 STEP = """
 @group(0) @binding(0) var<storage, read_write> keys: array<u32>;
 struct Step { block: u32, distance: u32 }
-var<push_constant> step: Step;
+var<immediate> step: Step;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let low = (id.x / step.distance) * step.distance * 2u + id.x % step.distance;
     let high = low + step.distance;

@@ -12,7 +12,7 @@ SPOTS = """
 SHIFT = """
 @group(0) @binding(0) var src: texture_2d<f32>;
 struct Look { tint: vec4<f32>, by: vec2<i32> }
-var<push_constant> look: Look;
+var<immediate> look: Look;
 @fragment fn fs(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
     let at = (vec2<i32>(p.xy) - look.by + vec2(128, 96)) % vec2(128, 96);
     return textureLoad(src, at, 0) * look.tint;

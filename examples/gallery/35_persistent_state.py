@@ -6,7 +6,7 @@ import rgraph as rg
 
 ADD = """
 @group(0) @binding(0) var sum: texture_storage_2d<r32float, read_write>;
-var<push_constant> frame: u32;
+var<immediate> frame: u32;
 @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let ring = abs(distance(vec2<f32>(id.xy), vec2(64.0, 48.0)) - f32(frame) * 6.0);
     textureStore(sum, id.xy, textureLoad(sum, id.xy) + vec4(f32(ring < 1.5)));

@@ -5,7 +5,7 @@ import numpy as np
 import rgraph as rg
 
 SPIRAL = """
-var<push_constant> time: f32;
+var<immediate> time: f32;
 @fragment fn fs(@location(0) uv: vec2<f32>) -> @location(0) vec4<f32> {
     let p = uv - 0.5;
     let wave = sin(20.0 * length(p) + 3.0 * atan2(p.y, p.x) - time);

@@ -8,7 +8,7 @@ SHADER = """
 struct Look { colours: array<vec4<f32>, 3>, count: u32 }
 @group(0) @binding(0) var<uniform> look: Look;
 struct Push { centre: vec2<f32>, radius: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @fragment fn fs(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
     let ring = u32(distance(p.xy, push.centre) / push.radius);
     if (ring >= look.count) { return vec4(0.0, 0.0, 0.0, 1.0); }

@@ -6,7 +6,7 @@ import rgraph as rg
 
 SHADER = """
 struct View { centre: vec2<f32>, width: f32 }
-var<push_constant> view: View;
+var<immediate> view: View;
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
 @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let size = vec2<f32>(textureDimensions(dst));

@@ -7,7 +7,7 @@ import rgraph as rg
 FLOOD = """
 @group(0) @binding(0) var src: texture_2d<i32>;
 @group(0) @binding(1) var dst: texture_storage_2d<rg32sint, write>;
-var<push_constant> jump: i32;
+var<immediate> jump: i32;
 @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let here = vec2<i32>(id.xy);
     var best = vec2(-1);

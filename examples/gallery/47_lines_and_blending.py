@@ -6,7 +6,7 @@ import rgraph as rg
 
 SHADER = """
 struct Curve { colour: vec4<f32>, a: f32, b: f32 }
-var<push_constant> curve: Curve;
+var<immediate> curve: Curve;
 @vertex fn vs(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
     let t = f32(i) / 200.0 * 6.2831853;
     return vec4(0.9 * sin(curve.a * t), 0.9 * sin(curve.b * t + 0.5), 0.0, 1.0);

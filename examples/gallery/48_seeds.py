@@ -6,7 +6,7 @@ import rgraph as rg
 from rgraph import batch
 
 PLASMA = """
-var<push_constant> seed: u32;
+var<immediate> seed: u32;
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
 @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let p = vec2<f32>(id.xy) / 8.0;

@@ -9,7 +9,7 @@ import rgraph as rg
 STIR = """
 @group(0) @binding(0) var before: texture_2d<f32>;
 @group(0) @binding(1) var next: texture_storage_2d<rgba8unorm, write>;
-var<push_constant> turn: f32;
+var<immediate> turn: f32;
 @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let p = vec2<f32>(id.xy) - vec2(64.0, 48.0);
     let angle = turn * exp(-dot(p, p) / 900.0);

@@ -105,7 +105,7 @@ def full_screen(
             bound[word] = sampler
     if push:
         members = ", ".join(f"{member}: {_type(name, member, value)}" for member, value in push.items())
-        lines += [f"struct Params {{ {members} }}", "var<push_constant> params: Params;"]
+        lines += [f"struct Params {{ {members} }}", "var<immediate> params: Params;"]
     source = "\n".join(lines) + _HEAD.replace("$scalar", dst.format.scalar) + shader + "\n}\n"
     return g.raster(f"{name}/draw", source, color=dst.part, bindings=bound, **options)
 

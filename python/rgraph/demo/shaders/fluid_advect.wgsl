@@ -1,7 +1,7 @@
 // Carries velocities along with themselves (Stam, "Stable Fluids", SIGGRAPH 1999), forwards or backwards in time.
 
 struct Push { sign: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(2) var carried: texture_2d<f32>;
 @group(0) @binding(3) var result: texture_storage_2d<rg32float, write>;
 

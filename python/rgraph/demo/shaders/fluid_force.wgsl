@@ -2,7 +2,7 @@
 // (Fedkiw, Stam, Jensen, "Visual Simulation of Smoke", SIGGRAPH 2001).
 
 struct Push { confinement: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(1) var velocity: texture_2d<f32>;
 @group(0) @binding(2) var curl: texture_2d<f32>;
 @group(0) @binding(3) var result: texture_storage_2d<rg32float, write>;

@@ -1,7 +1,7 @@
 // Carries ink along, forwards or backwards in time; the ink may be finer than the grid of the flow.
 
 struct Push { sign: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(2) var ink: texture_2d<f32>;
 @group(0) @binding(3) var linear: sampler;
 @group(0) @binding(4) var result: texture_storage_2d<rgba16float, write>;

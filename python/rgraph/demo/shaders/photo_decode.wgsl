@@ -1,7 +1,7 @@
 // Samples as they lie in memory, whatever their number and width, become the laboratory's signal.
 
 struct Push { channels: u32, bytes: u32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(0) var<storage, read> samples: array<u32>;
 @group(0) @binding(1) var signal: texture_storage_2d<rgba16float, write>;
 

@@ -2,7 +2,7 @@
 // whose samples weigh less the more they differ, in units of the measured noise.
 
 struct Push { step: i32, strength: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(0) var signal: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read> noise: array<u32, 4>;
 @group(0) @binding(2) var result: texture_storage_2d<rgba16float, write>;

@@ -3,7 +3,7 @@
 // "Fast Local Laplacian Filters", 2014.
 
 struct Push { detail: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(0) var signal: texture_2d<f32>;
 @group(0) @binding(1) var stops: texture_storage_2d<r16float, write>;
 @group(0) @binding(2) var remapped: texture_storage_2d_array<r16float, write>;

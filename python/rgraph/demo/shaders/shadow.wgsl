@@ -1,7 +1,7 @@
 // Depth as the sun sees it, one cascade.
 
 struct Push { cascade: u32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 
 @vertex
 fn main(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {

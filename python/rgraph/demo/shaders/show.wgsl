@@ -1,7 +1,7 @@
 // An image of any kind as a picture to look at. $texture and $load are put in by `_show.py`.
 
 struct Push { grid: u32, layers: u32, kind: u32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(0) var source: $texture;
 @group(0) @binding(1) var<storage, read> measured: array<vec4<f32>, 2>;
 @group(0) @binding(2) var shown: texture_storage_2d<rgba8unorm, write>;

@@ -1,7 +1,7 @@
 // Least and most of each channel over a grid of samples, and the mean brightness in the last number.
 
 struct Push { layers: u32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(0) var source: $texture;
 @group(0) @binding(1) var<storage, read_write> measured: array<vec4<f32>, 2>;
 

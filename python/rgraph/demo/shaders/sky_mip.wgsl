@@ -2,7 +2,7 @@
 // (Karis, "Real Shading in Unreal Engine 4", 2013).
 
 struct Push { roughness: f32 }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(1) var sky: texture_2d<f32>;
 @group(0) @binding(2) var sky_sampler: sampler;
 @group(0) @binding(3) var target_image: texture_storage_2d<rgba16float, write>;

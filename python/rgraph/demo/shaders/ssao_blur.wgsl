@@ -1,7 +1,7 @@
 // Blurs occlusion along one axis, not across steps in distance.
 
 struct Push { step: vec2<i32> }
-var<push_constant> push: Push;
+var<immediate> push: Push;
 @group(0) @binding(1) var occlusion: texture_2d<f32>;
 @group(0) @binding(2) var smooth_: texture_storage_2d<rg32float, write>;
 

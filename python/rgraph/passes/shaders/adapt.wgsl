@@ -12,7 +12,7 @@ struct Params {
 }
 struct Time { seconds: f32 }
 struct State { exposure: f32, mean: f32, adapted: f32, frames: f32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var<storage, read> bins: array<u32, 256>;
 @group(0) @binding(1) var<uniform> time: Time;
 @group(0) @binding(2) var<storage, read_write> state: State;

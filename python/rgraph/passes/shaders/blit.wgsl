@@ -1,6 +1,6 @@
 // An image scaled to another size, and its numbers converted.
 struct Params { size: vec2<u32> }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var source: $kind;
 
 fn fetch(at: vec2<i32>) -> vec4<$from> {

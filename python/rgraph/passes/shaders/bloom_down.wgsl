@@ -1,6 +1,6 @@
 // Half the size by thirteen samples, as five overlapping boxes of four.
 struct Params { size: vec2<u32>, threshold: f32, knee: f32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var source: texture_2d<f32>;
 @group(0) @binding(1) var smooth_: sampler;
 

@@ -1,6 +1,6 @@
 // The coarser level under a tent of three by three samples, mixed with this one.
 struct Params { size: vec2<u32>, scatter: f32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var coarse: texture_2d<f32>;
 @group(0) @binding(1) var fine: texture_2d<f32>;
 @group(0) @binding(2) var smooth_: sampler;

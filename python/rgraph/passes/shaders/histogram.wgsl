@@ -1,6 +1,6 @@
 // How many texels there are of each luminance. A workgroup counts 64 by 64 texels in its own memory first.
 struct Params { least: f32, most: f32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var source: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read_write> bins: array<atomic<u32>, 256>;
 var<workgroup> counts: array<atomic<u32>, 256>;

@@ -2,7 +2,7 @@
 struct Params { blend: f32, gamma: f32 }
 struct State { frames: u32 }
 struct Control { reset: u32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var current: texture_2d<f32>;
 @group(0) @binding(1) var history: texture_2d<f32>;
 @group(0) @binding(2) var smooth_: sampler;

@@ -6,7 +6,7 @@ struct Corner {
     @location(1) @interpolate(flat) code: u32,
 }
 const CELL = vec2<f32>($cell);
-var<push_constant> params: Params;
+var<immediate> params: Params;
 @group(0) @binding(0) var<storage, read> glyphs: array<u32>;
 @group(0) @binding(1) var<storage, read> font: array<vec2<u32>, 256>;
 

@@ -1,7 +1,7 @@
 // Three channels side by side in a buffer become four of an image; the fourth is one.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 struct Params { width: u32 }
-var<push_constant> params: Params;
+var<immediate> params: Params;
 
 fn number(at: u32) -> f32 {
     $number
