@@ -1,5 +1,7 @@
 """`rgraph.formats()` says what the conventions page says, which `tests/gpu` compares with a device."""
 
+import pytest
+
 import format_table
 import rgraph as rg
 
@@ -21,3 +23,12 @@ def test_the_rows_are_those_of_the_page():
         plain.append("| " + " | ".join(cells) + " |\n")
     assert format_table.HEAD + "".join(plain) == format_table.shown()
     assert format_table.BLOCK_HEAD + "".join(blocks) == format_table.shown_blocks()
+
+
+def test_a_format_of_vertices_is_named_as_one():
+    with pytest.raises(rg.GraphError, match='there is no format called "float32x3"') as caught:
+        rg.Graph().image("a", (4, 4), "float32x3")  # type: ignore[arg-type]
+    assert caught.value.hint == "it is a format of vertices; images have one, two or four channels, as rgba32float"
+    with pytest.raises(rg.GraphError) as caught:
+        rg.Graph().image("a", (4, 4), "texels")  # type: ignore[arg-type]
+    assert "rgraph.formats() lists" in caught.value.hint

@@ -69,8 +69,8 @@ def test_reprs_say_what_things_are():
     g = declared()
     assert repr(g.find("photo")) == '<Image "photo" 3x2 rgba8unorm>'
     assert repr(g.find("dst")) == '<Buffer "dst" 16 bytes>'
-    assert repr(g.find("photo").mip(0)) == '<View of "photo", mip 0>'
-    assert repr(g.find("photo").mips(0, 2)) == '<View of "photo", mips 0 to 2>'
+    assert repr(g.find("photo").mip(0)) == '<View of "photo" 3x2 rgba8unorm, mip 0>'
+    assert repr(g.find("photo").mips(0, 2)) == '<View of "photo" 3x2 rgba8unorm, mips 0 to 2>'
     html = g._repr_html_()
     for words in ("pickled, 32 × 16", "<td>scale</td>", "storage_read src", "3x2 rgba8unorm", "<td>root</td>"):
         assert words in html

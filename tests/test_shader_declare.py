@@ -119,7 +119,9 @@ def test_parts_of_images_and_buffers_are_bound_by_views():
     assert chain.mip(1) != chain.mip(2)
     assert len({chain.mip(1), chain.mips(1, 2), chain.layer(0)}) == 2
     assert chain.mip(1).resource == chain
-    assert repr(chain.mip(1).layers(0, 2)) == '<View of "chain", mip 1, layers 0 to 2>'
+    assert (
+        repr(chain.mip(1).layers(0, 2)) == '<View of "chain" 64x64 rgba16float 2 layers 4 mips, mip 1, layers 0 to 2>'
+    )
     with pytest.raises(rg.GraphError, match="mips 2 to 2 are none"):
         chain.mips(2, 2)
 

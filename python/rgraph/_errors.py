@@ -264,6 +264,15 @@ class InternalError(RgError, RuntimeError):
     """A fault of rgraph itself, not of the declaration. Report it with a graph that shows it."""
 
 
+class _Page(str):
+    """A text that a prompt shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def explain(code: str) -> str:
     """Explain the code of an error: its cause, an example, and how to fix it.
 
@@ -275,7 +284,7 @@ def explain(code: str) -> str:
     Returns
     -------
     str
-        Markdown.
+        Markdown, which a prompt shows as it is.
 
     Raises
     ------
@@ -299,4 +308,4 @@ def explain(code: str) -> str:
         raise ValueError(f"there is no error {code!r}" + (f"; did you mean {near[0]}?" if near else ""))
     end = min((start for start in starts.values() if start > starts[wanted]), default=len(page))
     text = page[starts[wanted] : end]
-    return re.sub(r"^\(rg-e\d+\)=\n|<!--.*?-->\n", "", text, flags=re.MULTILINE | re.DOTALL).strip() + "\n"
+    return _Page(re.sub(r"^\(rg-e\d+\)=\n|<!--.*?-->\n", "", text, flags=re.MULTILINE | re.DOTALL).strip() + "\n")

@@ -96,3 +96,27 @@ def test_a_pass_without_work_has_a_note(device: rg.Device):
     g.root(out)
     (note,) = device.run(g).report.notes
     assert note.startswith('pass "tonemap" has neither shader nor function')
+
+
+def test_an_image_that_has_its_size_from_nobody_has_a_note(device: rg.Device):
+    def notes(g: rg.Graph, *sizes: tuple[int, int]) -> list[str]:
+        out = g.image("out", *sizes, format="rgba8unorm")
+        g.clear("clear", out, (0, 0, 0, 1))
+        g.root(out)
+        return list(device.compile(g).run().report.notes)
+
+    (note,) = notes(rg.Graph())
+    assert note.startswith('"out" is 1920x1080 only because no size is said')
+    assert notes(rg.Graph(size=(8, 8))) == []
+    assert notes(rg.Graph(), (8, 8)) == []
+    assert notes(rg.Graph(size=(8, 8)).clone()) == []
+
+
+def test_handles_show_what_they_are():
+    g = rg.Graph("frame")
+    image = g.image("picture", (8, 4), "rgba8unorm", layers=3, mips=2)
+    assert repr(image) == '<Image "picture" 8x4 rgba8unorm 3 layers 2 mips>'
+    assert repr(g.image("smooth", (8, 4), "rgba8unorm", samples=4)) == '<Image "smooth" 8x4 rgba8unorm 4 samples>'
+    assert repr(image.mip(1)) == '<View of "picture" 8x4 rgba8unorm 3 layers 2 mips, mip 1>'
+    g.clear("clear", image, (0, 0, 0, 1))
+    assert repr(g) == '<Graph "frame" 1920x1080, 1 pass, 2 resources>'

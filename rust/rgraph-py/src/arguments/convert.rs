@@ -8,6 +8,7 @@ use rgraph_plan::access::{Accesses, Aspects, Stages};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Clear;
 use rgraph_plan::nearest::nearest;
+use rgraph_vk::vertex::VertexFormat;
 
 use crate::run::error::bad;
 
@@ -212,9 +213,14 @@ fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &
     let known: Vec<_> = known.collect();
     let shown: String = name.chars().take(60).collect();
     let help = match nearest(name, known.iter().copied()) {
+        _ if what == "format" && VertexFormat::from_name(name).is_some() => {
+            "it is a format of vertices; images have one, two or four channels, as rgba32float".to_owned()
+        }
         Some(near) => format!("did you mean \"{near}\"?"),
         None if known.len() <= 48 => format!("there are {}", known.join(", ")),
-        None => format!("use a name that the manual lists under \"Conventions\", such as {}", known[0]),
+        None => {
+            format!("use one of {} names, such as {}; rgraph.formats() lists those of formats", known.len(), known[0])
+        }
     };
     bad(py, Code::UnknownName, format!("there is no {what} called \"{shown}\""), &help)
 }

@@ -15,6 +15,7 @@ use crate::arguments::convert::{Count, Number, Text, accesses, items, stages, wo
 use crate::arguments::host_arrays::Host;
 use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::resource::PyResource;
+use crate::classes::view::PyView;
 use crate::run::error::{Refusal, bad};
 use rgraph_vk::texel::Texel;
 
@@ -47,7 +48,8 @@ pub fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
         return value.extract::<Text<'a>>().map(|Text(name)| Given::Name(name.into()));
     }
     let kind = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("expected an image, a buffer or the name of one, not {kind}")))
+    let help = if value.is_instance_of::<PyView>() { "; run(read=…) reads a part of one" } else { "" };
+    Err(PyTypeError::new_err(format!("expected an image, a buffer or the name of one, not {kind}{help}")))
 }
 
 /// Declares a resource under its full name.

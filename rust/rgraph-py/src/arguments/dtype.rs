@@ -12,6 +12,7 @@ use rgraph_shader::{Scalar, Type};
 use rgraph_vk::texel::Element;
 
 use crate::arguments::convert::{Text, word};
+use crate::arguments::host_arrays::numpy;
 use crate::run::error::bad;
 
 /// Kind of the elements of an array.
@@ -136,7 +137,7 @@ impl Dtype {
         let py = value.py();
         let spec = value.is_instance_of::<PyDict>() || value.is_instance_of::<pyo3::types::PyList>();
         if spec {
-            return Self::read(&py.import("numpy")?.call_method1("dtype", (value,))?);
+            return Self::read(&numpy(py)?.call_method1("dtype", (value,))?);
         }
         let of = |name| Ok::<_, PyErr>(if value.hasattr(name)? { Some(value.getattr(name)?) } else { None });
         if let Some(native) = of("isnative")?

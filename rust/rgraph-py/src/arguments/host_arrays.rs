@@ -1,8 +1,10 @@
-//! Arrays of the caller's, through the buffer protocol: what they hold, and whether that fits.
+//! Arrays of the caller's: what they hold, and whether that fits. The buffer protocol comes first; numpy reads what has
+//! none, but numpy's or DLPack's protocol: pictures of Pillow, tensors.
 
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyModuleNotFoundError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
 use rgraph_plan::error::Code;
 
 use crate::arguments::dtype::Dtype;
@@ -15,6 +17,47 @@ pub struct Host {
     buffer: PyUntypedBuffer,
     /// Its shape and kind.
     pub form: Form,
+    /// Whether numpy made an array of what is none: what is written to that may not reach the caller.
+    made: bool,
+}
+
+/// The package numpy, imported where something needs it.
+///
+/// # Errors
+/// `ModuleNotFoundError` with the command that brings it.
+pub fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("numpy").map_err(|error| match error.is_instance_of::<PyModuleNotFoundError>(py) {
+        true => PyModuleNotFoundError::new_err("this needs numpy, which is not installed: pip install numpy"),
+        false => error,
+    })
+}
+
+/// An array of numpy's that has an object's contents; `None` if the object says nothing that numpy reads.
+///
+/// # Errors
+/// What the object says, as of a tensor on another device; `ImportError` without numpy.
+fn through_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    const NUMPYS: [&str; 3] = ["__array_interface__", "__array_struct__", "__array__"];
+    let has = |names: &[&str]| names.iter().any(|name| value.hasattr(*name).unwrap_or(false));
+    let call = if has(&NUMPYS) {
+        "asarray"
+    } else if has(&["__dlpack__"]) {
+        "from_dlpack"
+    } else {
+        return Ok(None);
+    };
+    numpy(value.py())?.call_method1(call, (value,)).map(Some)
+}
+
+/// Refuses a picture of Pillow whose numbers are no grey or colours: numpy reads indices of a palette as if they were.
+fn refuse_palette(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    const PLAIN: [&str; 12] = ["1", "L", "LA", "RGB", "RGBA", "RGBX", "I", "F", "I;16", "I;16L", "I;16B", "I;16N"];
+    let Ok(mode) = value.getattr("mode").and_then(|mode| mode.extract::<String>()) else { return Ok(()) };
+    if !value.hasattr("getbands")? || PLAIN.contains(&&*mode) {
+        return Ok(());
+    }
+    let message = format!("{what} is a picture of mode \"{mode}\"");
+    Err(bad(value.py(), Code::BadArray, message, "give picture.convert(\"RGBA\")"))
 }
 
 impl Host {
@@ -24,8 +67,24 @@ impl Host {
     /// `TypeError` for what is no array, `GraphError` for one whose elements or strides cannot be used.
     pub fn new(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let py = value.py();
-        let Ok(buffer) = PyUntypedBuffer::get(value) else {
-            let kind = value.get_type().name()?.to_string();
+        let mut made = false;
+        let mut buffer = PyUntypedBuffer::get(value).ok();
+        if buffer.is_none() {
+            // Arrays of ctypes have no strides; a memoryview of one has.
+            buffer = PyMemoryView::from(value).and_then(|view| PyUntypedBuffer::get(&view)).ok();
+        }
+        if buffer.is_none()
+            && let Some(array) = through_numpy(value)?
+        {
+            refuse_palette(value, what)?;
+            made = true;
+            buffer = PyUntypedBuffer::get(&array).ok();
+        }
+        let Some(buffer) = buffer else {
+            let mut kind = value.get_type().name()?.to_string();
+            if let Ok(dtype) = value.getattr("dtype") {
+                kind += &format!(" of {dtype}");
+            }
             let message = format!(
                 "{what} is an array or another object with a buffer, not {kind}; numpy.asarray(…) makes an array"
             );
@@ -56,7 +115,7 @@ impl Host {
             );
             return Err(bad(py, Code::BadArray, message, "give numpy.ascontiguousarray(…) of it"));
         }
-        Ok(Self { buffer, form })
+        Ok(Self { buffer, form, made })
     }
 
     /// The kind of its numbers; bytes for records.
@@ -79,9 +138,9 @@ impl Host {
         self.form.shown()
     }
 
-    /// Whether it may not be written.
+    /// Whether it may not be written, or what is written may not be what the caller has.
     pub fn readonly(&self) -> bool {
-        self.buffer.readonly()
+        self.made || self.buffer.readonly()
     }
 
     /// Refuses an array of bools to be filled: a byte of a result may be anything.

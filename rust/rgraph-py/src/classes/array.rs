@@ -16,6 +16,7 @@ use rgraph_vk::Readback;
 use crate::arguments::convert::Count;
 use crate::arguments::dtype::Dtype;
 use crate::arguments::files;
+use crate::arguments::host_arrays::numpy;
 use crate::arguments::picture;
 use crate::classes::array_layout::ArrayLayout;
 use crate::run::detached::Detached;
@@ -34,6 +35,8 @@ use rgraph_vk::texel::Element;
 /// bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
 ///
 /// The memory lives as long as the array or a view of it, after the device was closed too.
+///
+/// Arithmetic and comparisons are numpy's and make numpy's arrays; pickled or copied it is one too.
 #[pyclass(name = "Array", module = "rgraph", frozen, weakref)]
 pub struct PyArray {
     memory: Memory,
@@ -120,8 +123,9 @@ impl PyArray {
         encoded.map_err(|(message, help)| bad(py, Code::BadArray, message, help))
     }
 
-    fn asarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("numpy")?.call_method1("asarray", (slf,))
+    /// The array as numpy's, on the same memory.
+    pub fn asarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        numpy(slf.py())?.call_method1("asarray", (slf,))
     }
 }
 

@@ -72,6 +72,14 @@ fn opaque(format: Format, element: Element) -> Vec<u8> {
     }
 }
 
+/// Whether bytes of some numbers mean nothing as others: floats as integers, numbers of another width. Numbers of one byte
+/// are bytes of anything.
+fn misreads(own: Element, given: Element) -> bool {
+    let float = |element| matches!(element, Element::Float(_));
+    let bytes = own.size() == 1 || given.size() == 1;
+    !bytes && (own.size() != given.size() || float(own) != float(given))
+}
+
 impl ArrayLayout {
     /// Elements one behind the other.
     pub fn packed(shape: Vec<usize>, dtype: Dtype) -> Self {
@@ -279,8 +287,18 @@ impl ArrayLayout {
             return Ok(own);
         }
         if let PlanKind::Buffer { size } = *kind {
-            // Bytes are bytes, whatever numbers they are.
+            // Bytes are bytes, but floats are no integers, and doubles no pairs of numbers.
             if form.len() as u64 == size {
+                if let (Dtype::Number(own), Dtype::Number(given)) = (&own.dtype, &form.dtype)
+                    && misreads(*own, *given)
+                {
+                    let message = format!("{what} is of {}, and the buffer of {}", given.name(), own.name());
+                    let help = format!(
+                        "convert the numbers: array.astype(\"{0}\"); or reuse the bytes: array.view(\"{0}\")",
+                        own.name()
+                    );
+                    return Err(bad(py, Code::BadArray, message, &help));
+                }
                 return Ok(natural);
             }
             let message = format!("{what} has {} bytes: shape {}", form.len(), form.shown());

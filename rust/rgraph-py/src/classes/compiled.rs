@@ -143,7 +143,8 @@ impl PyCompiled {
             history::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
         }
         let plan = Arc::clone(compiled.plan());
-        let notes = plan.report.notes.iter().cloned().chain(states::idle(&load, &plan)).collect();
+        let unsaid = origin.as_ref().and_then(|graph| states::without_size(&load, &plan, graph.bind(py)));
+        let notes = plan.report.notes.iter().cloned().chain(states::idle(&load, &plan)).chain(unsaid).collect();
         let numbers = Arc::clone(&device.get().numbers);
         let runnable = Runnable::new(py, (load, held), origin, Kinds::Plan(plan), (numbers, measuring), notes)?;
         let device = device.clone().unbind();

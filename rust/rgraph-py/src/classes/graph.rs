@@ -200,6 +200,7 @@ impl PyGraph {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         keywords::refuse(py.get_type::<Self>().as_any(), "Graph", unknown)?;
+        let unsaid = size.is_none();
         let size = match size {
             None => [1920, 1080],
             Some(size) => match items(size).transpose()?.as_deref() {
@@ -210,6 +211,7 @@ impl PyGraph {
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
         let mut state = State::new(Graph::new(name.0, size));
         state.anew.replaces = replace;
+        state.unsized_graph = unsaid;
         let graph = Self { identity, state: Mutex::new(state) };
         Ok(PyClassInitializer::from(PyGraphModule::outermost()).add_subclass(graph))
     }
@@ -423,7 +425,10 @@ impl PyGraph {
             let [width, height] = graph.reference_size();
             let passes = graph.passes().len() - state.anew.passes.len();
             let resources = graph.resources().len() - state.anew.resources.len();
-            format!("<Graph \"{}\" {width}x{height}, {passes} passes, {resources} resources>", graph.name())
+            let many = |count: usize, one: &str, all: &str| format!("{count} {}", if count == 1 { one } else { all });
+            let passes = many(passes, "pass", "passes");
+            let resources = many(resources, "resource", "resources");
+            format!("<Graph \"{}\" {width}x{height}, {passes}, {resources}>", graph.name())
         })
     }
 

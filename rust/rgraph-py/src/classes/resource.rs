@@ -51,6 +51,35 @@ impl PyResource {
         self.graph.get().look(|graph| graph.resource_name(self.id).to_owned())
     }
 
+    /// What is shown of it: its name, and what is known of size, format and levels.
+    ///
+    /// # Errors
+    /// If a size is no number, which no size is.
+    pub fn described(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let mut shown = format!("\"{}\"", slf.get().name());
+        // What is not known yet is left out.
+        if let Ok(size) = slf.getattr("size") {
+            match size.extract::<u64>() {
+                Ok(bytes) => shown += &format!(" {bytes} bytes"),
+                Err(_) => {
+                    let axes: Vec<u32> = size.extract::<Vec<u32>>()?;
+                    let axes: Vec<_> = axes.iter().map(u32::to_string).collect();
+                    shown += &format!(" {}", axes.join("x"));
+                }
+            }
+        }
+        if let Ok(Some(format)) = slf.getattr("format").and_then(|format| format.extract::<Option<String>>()) {
+            shown += &format!(" {format}");
+        }
+        for (name, word) in [("layer_count", "layers"), ("mip_count", "mips"), ("samples", "samples")] {
+            let count = slf.getattr(name).and_then(|count| count.extract::<u32>()).unwrap_or(1);
+            if count > 1 {
+                shown += &format!(" {count} {word}");
+            }
+        }
+        Ok(shown)
+    }
+
     /// A handle of what the resource is.
     pub fn of_kind<'py>(graph: &Bound<'py, PyGraph>, id: ResourceId, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
         match kind {
@@ -121,22 +150,7 @@ impl PyResource {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let mut shown = format!("<{} \"{}\"", slf.get_type().name()?, slf.get().name());
-        // What is not known yet is left out.
-        if let Ok(size) = slf.getattr("size") {
-            match size.extract::<u64>() {
-                Ok(bytes) => shown += &format!(" {bytes} bytes"),
-                Err(_) => {
-                    let axes: Vec<u32> = size.extract::<Vec<u32>>()?;
-                    let axes: Vec<_> = axes.iter().map(u32::to_string).collect();
-                    shown += &format!(" {}", axes.join("x"));
-                }
-            }
-        }
-        if let Ok(Some(format)) = slf.getattr("format").and_then(|format| format.extract::<Option<String>>()) {
-            shown += &format!(" {format}");
-        }
-        Ok(shown + ">")
+        Ok(format!("<{} {}>", slf.get_type().name()?, Self::described(slf)?))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

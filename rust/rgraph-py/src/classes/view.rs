@@ -137,9 +137,9 @@ impl PyView {
         Self::with_aspects(slf.as_any(), names)
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Ranges { mips, layers, bytes } = self.part.ranges;
-        let mut said = format!("<View of \"{}\"", self.of.get().full_name());
+        let mut said = format!("<View of {}", PyResource::described(self.of.bind(py))?);
         for (word, pair) in [("mips", mips), ("layers", layers)] {
             match pair {
                 Some([first, end]) if end == first + 1 => said += &format!(", {} {first}", word.trim_end_matches('s')),
@@ -153,7 +153,7 @@ impl PyView {
         for name in self.part.aspects.names() {
             said += &format!(", {name}");
         }
-        said + ">"
+        Ok(said + ">")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -10,6 +10,7 @@ use rgraph_plan::error::Code;
 use rgraph_vk::Locked;
 
 use crate::arguments::convert::{Bytes, items};
+use crate::arguments::host_arrays::numpy;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;
 use crate::run::error::bad;
@@ -53,7 +54,7 @@ impl PyDevice {
         shape: &Bound<'py, PyAny>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let numpy = py.import("numpy")?;
+        let numpy = numpy(py)?;
         let dtype = match dtype {
             Some(dtype) => numpy.call_method1("dtype", (dtype,))?,
             None => numpy.call_method1("dtype", ("float32",))?,

@@ -210,6 +210,8 @@ pub struct State {
     pub forebears: Vec<Forebear>,
     /// What was removed, and whether names are declared anew.
     pub anew: Anew,
+    /// Whether nobody said a reference size.
+    pub unsized_graph: bool,
 }
 
 impl State {
@@ -245,6 +247,7 @@ impl State {
             hash: self.hash,
             open: self.open,
             anew: self.anew.copy(),
+            unsized_graph: self.unsized_graph,
             forebears: self.forebears.iter().copied().chain([here]).collect(),
         })
     }

@@ -91,6 +91,25 @@ pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
     .collect()
 }
 
+/// A note about images whose size nobody said, neither theirs nor the graph's; culled ones are none.
+pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -> Option<String> {
+    if !origin.get().read(|state| state.unsized_graph) {
+        return None;
+    }
+    let graph = &load.graph;
+    let unsaid = plan.resources.iter_ids().filter_map(|(id, _)| {
+        let name = plan.resource_name(id);
+        let resource = &graph.resources()[graph.find_resource(name)?];
+        let own = resource.modifies.is_none() && !matches!(resource.life, Life::History(_));
+        (own && resource.as_image()?.size.is_none()).then(|| format!("\"{name}\""))
+    });
+    let unsaid: Vec<_> = unsaid.collect();
+    let (first, rest) = unsaid.split_first()?;
+    let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let [width, height] = graph.reference_size();
+    Some(format!("{first}{others} is {width}x{height} only because no size is said: give image() or Graph() a size"))
+}
+
 /// What resources hold before the first run.
 ///
 /// # Errors
