@@ -87,6 +87,63 @@ def test_the_graph_opens_whole(show, rich: str, frame: rg.Plan):
         assert window["y"] <= at["y"] <= window["y"] + window["height"] - at["height"], label
 
 
+def views(*counts: int) -> rg.Plan:
+    """A frame of views that share nothing: chains of passes with names as engines have them."""
+    graph = rg.Graph("views", size=(64, 64))
+    for view, count in enumerate(counts):
+        before = None
+        for at in range(count):
+            image = graph.image(f"View{view}.Stage{at // 6}.Image{at}", format="rgba8unorm")
+            made = graph.add_pass(f"View{view}.Stage{at // 6}.KawaseBlur{at}Pass").color(image)
+            if before is not None:
+                made.sampled(before)
+            before = image
+        graph.root(before)
+    return graph.bake("single_queue")
+
+
+def test_ninety_passes_of_three_views_open_whole_and_legible(show):
+    opened = show(views(35, 33, 24).to_html(), fragment="#view=graph", width=1440, height=900)
+    window = opened.page.locator("#view-graph .frame").bounding_box()
+    found = nodes(opened)
+    assert len(found) == 92
+    for label, at in found.items():
+        assert window["x"] <= at["x"] <= window["x"] + window["width"] - at["width"], label
+        assert window["y"] <= at["y"] <= window["y"] + window["height"] - at["height"], label
+    # Each pass has a name that tells it from the others of its view.
+    texts = opened.page.locator("#view-graph .node .label").all_inner_texts()
+    assert len(texts) == 92
+    for text in texts:
+        assert re.search(r"\d", text), text
+    # Views stand below each other, none among the passes of another.
+    spans = []
+    for view in range(3):
+        heights = [at["y"] for label, at in found.items() if f"View{view}." in label.split(",")[0]]
+        spans.append((min(heights), max(heights)))
+    assert spans[0][1] < spans[1][0]
+    assert spans[1][1] < spans[2][0]
+
+
+def test_parts_that_are_narrow_stand_beside_each_other(show):
+    opened = show(views(*[2] * 12).to_html(), fragment="#view=graph", width=1440, height=900)
+    found = nodes(opened)
+    assert len({round(at["y"]) for at in found.values()}) < 12
+
+
+def test_fit_wraps_anew_so_that_all_is_as_large_as_can_be(show):
+    opened = show(views(95, 95).to_html(), fragment="#view=graph", width=1440, height=900)
+    window = opened.page.locator("#view-graph .frame").bounding_box()
+    assert len(nodes(opened)) < 190, "so many open at their beginning, where they can be read"
+    opened.page.locator("#view-graph").get_by_role("button", name="Fit", exact=True).click()
+    opened.settled()
+    found = nodes(opened).values()
+    assert len(found) == 190
+    across = max(at["x"] + at["width"] for at in found) - min(at["x"] for at in found)
+    down = max(at["y"] + at["height"] for at in found) - min(at["y"] for at in found)
+    assert across > window["width"] * 0.7
+    assert down > window["height"] * 0.7
+
+
 def test_the_pointer_zooms_and_pans(show, rich: str):
     opened = show(rich, fragment="#view=graph")
     page = opened.page

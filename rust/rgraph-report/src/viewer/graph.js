@@ -15,7 +15,7 @@ const ONLY = 'Only what the pinned needs and feeds';
 class GraphView extends GridView {
   constructor() {
     super('graph', 'Graph', 'Passes by what they need');
-    Object.assign(this, { scale: 1, left: 0, top: 0 });
+    Object.assign(this, { scale: 1, left: 0, top: 0, whole: false });
   }
 
   start() {
@@ -24,10 +24,6 @@ class GraphView extends GridView {
     this.pills = h('div', { class: 'pills', 'aria-hidden': 'true' });
     const culled = plan.passCount - plan.live;
     this.culled = culled > 0 && culled <= FEW_CULLED;
-    const again = () => {
-      this.lay();
-      this.fit();
-    };
     this.tools.append(
       h('div', { class: 'buttons' },
         h('button', { type: 'button', class: 'plain', 'aria-label': 'Zoom in', onclick: () => this.zoom(1 / 1.25) }, '+'),
@@ -38,12 +34,12 @@ class GraphView extends GridView {
       folder(['p']),
       culled ? toggle(`Culled (${number(culled)})`, this.culled, (on) => {
         this.culled = on;
-        again();
+        this.anew();
       }) : '',
       h('span', { class: 'note', text: 'Lines run from the pass that writes to the pass that reads; dotted: implied by others.' }),
     );
     this.focusOn = -1;
-    on('folds', again);
+    on('folds', () => this.anew());
     // Without a pinned pass, the next one that is pinned is looked at alone.
     on('pin', () => {
       if (state.pin && this.focusOn < 0 && this.only.getAttribute('aria-pressed') === 'true') this.look(true);
@@ -64,14 +60,20 @@ class GraphView extends GridView {
       else if (event.target.closest('.carried, .specks, .grid, .frame')) this.pinNext(event.target.closest('.carried')?.list || this.lineAt(event));
     });
     this.measure();
+    this.anew();
+  }
+
+  // Lays passes out and shows all of them. What cannot be read then opens at its beginning, unless all was asked for.
+  anew(keep = false) {
+    this.whole &&= keep;
     this.lay();
-    this.fit();
-    // What cannot be read when all is in view opens at its beginning.
-    if (this.scale < LEGIBLE.least) {
+    this.centre();
+    if (!this.whole && this.scale < LEGIBLE.least) {
       this.scale = LEGIBLE.opens;
       this.left = Math.min(0, (this.drawing.width * this.scale - this.width) / 2);
       this.top = Math.max(0, this.drawing.nodes.reduce((top, node) => Math.min(top, node.y), Infinity) - NODE.down) * this.scale;
     }
+    this.redraw();
   }
 
   // Shows only what the pinned pass needs and feeds, or all again.
@@ -79,8 +81,7 @@ class GraphView extends GridView {
     this.focusOn = on && state.pin ? passOf(state.pin) : -1;
     this.only.textContent = this.focusOn < 0 ? ONLY : `Only what ${fit(shown(plan.passes.name[this.focusOn]), 170)} needs and feeds`;
     if (on && this.focusOn < 0) announce('pin a pass first');
-    this.lay();
-    this.fit();
+    this.anew();
   }
 
   // Rows of culled passes below the others, as far as they are known before these are laid out.
@@ -100,7 +101,7 @@ class GraphView extends GridView {
     const wide = plan.passes.name.map((name) => textWidth(shown(name), 11, 600)).sort((a, b) => a - b);
     NODE.width = Math.round(clamp((wide[Math.floor(wide.length * 0.9)] || 0) * 1.5 + 24, 132, 236));
     const all = clusters(plan.data.shown.filter(use));
-    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, overview: this.overview }, all.map(({ members }) => members));
+    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, overview: this.overview || this.whole }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
     if (this.culledRows) this.placeCulled();
     // The walk: a row for the passes of a band that stand at one height.
@@ -219,12 +220,21 @@ class GraphView extends GridView {
     this.redraw();
   }
 
+  // All of it, wrapped so that it is as large as can be.
   fit() {
+    if (this.drawing.large) {
+      this.whole = true;
+      this.lay();
+    }
+    this.centre();
+    this.redraw();
+  }
+
+  centre() {
     const { width, height } = this.drawing;
     this.scale = Math.min((this.width - 4) / width, (this.room - 4) / height, LEGIBLE.most);
     this.left = -(this.width - width * this.scale) / 2;
     this.top = -Math.max(0, (this.room - height * this.scale) / 2);
-    this.redraw();
   }
 
   wheel(event) {
@@ -528,8 +538,7 @@ class GraphView extends GridView {
       return;
     }
     this.measure();
-    this.lay();
-    this.fit();
+    this.anew(true);
     this.draw();
   }
 

@@ -11,7 +11,7 @@ const LONG = { layers: 12, many: 600 };
 
 // A drawing that would be smaller than `least` when all of it is in view is as wide as the window at the scale `opens`.
 // None opens larger than `most`.
-const LEGIBLE = { least: 0.6, opens: 0.8, most: 1.5 };
+const LEGIBLE = { least: 0.4, opens: 0.8, most: 1.5 };
 
 // Lays passes out. `passes` are in an order in which every flow points forward; each stands for its `members`.
 function layOut(passes, window, members = passes.map((pass) => [pass])) {
@@ -22,12 +22,13 @@ function layOut(passes, window, members = passes.map((pass) => [pass])) {
   const layer = layersOf(into);
   const items = passes.map((pass, at) => ({ pass, members: members[at], layer: layer[at], y: 0, tall: NODE.down, before: [], behind: [], source: at }));
   const wires = wire(items, into, passes.length > LONG.many ? LONG.layers : Infinity);
-  const layers = [];
-  for (const item of items) (layers[item.layer] ||= []).push(item);
-  orderLayers(layers);
+  const part = partsOf(into);
+  const parts = [];
+  for (const item of items) ((parts[part[item.source]] ||= [])[item.layer] ||= []).push(item);
+  for (const layers of parts) orderLayers(layers);
   for (const item of items) if (item.pass !== undefined) item.key = `${item.members.length > 1 ? 'mf' : 'p'}${item.pass}`;
   const gap = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[2] : NODE.gap[1];
-  const drawing = wrapLayers(layers, wires, window, gap);
+  const drawing = wrapLayers(parts, wires, window, gap);
   const nodes = items.filter((item) => item.pass !== undefined);
   const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));
   return { ...drawing, nodes, wires, implied, carried: (from, to) => carried.get(turn.get(from) * passes.length + turn.get(to)) || [] };
@@ -65,6 +66,30 @@ function reduce(into) {
     });
     befores.splice(0, befores.length, ...kept);
   });
+}
+
+// Numbers of the parts that share nothing, in the order of their first passes.
+function partsOf(into) {
+  const part = new Int32Array(into.length).fill(-1);
+  const behind = into.map(() => []);
+  into.forEach((befores, at) => befores.forEach((before) => behind[before].push(at)));
+  let count = 0;
+  into.forEach((_, first) => {
+    if (part[first] >= 0) return;
+    const stack = [first];
+    part[first] = count;
+    while (stack.length) {
+      const at = stack.pop();
+      for (const next of [...into[at], ...behind[at]]) {
+        if (part[next] < 0) {
+          part[next] = count;
+          stack.push(next);
+        }
+      }
+    }
+    count += 1;
+  });
+  return part;
 }
 
 function layersOf(into) {
@@ -163,27 +188,43 @@ function settle(layer, wanted) {
   }
 }
 
-// Wraps layers into bands: as many layers to a band as make the drawing as large as the window allows.
-function wrapLayers(layers, wires, window, gap) {
-  const count = layers.length;
+// Wraps the layers of each part into bands, as many layers to a band as make the drawing as large as the window allows.
+// A part that is no wider than what is left of a band stands beside those before it.
+function wrapLayers(parts, wires, window, gap) {
+  const count = parts.reduce((sum, layers) => sum + layers.length, 0);
   NODE.across = NODE.width + gap;
-  const low = layers.map((layer) => (layer || []).reduce((least, item) => Math.min(least, item.y - item.tall / 2), Infinity));
-  const high = layers.map((layer) => (layer || []).reduce((most, item) => Math.max(most, item.y + item.tall / 2), -Infinity));
+  const reach = (pick, start, of) => parts.map((layers) => Array.from(layers, (layer) => (layer || []).reduce((most, item) => pick(most, of(item)), start)));
+  const low = reach(Math.min, Infinity, (item) => item.y - item.tall / 2);
+  const high = reach(Math.max, -Infinity, (item) => item.y + item.tall / 2);
+  const partOf = new Map(parts.flatMap((layers, at) => layers.flat().map((item) => [item, at])));
   // Lines that go on in the next band, by the layer that they leave.
-  const leaving = layers.map(() => new Set());
-  for (const { from, source, long } of wires) if (!long) leaving[from.layer].add(source);
+  const leaving = parts.map((layers) => Array.from(layers, () => new Set()));
+  for (const { from, source, long } of wires) if (!long) leaving[partOf.get(from)][from.layer].add(source);
   const measure = (most) => {
     const bands = [];
-    for (let first = 0; first < count; first += most) {
-      const last = Math.min(count, first + most) - 1;
-      const top = Math.min(...low.slice(first, last + 1), Infinity);
-      const bottom = Math.max(...high.slice(first, last + 1), -Infinity);
-      bands.push({ first, last, low: Number.isFinite(top) ? top : 0, tall: Number.isFinite(bottom) ? bottom - top : 0, tracks: last + 1 < count ? leaving[last].size : 0 });
-    }
+    let used = most;
+    let columns = 0;
+    parts.forEach((layers, part) => {
+      for (let first = 0; first < layers.length; first += most) {
+        const last = Math.min(layers.length, first + most) - 1;
+        if (first > 0 || used + layers.length > most) {
+          bands.push({ segments: [], tall: 0, tracks: 0 });
+          used = 0;
+        }
+        const band = bands[bands.length - 1];
+        const top = Math.min(...low[part].slice(first, last + 1), Infinity);
+        const bottom = Math.max(...high[part].slice(first, last + 1), -Infinity);
+        band.segments.push({ part, first, last, column: used, low: Number.isFinite(top) ? top : 0 });
+        band.tall = Math.max(band.tall, Number.isFinite(bottom) ? bottom - top : 0);
+        band.tracks = last + 1 < layers.length ? leaving[part][last].size : 0;
+        used += last + 1 - first;
+        columns = Math.max(columns, used);
+      }
+    });
     const tracks = bands.reduce((sum, band) => Math.max(sum, band.tracks), 0) * NODE.track;
-    const width = Math.min(most, count) * NODE.across + 2 * tracks + 40;
+    const width = columns * NODE.across + 2 * tracks + 40;
     const height = bands.reduce((sum, band) => sum + band.tall + band.tracks * NODE.track + 26, 30);
-    return { bands, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
+    return { bands, columns, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
   };
   const search = () => {
     let [best, widest] = [measure(count || 1), null];
@@ -205,7 +246,7 @@ function wrapLayers(layers, wires, window, gap) {
   const large = best.scale < LEGIBLE.least && widest && !window.overview;
   if (large) best = widest;
   // Room that is left at the sides goes to the gaps.
-  const gaps = Math.max(0, ...best.bands.map(({ first, last }) => last - first));
+  const gaps = best.columns - 1;
   const free = (window.width - 8) / (large ? LEGIBLE.opens : Math.min(best.scale, LEGIBLE.most)) - best.width;
   if (gaps > 0 && free > 0) {
     const more = Math.min(free / gaps, NODE.gap[3] - NODE.across + NODE.width);
@@ -216,11 +257,13 @@ function wrapLayers(layers, wires, window, gap) {
   best.bands.forEach((band, at) => {
     band.top = top;
     top += band.tall + band.tracks * NODE.track + 26;
-    for (let layer = band.first; layer <= band.last; layer += 1) {
-      for (const item of layers[layer] || []) {
-        item.band = at;
-        item.x = best.margin + (layer - band.first) * NODE.across;
-        item.y = band.top + item.y - band.low;
+    for (const { part, first, last, column, low: least } of band.segments) {
+      for (let layer = first; layer <= last; layer += 1) {
+        for (const item of parts[part][layer] || []) {
+          item.band = at;
+          item.x = best.margin + (column + layer - first) * NODE.across;
+          item.y = band.top + item.y - least;
+        }
       }
     }
   });
@@ -228,14 +271,15 @@ function wrapLayers(layers, wires, window, gap) {
   best.bands.forEach((band, at) => {
     const crossing = wires.filter((piece) => !piece.long && piece.from.band === at && piece.to.band === at + 1);
     const tracks = [...new Set(crossing.sort((a, b) => b.from.y - a.from.y).map((piece) => piece.source))];
-    const right = best.margin + (band.last - band.first) * NODE.across + NODE.width;
+    const [{ first, last }] = band.segments;
+    const right = best.margin + (last - first) * NODE.across + NODE.width;
     for (const piece of crossing) {
       const track = tracks.indexOf(piece.source);
       piece.around = { right: right + 14 + track * NODE.track, below: band.top + band.tall + 12 + track * NODE.track, left: best.margin - 14 - track * NODE.track };
     }
   });
   for (const piece of wires) if (piece.long) piece.via = detour(piece, best.bands);
-  return { bands: best.bands, width: best.width, height: best.height };
+  return { bands: best.bands, width: best.width, height: best.height, large };
 }
 
 // The corners of a line that leaves the layers: down or up in the gap behind its pass, above the band of the other, and in

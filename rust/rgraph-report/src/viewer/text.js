@@ -29,22 +29,20 @@ const textWidth = (() => {
   };
 })();
 
-// Last segments that at least two in five of some names share, as `.Output` of an engine's attachments: they tell least.
+// Ends that at least two in five of some names share: last segments, as `.Output` of an engine's attachments, and last
+// humps, as `Pass` of its passes. They tell least. Returns how many characters of a text are one.
+const ends = (text) => [/[/.][^/.]+$/, /(?<=[\p{Ll}\d])\p{Lu}\p{Ll}+$/u].map((end) => end.exec(text)?.[0]).filter(Boolean);
 const dull = (text) => {
-  const own = /[/.][^/.]+$/.exec(text)?.[0];
   dull.known ||= new Set([plan.passes.name, plan.resources.name].flatMap((names) => {
     const counts = new Map();
-    for (const name of names) {
-      const last = /[/.][^/.]+$/.exec(shown(name))?.[0];
-      if (last) counts.set(last, (counts.get(last) || 0) + 1);
-    }
-    return [...counts].filter(([, count]) => count > 4 && count >= names.length * 0.4).map(([last]) => last);
+    for (const name of names) for (const end of ends(shown(name))) counts.set(end, (counts.get(end) || 0) + 1);
+    return [...counts].filter(([, count]) => count > 4 && count >= names.length * 0.4).map(([end]) => end);
   }));
-  return own && dull.known.has(own) ? own.length : 0;
+  return ends(text).find((end) => dull.known.has(end))?.length || 0;
 };
 
 // A text no wider than so many pixels: its middle left out, its last segment whole where that fits, else more of its end
-// kept than of its beginning; a single word keeps its beginning. A last segment that most names have goes first. Empty
+// kept than of its beginning; a single word keeps its beginning. An end that most names have goes first. Empty
 // where not even three characters fit.
 function fit(text, room, size = 13, weight = 400) {
   if (textWidth(text, size, weight) <= room) return text;
@@ -112,7 +110,8 @@ function labelIn(text, width, height) {
     const lines = Math.max(1, Math.floor((width - 3) / lineHeight(size)));
     return wrap(text, room, lines, size) || [fit(text, room, size, 600)];
   };
-  if (width >= 15 && room >= 34 && room > across * 0.8) {
+  // Letters of the small size are as high as a box of this width is inside.
+  if (width >= 12.5 && room >= 34 && room > across * 0.8) {
     const size = wrap(text, room, Math.floor((width - 3) / lineHeight(13)), 13) ? 13 : 11;
     const lines = down(size);
     if (lines[0]) return { lines, size, turned: true, key: `|${size}${lines.join('\n')}` };
