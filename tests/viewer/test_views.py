@@ -26,6 +26,30 @@ def test_costs_name_what_is_longest_and_link_to_it(show, rich: str, frame: rg.Pl
     assert opened.pinned == longest.name
 
 
+def test_costs_are_ranked_by_what_a_run_measured(show, frame: rg.Plan):
+    usual, slow = {"gbuffer": 900.0, "lighting": 100.0}, {"gbuffer": 100.0, "lighting": 1500.0}
+
+    def spans(times: dict[str, float]) -> list[dict[str, object]]:
+        begin, out = 0.0, []
+        for one in frame.passes:
+            took = times.get(one.name, 10.0)
+            out.append({"name": one.name, "queue": one.queue, "begin_us": begin, "end_us": begin + took})
+            begin += took
+        return out
+
+    opened = show(frame.to_html(report=rg.Series(map(spans, [usual, slow, usual]))), fragment="#view=costs")
+    page = opened.page
+    path = page.locator(".cost", has=page.get_by_role("heading", name="Critical path"))
+    assert "measured" in path.locator(".note").first.inner_text()
+    first = path.locator("li").first
+    assert re.match(r"900\.0 µs\s+gbuffer takes", first.inner_text())
+    # The other frame, once it is chosen, is what the costs are of.
+    opened.view("frames")
+    page.get_by_role("button", name="Slowest", exact=True).click()
+    opened.view("costs")
+    assert re.match(r"1\.50 ms\s+lighting takes", first.inner_text())
+
+
 def test_costs_name_async_work_that_nothing_overlaps(show):
     graph = rg.Graph("alone", size=(256, 256))
     shade, blurred = graph.image("shade", format="rgba16float"), graph.image("blurred", format="rgba16float")

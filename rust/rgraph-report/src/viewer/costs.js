@@ -1,5 +1,5 @@
 // What the frame costs and what would help: the largest first, each with a link and a fix. All of it is read off the
-// plan; times are modelled.
+// plan. How long passes take is measured where a run measured them; which of them overlap is modelled.
 
 const MOST_OF_A_KIND = 6;
 // A share of its time that work on another queue must run beside the main queue's.
@@ -18,10 +18,11 @@ class Costs {
   }
 
   show() {
-    if (this.built) return;
-    this.built = true;
+    // Another frame of a series may have been chosen since.
+    if (this.built && this.measured === plan.scales.measured) return;
+    Object.assign(this, { built: true, measured: plan.scales.measured });
     const parts = [timingCosts(), criticalCosts(), idleCosts(), asyncCosts(), memoryCosts(), mergeCosts(), barrierCosts()].filter(Boolean);
-    this.frame.append(h('div', { class: 'costs' }, parts.length ? parts : h('p', { class: 'empty', text: 'Nothing stands out.' })));
+    this.frame.replaceChildren(h('div', { class: 'costs' }, parts.length ? parts : h('p', { class: 'empty', text: 'Nothing stands out.' })));
   }
 
   draw() {}
@@ -37,6 +38,15 @@ class Costs {
   }
 
   move() {}
+}
+
+// What a pass takes by the best that is known, and the whole frame: measured where a run measured some of them.
+function taken(passes) {
+  const { measured } = plan.scales;
+  if (measured?.took && passes.some((pass) => measured.timed[pass])) {
+    return { word: 'measured', frame: measured.took, of: (pass) => (measured.timed[pass] ? measured.end[pass] - measured.begin[pass] : 0) };
+  }
+  return { word: 'modelled', frame: plan.meta.frame_us, of: (pass) => plan.passes.us[pass] };
 }
 
 // A kind of cost: what it is in a sentence, and its lines, each a share of the whole.
@@ -125,21 +135,23 @@ const MERGES = {
 
 // The passes that the length of the frame depends on.
 function criticalCosts() {
-  const { us, name, queue } = plan.passes;
+  const { name, queue } = plan.passes;
   if (!plan.critical.size) return null;
-  const path = [...plan.critical].sort((a, b) => us[b] - us[a]);
-  const sum = path.reduce((total, pass) => total + us[pass], 0);
-  const frame = plan.meta.frame_us || sum || 1;
-  const lines = path.filter((pass) => us[pass] > 0).map((pass) => {
+  const took = taken([...plan.critical]);
+  const path = [...plan.critical].sort((a, b) => took.of(b) - took.of(a));
+  const sum = path.reduce((total, pass) => total + took.of(pass), 0);
+  const frame = took.frame || sum || 1;
+  const lines = path.filter((pass) => took.of(pass) > 0).map((pass) => {
+    const size = took.of(pass);
     const others = plan.data.queues.length > 1 && plan.kindOf(pass) === 'compute' && hue(queue[pass]) === 'hue-0';
     const of = () => ({
-      what: [link(`p${pass}`), ` takes ${share(us[pass] / frame)} of the frame.`],
+      what: [link(`p${pass}`), ` takes ${share(size / frame)} of the frame.`],
       fix: others ? ['It is compute on the graphics queue: ', typed(`add_pass(${named(name[pass])}, queue="async_compute")`), ' lets it overlap if what follows does not need it.']
         : [typed(`plan.what_if(drop=${named(name[pass])})`), ' tells what the frame takes without it.'],
     });
-    return { size: us[pass], text: micros(us[pass]), of };
+    return { size, text: micros(size), of };
   });
-  return costs('Critical path', `${count(path.length, 'pass', 'passes')} that nothing overlaps away: ${micros(sum)} of ${micros(frame)}. A frame gets shorter only where these do.`, lines);
+  return costs('Critical path', `${count(path.length, 'pass', 'passes')} that nothing overlaps away: ${micros(sum)} of ${micros(frame)}, ${took.word}. A frame gets shorter only where these do.`, lines);
 }
 
 // Where a queue stands still before a pass, because that pass waits for another queue.
@@ -160,7 +172,7 @@ function idleCosts() {
     });
     lines.push({ size: idle, text: micros(idle), of });
   }
-  return costs('Waits between queues', 'Time in which a queue has work that it may not begin.', lines.sort((a, b) => b.size - a.size));
+  return costs('Waits between queues', 'Time in which a queue has work that it may not begin, modelled.', lines.sort((a, b) => b.size - a.size));
 }
 
 // Work given to another queue that nothing of the main queue overlaps: its waits cost more than it hides.
@@ -267,13 +279,14 @@ function atFault() {
 
 // Neighbours that could be one render pass but are not; those that share no attachment would gain nothing.
 function mergeCosts() {
-  const { us, name } = plan.passes;
-  const lines = plan.data.unmerged.filter(([, , , reason]) => reason !== 'nothing_shared').map(([first, second, why, reason, resource]) => ({
-    size: Math.max(us[first] + us[second], 0.001),
-    text: micros(us[first] + us[second]),
+  const pairs = plan.data.unmerged.filter(([, , , reason]) => reason !== 'nothing_shared');
+  const took = taken(pairs.flatMap(([first, second]) => [first, second]));
+  const lines = pairs.map(([first, second, why, reason, resource]) => ({
+    size: Math.max(took.of(first) + took.of(second), 0.001),
+    text: micros(took.of(first) + took.of(second)),
     of: () => ({ what: [link(`p${first}`), ' and ', link(`p${second}`), ' are two render passes.'], fix: [`${why[0].toUpperCase()}${why.slice(1)}. `, ...(MERGES[reason]?.(first, second, resource) || [])] }),
   }));
-  return name.length ? costs('Passes that did not merge', 'Tiles are stored and loaded again between them.', lines.sort((a, b) => b.size - a.size)) : null;
+  return costs('Passes that did not merge', `Tiles are stored and loaded again between them; what both take, ${took.word}.`, lines.sort((a, b) => b.size - a.size));
 }
 
 // Barriers whose producer ends just before their consumer: nothing hides them. One for each consumer, the largest.
