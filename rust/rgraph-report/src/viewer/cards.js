@@ -134,7 +134,7 @@ const card = {
       part('Why here and now',
         h('p', { class: 'why', text: `Queue: ${text(passes.why_queue)}.` }),
         passes.after[pass] >= 0
-          ? h('p', { class: 'why' }, 'Time: after ', link(`p${passes.after[pass]}`), ', the last thing that it needs.')
+          ? h('p', { class: 'why' }, 'Time: the last thing that it needs is ', link(`p${passes.after[pass]}`))
           : h('p', { class: 'why', text: 'Time: it needs no other pass of the frame.' }),
         waits.map((wait) => h('p', { class: 'why' }, link(`w${wait}`, say.wait(wait))))),
       accessTable(plan.accessesOf(pass), 'resource'),
