@@ -379,6 +379,18 @@ def test_diff_groups_changes_by_pass_with_the_largest_first(tmp_path: Path):
     done = run("diff", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json")
     lines = done.stdout.decode().splitlines()
     assert "passes 2 → 3" in lines[0]
+    narrow = run(
+        "--color",
+        "always",
+        "diff",
+        *(tmp_path / f"{name}.rplan.json" for name in "ab"),
+        env=os.environ | {"COLUMNS": "60"},
+    )
+    figures, _, _ = re.sub(r"\x1b\[[\d;]*m", "", narrow.stdout.decode()).partition("\n  plan")
+    assert len(figures.splitlines()) > 1, "they are as wide as the terminal"
+    assert all(len(line) <= 60 for line in figures.splitlines())
+    assert " ".join(figures.split()) == lines[0]
+    assert all(re.search(r"\w ?·?$", line) for line in figures.splitlines()), "no figure is broken"
     heads = [line for line in lines[1:] if line.startswith("  ") and not line.startswith("    ")]
     assert heads[0] == "  plan"
     assert heads[1:3] == ["  pass third", "  pass second"], "by microseconds"

@@ -97,7 +97,8 @@ def show(browser, tmp_path: Path) -> Iterator[Open]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        # Long enough for a machine that has much else to do: only what never comes fails.
+        page.set_default_timeout(120_000)
         opened = Opened(page)
         all_opened.append((opened, path.as_uri()))
         page.on("request", lambda request: opened.requests.append(request.url.split("#")[0]))

@@ -110,9 +110,10 @@ def test_culled_chips_show_one_whole_line(show, rich: str):
 
 
 def test_marks_never_shine_through_the_head_of_a_pane(show, rich: str):
-    page = show(rich, width=1440, height=700).page
+    opened = show(rich, width=1440, height=700)
+    page = opened.page
     page.locator("#view-frame .resources .frame").evaluate("one => { one.scrollTop = 60; }")
-    page.wait_for_timeout(100)
+    opened.settled()
     for head in page.locator("#view-frame .pane-head").all():
         colour = head.evaluate("one => getComputedStyle(one).backgroundColor")
         assert re.fullmatch(r"rgb\(.*\)", colour), "nothing shines through"

@@ -162,8 +162,8 @@ def test_the_pointer_zooms_and_pans(show, rich: str):
     page.keyboard.down("Control")
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
-    page.wait_for_timeout(200)
-    assert next(iter(nodes(opened).values()))["width"] > before[label]["width"] * 1.2
+    wider = "width => document.querySelector('#view-graph .node').getBoundingClientRect().width > width"
+    page.wait_for_function(wider, arg=before[label]["width"] * 1.2)
     page.keyboard.press("f")
     opened.settled()
     assert nodes(opened)[label]["x"] == pytest.approx(before[label]["x"], abs=2)

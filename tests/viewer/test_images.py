@@ -31,8 +31,7 @@ class Looked:
         self.page = opened.page
         self.opened = opened
         self.page.get_by_role("button", name=f"{name}: look closer").click()
-        self.page.wait_for_function("document.querySelector('#view-images canvas').width < 300")
-        self.opened.settled()
+        self.read()
 
     def value(self, x: int, y: int) -> list[float]:
         """The numbers that are told of a texel."""
@@ -50,7 +49,11 @@ class Looked:
 
     def choose(self, label: str) -> None:
         self.page.locator("#view-images").get_by_label(label, exact=True).check()
-        self.page.wait_for_timeout(150)
+        self.read()
+
+    def read(self) -> None:
+        """Wait until the values that were chosen are there."""
+        self.page.locator("#view-images .stage:not([aria-busy])").wait_for()
 
 
 def test_values_are_those_of_the_array(show):
@@ -78,10 +81,10 @@ def test_mips_and_layers_are_chosen(show):
     looked = Looked(show(plan().to_html(images={"hdr": mips}), fragment="#view=images"), "hdr")
     assert looked.value(3, 3)[0] == 1
     looked.page.locator("#view-images").get_by_role("group", name="Layer").get_by_label("1").check()
-    looked.page.wait_for_timeout(150)
+    looked.read()
     assert looked.value(3, 3)[0] == 9
     looked.page.locator("#view-images").get_by_role("group", name="Mip").get_by_label("2").check()
-    looked.page.wait_for_timeout(150)
+    looked.read()
     assert looked.page.locator("#view-images canvas").evaluate("one => [one.width, one.height]") == [4, 2]
     assert looked.value(1, 1)[0] == 3
 

@@ -37,7 +37,7 @@ def device() -> Iterator[rg.Device]:
 
 def asked(port: int, path: str = "/", **headers: str) -> tuple[int, str]:
     """Status and text of the answer to a request with other headers than a browser's."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     with contextlib.closing(connection):
         connection.putrequest("GET", path, skip_host="Host" in headers)
         for name, value in headers.items():
@@ -52,7 +52,7 @@ def opened(browser: Any) -> Iterator[Any]:
     """A page that may reach this machine, and what it said and asked for."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(120_000)
     page.said, page.asked = [], []
     page.on("console", lambda message: page.said.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: page.said.append(f"error: {error}"))

@@ -175,8 +175,7 @@ def test_images_are_looked_at_closely(show, rich: str):
     page.keyboard.down("Control")
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
-    page.wait_for_timeout(100)
-    assert canvas.bounding_box()["width"] > before
+    page.wait_for_function("before => document.querySelector('#view-images canvas').clientWidth > before", arg=before)
     page.get_by_role("button", name="All images").click()
     assert page.get_by_role("button", name="lit: look closer").is_visible()
 

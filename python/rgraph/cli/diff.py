@@ -13,7 +13,7 @@ from rgraph.cli._images import lines as image_lines
 from rgraph.cli._kept import find, is_kept
 from rgraph.cli._parser import natural
 from rgraph.cli._summary import differences
-from rgraph.cli._terminal import as_json, say
+from rgraph.cli._terminal import as_json, say, wrapped
 
 if TYPE_CHECKING:
     import argparse
@@ -69,8 +69,15 @@ def _grouped(before: Plan, after: Plan) -> str:
     """The figures that changed, then the changes by pass, the largest first."""
     head = before.diff(after).partition("\n")[0]
     # The figures are in the first line, if any changed.
-    figures = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [head]
+    figures = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [_figures(head)]
     return "\n".join([*figures, *differences(before.diff_dict(after))])
+
+
+def _figures(line: str) -> str:
+    """Figures as lines of the terminal's width, none of which is broken."""
+    whole = "\u00a0"
+    kept = " · ".join(figure.replace(" ", whole) for figure in line.split(" · "))
+    return wrapped(kept, 0).replace(whole, " ")
 
 
 def _read(name: str, nth: int) -> tuple[Plan, dict[str, Any]]:

@@ -142,13 +142,16 @@ class Images {
   // Reads the values that are chosen and shows them in the range that suits their kind, or in the one that was `kept`.
   async load(kept = false) {
     const { shows, side, mip } = this;
+    const turn = this.turn = (this.turn || 0) + 1;
+    this.stage.setAttribute('aria-busy', 'true');
     const of = (after) => this.sources.find((one) => one.after === after && one.mip === mip);
     let pixels = null;
     if (!this.sources.length) pixels = await pictureValues(pictureOf(this.name));
     else if (side === 'difference') pixels = difference(await valuesOf(of(false), this.layer), await valuesOf(of(true), this.layer));
     else pixels = await valuesOf(of(side === 'after'), this.layer);
     // Another one was chosen meanwhile.
-    if (this.shows !== shows || this.side !== side || this.mip !== mip) return;
+    if (this.shows !== shows || this.turn !== turn) return;
+    this.stage.removeAttribute('aria-busy');
     this.pixels = pixels;
     if (!pixels) {
       this.value.textContent = side === 'difference' ? 'the sizes differ' : 'that mip was not given';

@@ -10,8 +10,11 @@ const REDUCED = 3000;
 const LONG = { layers: 12, many: 600 };
 
 // A drawing that would be smaller than `least` when all of it is in view is as wide as the window at the scale `opens`.
-// None opens larger than `most`.
-const LEGIBLE = { least: 0.4, opens: 0.8, most: 1.5 };
+// None opens larger than `most`. From `easy` on most names are whole.
+const LEGIBLE = { least: 0.4, easy: 0.6, opens: 0.8, most: 1.5 };
+
+// A drawing of this share of the largest scale is as good if it can be read easily, and better with fewer lines that wrap.
+const NEARLY = 0.85;
 
 // Lays passes out. `passes` are in an order in which every flow points forward; each stands for its `members`.
 function layOut(passes, window, members = passes.map((pass) => [pass])) {
@@ -224,15 +227,21 @@ function wrapLayers(parts, wires, window, gap) {
     const tracks = bands.reduce((sum, band) => Math.max(sum, band.tracks), 0) * NODE.track;
     const width = columns * NODE.across + 2 * tracks + 40;
     const height = bands.reduce((sum, band) => sum + band.tall + band.tracks * NODE.track + 26, 30);
-    return { bands, columns, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
+    const turns = bands.reduce((sum, band) => sum + band.tracks, 0);
+    return { bands, columns, width, height, turns, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
   };
   const search = () => {
     let [best, widest] = [measure(count || 1), null];
+    const all = [best];
     for (let most = 1; most < Math.min(count, 120); most += 1) {
       const one = measure(most);
       if (one.scale > best.scale * 1.02) best = one;
+      all.push(one);
       if (one.width * LEGIBLE.opens <= window.width) widest = one;
     }
+    // Of those that are nearly as large, the one with the fewest lines around the ends of bands.
+    const near = all.filter((one) => one === best || one.scale > Math.max(best.scale * NEARLY, LEGIBLE.easy));
+    best = near.reduce((least, one) => (one.turns < least.turns ? one : least), best);
     return [best, widest];
   };
   let [best, widest] = search();

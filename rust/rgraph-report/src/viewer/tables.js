@@ -4,6 +4,9 @@ const TABLE_ROW = 26;
 // Where the last column, mostly a reason, has less room than a third of its texts want, rows have two lines.
 const DEEP_ROW = 42;
 // It has at least this width.
+// Of both sides of a cell together, and where not all columns are in view otherwise.
+const MARGIN = 20;
+const TIGHT = 8;
 const LAST_COLUMN = 196;
 // Columns of names are no narrower, where that brings all columns into view.
 const NAME_COLUMN = 120;
@@ -232,6 +235,7 @@ class Tables extends GridView {
     const last = printing() ? Math.min(list.length, MOST_PRINTED) : clamp(Math.ceil((scrollTop + clientHeight - TABLE_ROW) / line), 0, list.length);
     const rows = list.slice(first, last).map((at) => table.row(at));
     const widths = this.widths(rows, clientWidth);
+    this.grid.classList.toggle('tight', widths.margins > 0);
     const heads = columns.map((column, at) => {
       const sorted = this.sort[0] === column;
       const arrow = sorted && (column > 0 || this.sort[1] < 0) ? (this.sort[1] > 0 ? ' ↑' : ' ↓') : '';
@@ -249,7 +253,7 @@ class Tables extends GridView {
         const value = values[column];
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - 22) : value })));
+          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - MARGIN - 2 + widths.margins) : value })));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         // A reason takes the room of columns before it that have nothing.
@@ -277,14 +281,18 @@ class Tables extends GridView {
     }
     this.wide = { which, of };
     const shown = of.slice();
+    let margins = 0;
     const sum = (widths) => widths.slice(0, end).reduce((all, width) => all + width, 0);
     if (!printing() && end > 1) {
       // Names are cut in their middle where all columns then are in view. The last column of a difference is one side of
       // it, which is as wide as the other.
       const least = Math.min(of[end], table.kind ? of[end - 1] : LAST_COLUMN);
-      const over = sum(of) + least + 1 - room;
       const names = columns.filter((column) => (column < end || table.kind) && of[column] > NAME_COLUMN);
       const spare = names.reduce((all, column) => all + (column === end ? least : of[column]) - NAME_COLUMN, 0);
+      // Margins go first.
+      margins = sum(of) + least + 1 - room > spare ? MARGIN - TIGHT : 0;
+      for (const column of columns) if (column < end) shown[column] -= margins;
+      const over = sum(shown) + least + 1 - room;
       shown[end] = least;
       if (over > 0 && over <= spare) for (const column of names) shown[column] -= (over * (shown[column] - NAME_COLUMN)) / spare;
       shown[end] = Math.min(of[end], Math.max(room - sum(shown) - 1, table.kind ? shown[end] : LAST_COLUMN));
@@ -294,7 +302,7 @@ class Tables extends GridView {
       total += width;
       return total - width;
     });
-    return { of: shown, whole: of.map((width, column) => (column === end && !table.kind ? 0 : width)), at, total };
+    return { of: shown, whole: of.map((width, column) => (column === end && !table.kind ? 0 : width - (column < end ? margins : 0))), at, total, margins };
   }
 
   // Whether the last column needs two lines in such a room.
