@@ -52,6 +52,7 @@ def test_a_plan_is_light(frame: rg.Plan):
     page = frame.to_html()
     assert len(output) < len(page) * 0.45
     assert len(output) < 150_000
+    assert not re.search(r"^\s*//", page.rpartition("<script>")[2], re.MULTILINE), "no page carries comments"
     assert output == frame._repr_html_()
 
 

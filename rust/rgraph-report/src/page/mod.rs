@@ -240,7 +240,8 @@ impl<'a> Page<'a> {
     /// The whole page. O(plan + accesses log).
     pub fn html(&self) -> String {
         let scripts = SCRIPTS.concat();
-        let script = format!("'use strict';{{\nfunction page(payload, ended, kept) {{\n{scripts}}}\n{LIVE}}}\n");
+        let whole = format!("'use strict';{{\nfunction page(payload, ended, kept) {{\n{scripts}}}\n{LIVE}}}\n");
+        let script = without_comments(&whole);
         let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
@@ -263,6 +264,12 @@ impl<'a> Page<'a> {
              <script>{script}</script>\n</body>\n</html>\n"
         )
     }
+}
+
+/// A script without the lines that are comments: a tenth of the viewer, which every page would carry. Its sources have no
+/// text of several lines in which such a line could be meant.
+fn without_comments(script: &str) -> String {
+    script.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//")).collect()
 }
 
 /// Bytes of a page from which on notebooks show a still picture instead.
