@@ -122,6 +122,23 @@ def test_run_writes_the_viewer_with_pictures(film: Path):
     assert page.count("data:image/png;base64,") >= 3
 
 
+def test_run_writes_the_viewer_with_pictures_where_an_image_modifies_another(tmp_path: Path):
+    graph = rg.Graph("over", size=(16, 8))
+    base, other = (graph.image(name, format="rgba8unorm") for name in ("base", "other"))
+    over = graph.image("over", modifies=base)
+    graph.clear("below", base, (1.0, 0.0, 0.0, 1.0))
+    graph.clear("beside", other, (0.0, 1.0, 0.0, 1.0))
+    graph.copy("above", other, over)
+    graph.root(over)
+    graph.save(tmp_path / "over.rgraph.json")
+    done = run("run", "over.rgraph.json", "--view", "run.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "lacks pictures" not in done.stderr
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert {one[0] for one in data["images"]} == {"other", "over"}, "base is the memory of over"
+
+
 def test_run_writes_a_trace(film: Path):
     done = run("run", "film.py", "--input", "src=in.npy", "--trace", "run.trace.json", cwd=film)
     assert done.returncode == 0, done.stderr

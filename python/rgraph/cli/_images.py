@@ -14,7 +14,7 @@ from rgraph.cli._terminal import table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Compared", "captured", "compared", "lines", "of_folder"]
+__all__ = ["Compared", "captured", "compared", "lines", "of_folder", "seen"]
 
 
 class Compared(NamedTuple):
@@ -49,11 +49,17 @@ def captured(path: str, nth: int) -> tuple[Plan, Graph, dict[str, Any]]:
     _, declared, planned = graphs[nth]
     graph = Graph.from_json(declared)
     plan = Plan.from_json(planned) if planned is not None else graph.bake()
-    return plan, graph, {one.name: one for one in _capture_results(path, nth, plan) if _seen(one)}
+    return plan, graph, {one.name: one for one in _capture_results(path, nth, plan) if seen(one)}
 
 
-def _seen(array: Any) -> bool:
-    """Whether an array of an image can be a picture."""
+def seen(array: Any) -> bool:
+    """Whether an array of an image can be a picture.
+
+    Parameters
+    ----------
+    array
+        The array.
+    """
     if array.format is None:
         return False
     try:

@@ -234,20 +234,20 @@ def written(
 def _previews(device: Device, graph: Graph, given: Settings) -> dict[str, Any]:
     """Every image of a frame that can be a picture, out of a run in which all of them are kept."""
     from rgraph import Image, RgError
-    from rgraph._core import preview
+    from rgraph.cli._images import seen
 
-    names = [one.name for one in graph.resources if isinstance(one, Image) and one.samples == 1]
-    kept, pictures = graph.clone(), {}
+    # Another image takes the memory of one that it modifies, so that is no root.
+    modified = {one.get("modifies") for one in graph.to_dict()["images"].values()}
+    images = [one for one in graph.resources if isinstance(one, Image) and one.samples == 1]
+    names = [one.name for one in images if one.name not in modified]
+    kept = graph.clone()
     try:
         kept.root(*names)
         frame = device.run(kept, inputs=given.inputs, flags=given.flags or None, params=given.params(0) or None)
-        for name in sorted(set(names) & set(frame)):
-            array: Any = frame[name]
-            preview(array, array.format)
-            pictures[name] = array
+        return {name: frame[name] for name in sorted(set(names) & set(frame)) if seen(frame[name])}
     except RgError as error:
         tell(f"the viewer lacks pictures: {str(error).splitlines()[0]}")
-    return pictures
+    return {}
 
 
 def _report(
