@@ -47,7 +47,7 @@ const ROUNDS: usize = 3;
 fn table() {
     println!("\nmicroseconds of the thread per pass, least of several bakes; policy auto");
     println!(
-        "{:8} {:>6} {:>6} {:>6} {:>9} {:>6} {:>9} {:>6} {:>7} {:>12} {:>7} {:>10} {:>7} {:>7}",
+        "{:8} {:>6} {:>6} {:>6} {:>9} {:>6} {:>9} {:>6} {:>7} {:>12} {:>7} {:>7} {:>10} {:>7} {:>7}",
         "family",
         "passes",
         "queues",
@@ -59,6 +59,7 @@ fn table() {
         "alias",
         "synchronize",
         "all",
+        "again",
         "unchanged",
         "bytes",
         "calls"
@@ -85,15 +86,21 @@ fn row(name: &str, graph: &Graph, profile: &Profile, effort: u32) {
     let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
     let timed = Options { effort, clock: Some(thread_us), ..Options::default() };
     let n = graph.passes().len() as f64;
-    let mut least = [f64::INFINITY; 7];
+    let mut least = [f64::INFINITY; 8];
+    let mut profile = profile.clone();
     let begin = thread_us();
     let mut rounds = 0;
     while rounds < ROUNDS || thread_us() - begin < ROW_US {
+        // Another limit than before, too large to matter: orders and offsets of the bakes before are no answer.
+        profile.memory[0].heap_size = Some((1 << 50) + rounds as u64);
         let start = thread_us();
-        bake_into(graph, profile, &timed, &mut scratch, &mut plan).expect("a good graph");
+        bake_into(graph, &profile, &timed, &mut scratch, &mut plan).expect("a good graph");
         let all = thread_us() - start;
         let t: BakeTimes = plan.report.bake_us.expect("a clock was given");
-        let laps = [t.validate, t.cull, t.schedule, t.merge, t.alias, t.synchronize, all];
+        let start = thread_us();
+        bake_into(graph, &profile, &timed, &mut scratch, &mut plan).expect("a good graph");
+        let again = thread_us() - start;
+        let laps = [t.validate, t.cull, t.schedule, t.merge, t.alias, t.synchronize, all, again];
         least.iter_mut().zip(laps).for_each(|(least, lap)| *least = least.min(lap));
         rounds += 1;
     }
@@ -102,10 +109,10 @@ fn row(name: &str, graph: &Graph, profile: &Profile, effort: u32) {
         black_box(black_box(graph).content_hash());
     }
     let unchanged = (thread_us() - start) / rounds as f64 / n;
-    let [validate, cull, schedule, merge, alias, synchronize, all] = least.map(|us| us / n);
+    let [validate, cull, schedule, merge, alias, synchronize, all, again] = least.map(|us| us / n);
     println!(
         "{name:8} {n:6} {:6} {effort:6} {validate:9.3} {cull:6.3} {schedule:9.3} {merge:6.3} {alias:7.3} {synchronize:12.3} \
-         {all:7.3} {unchanged:10.4} {:7.3} {:7}",
+         {all:7.3} {again:7.3} {unchanged:10.4} {:7.3} {:7}",
         plan.queues.len(),
         plan.memory.total as f64 / plan.memory.lower_bound as f64,
         plan.report.barriers,

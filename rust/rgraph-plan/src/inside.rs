@@ -4,7 +4,7 @@
 pub mod alias {
     /// Byte offsets.
     pub mod place {
-        pub use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+        pub use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place, place_below};
     }
     /// Whose bytes are taken over.
     pub mod walk {

@@ -9,6 +9,7 @@ mod families;
 mod most_live;
 
 use rgraph_plan::prelude::*;
+use rgraph_plan::resource::Kind;
 
 #[test]
 fn the_allocator_of_this_test_counts() {
@@ -39,6 +40,137 @@ fn a_second_bake_of_the_same_frame_allocates_nothing() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Numbers of a seed (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % end as u64) as usize
+    }
+}
+
+/// Changes one thing of a frame: a duration, a format, whether a pass has a queue of its own, an ordering.
+fn edit(graph: &mut Graph, random: &mut Random) {
+    let passes: Vec<_> = graph.passes().ids().collect();
+    let pass = passes[random.below(passes.len())];
+    match random.below(4) {
+        0 => graph.pass_mut(pass).weight_us = Some((1 + random.below(40)) as f64),
+        1 => {
+            let images: Vec<_> = graph.resources().ids().collect();
+            if let Kind::Image(image) = &mut graph.resource_mut(images[random.below(images.len())]).kind {
+                image.format = match image.format {
+                    Some(Format::Rgba8unorm) => Some(Format::Rgba16float),
+                    Some(Format::Rgba16float) => Some(Format::Rgba8unorm),
+                    other => other,
+                };
+            }
+        }
+        2 => {
+            let queue = &mut graph.pass_mut(pass).queue;
+            *queue = if *queue == PassQueue::Any { PassQueue::Graphics } else { PassQueue::Any };
+        }
+        _ => {
+            let [one, other] = [random.below(passes.len()), random.below(passes.len())];
+            if one != other {
+                graph.order_after(passes[one.max(other)], passes[one.min(other)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_was_edited_gets_the_plan_that_a_first_bake_makes() {
+    let mut random = Random(1);
+    let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+    for (name, family) in families::FAMILIES {
+        for profile in [Profile::single_queue(), Profile::discrete()] {
+            let mut graph = family(48);
+            for step in 0..60 {
+                // Some edits are taken back, so that the frame of an earlier bake comes again.
+                let before = graph.clone();
+                edit(&mut graph, &mut random);
+                for graph in [&graph, &before, &graph] {
+                    let options = Options { effort: 1 + step % 3, ..Options::default() };
+                    bake_into(graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+                    let first = bake(graph, &profile, &options, &mut Scratch::default()).expect("a good graph");
+                    assert!(plan == first, "{name}, {}, step {step}", profile.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_decides_neither_order_nor_lifetimes_costs_no_search_again() {
+    let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+    for (name, family) in families::FAMILIES {
+        let mut graph = family(256);
+        for profile in [Profile::single_queue(), Profile::discrete()] {
+            for effort in [1, 2] {
+                let options = Options { effort, ..Options::default() };
+                bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+                // It runs already, so that is nothing that the order depends on.
+                let first = plan.live().next().expect("a pass runs");
+                let declared = plan.passes[first].declared.expect("families have no inserted passes");
+                let runs = graph.passes().ids().nth(declared as usize).expect("a pass of the graph");
+                graph.pass_mut(runs).side_effects ^= true;
+                let split = Options { split: Split::Always, ..options };
+                for (what, options) in [("kept", options), ("split", split)] {
+                    bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+                    let case = format!("{name} on {}, effort {effort}, {what}", profile.name);
+                    // The two sweeps that compare intervals on several queues cost less than to keep them.
+                    let most = if profile.queues.len() > 1 { 2 * 256 } else { 0 };
+                    assert!(scratch.placing_steps() <= most, "{case}: {} steps", scratch.placing_steps());
+                    assert_eq!(scratch.orders_made(), 0, "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_that_change_all_the_time_allocate_nothing_in_the_end() {
+    for (name, family) in families::FAMILIES {
+        for profile in [Profile::single_queue(), Profile::discrete()] {
+            let color = if name == "chain" { Format::Rgba16float } else { Format::Rgba8unorm };
+            // More frames than are remembered, so that each is searched again whenever it comes.
+            let frames: Vec<Graph> = (0..10)
+                .map(|frame| {
+                    let mut graph = family(128);
+                    let ids: Vec<_> = graph.passes().ids().collect();
+                    graph.pass_mut(ids[frame]).weight_us = Some(100.0);
+                    let colour = |of: &Resource| match &of.kind {
+                        Kind::Image(image) => image.format == Some(color),
+                        Kind::Buffer(_) => false,
+                    };
+                    let found = graph.resources().iter_ids().filter(|(_, of)| colour(of)).nth(frame);
+                    let (id, _) = found.expect("a family has many images of a format");
+                    if let Kind::Image(image) = &mut graph.resource_mut(id).kind {
+                        image.format = Some(Format::Rgba32float);
+                    }
+                    graph
+                })
+                .collect();
+            let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+            let mut cycle = || {
+                let before = counting::allocations();
+                for graph in &frames {
+                    bake_into(graph, &profile, &Options::default(), &mut scratch, &mut plan).expect("a good graph");
+                    assert!(scratch.placing_steps() > 0, "{name} on {} is placed anew", profile.name);
+                }
+                counting::allocations() - before
+            };
+            for _ in 0..8 {
+                cycle();
+            }
+            assert_eq!(cycle(), 0, "{name} on {}", profile.name);
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::id::IdVec;
 use crate::plan::PlanKind;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
-use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place_below};
+use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, is_attachment};
@@ -79,6 +80,7 @@ pub struct Transients {
 #[derive(Default)]
 struct Scratches {
     place: PlaceScratch,
+    remembered: Remembered,
     walk: WalkScratch,
 }
 
@@ -140,6 +142,12 @@ impl Happens {
         }
     }
 
+    /// What decides about some placements.
+    fn of(&self, placements: std::ops::Range<usize>) -> [&[[u32; 4]]; 2] {
+        let blocks = placements.start * self.blocks..placements.end * self.blocks;
+        [&self.ended[blocks.clone()], &self.known[blocks]]
+    }
+
     /// Whether the placement `earlier` is done with everywhere before `later` begins.
     #[inline]
     fn before(&self, earlier: usize, later: usize) -> bool {
@@ -176,7 +184,6 @@ impl Transients {
             let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
             let happens = &self.happens;
             let before = |a: u32, b: u32| happens.before(start + a as usize, start + b as usize);
-            let scratch = &mut self.place.place;
             if one_queue {
                 for item in &mut self.items {
                     let physical_passes = &frame.schedule.physical_passes;
@@ -188,11 +195,26 @@ impl Transients {
             if !self.aliases {
                 self.items.iter_mut().for_each(|item| (item.first, item.last) = (0, u32::MAX / 2));
             }
-            let mut peak = if one_queue || !self.aliases {
-                place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
+            let effort = (effort, profile.memory[class as usize].heap_size);
+            let several = !one_queue && self.aliases;
+            let question = Question { items: &self.items, effort, happens: several.then(|| happens.of(start..end)) };
+            let Scratches { place: scratch, remembered, .. } = &mut self.place;
+            // What a look for offsets costs is less than to keep them.
+            let worth_keeping = effort.0 > 0 && !self.items.is_empty();
+            let kept = if worth_keeping { remembered.find(question) } else { None };
+            let found = kept.is_some();
+            let mut peak = if let Some((offsets, peak)) = kept {
+                self.offsets.clear();
+                self.offsets.extend_from_slice(offsets);
+                peak
+            } else if several {
+                place_below(&self.items, Some(before), effort, scratch, &mut self.offsets)?
             } else {
-                place(&self.items, Some(before), effort, scratch, &mut self.offsets)?
+                place_below(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
             };
+            if worth_keeping && !found {
+                remembered.keep(question, &self.offsets, peak);
+            }
             if padded {
                 peak.lower_bound = most_live(&self.items, of_class, &mut self.change);
             }

@@ -1,4 +1,4 @@
-use rgraph_plan::inside::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+use rgraph_plan::inside::alias::place::{Item, Overflow, Peak, PlaceScratch, place, place_below};
 
 use super::families;
 use super::judge::{Random, check, conflict};
@@ -297,6 +297,46 @@ fn hard_instances_come_nearer_to_the_bound_with_effort() {
         assert!(mean <= goal, "effort {effort}: {mean:.4} of the bound");
         assert!(effort < 6 || "BCFGHK".chars().all(|name| fits.contains(name)), "effort {effort} solves {fits} only");
     }
+}
+
+/// On one queue, with so many bytes to aim at.
+fn below(items: &[Item], effort: u32, aim: u64) -> (Peak, Vec<u64>) {
+    let mut offsets = Vec::new();
+    let peak =
+        place_below(items, None::<Before>, (effort, Some(aim)), &mut PlaceScratch::default(), &mut offsets).unwrap();
+    check(items, &|_, _| true, &offsets, peak);
+    (peak, offsets)
+}
+
+#[test]
+fn a_search_that_aims_at_their_capacity_solves_all_hard_instances_in_so_many_steps() {
+    for (name, items) in families::hard() {
+        let (peak, _) = below(&items, 7, 1 << 20);
+        assert!(peak.total <= 1 << 20, "{name} takes {} bytes", peak.total);
+        assert!(peak.nodes <= 800_000, "{name} takes {} steps", peak.nodes);
+    }
+}
+
+#[test]
+fn an_aim_that_is_met_or_out_of_reach_changes_nothing_and_one_between_is_often_met() {
+    let mut random = Random(6);
+    let (mut met, mut worth) = (0, 0);
+    for round in 0..60 {
+        let items = families::random(&mut random, 24, 24, 40, round % 3);
+        let mut offsets = Vec::new();
+        let peak = place(&items, None::<Before>, 1, &mut PlaceScratch::default(), &mut offsets).unwrap();
+        for aim in [peak.total, u64::MAX, peak.lower_bound.saturating_sub(1)] {
+            assert_eq!(below(&items, 1, aim), (peak, offsets.clone()), "aim {aim} of {peak:?}");
+        }
+        let best = on_one_queue(&items, 4).total;
+        if best < peak.total {
+            let aimed = below(&items, 1, best).0.total;
+            assert!(aimed <= peak.total, "{aimed} of {peak:?}");
+            worth += 1;
+            met += u32::from(aimed <= best);
+        }
+    }
+    assert!(worth > 3 && met * 2 >= worth, "{met} of {worth} aims are met");
 }
 
 #[test]

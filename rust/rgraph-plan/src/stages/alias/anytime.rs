@@ -18,6 +18,18 @@ const SEARCHES: [(Order, u64); 7] = [
     (Order::Length, 0),
 ];
 
+/// What the searches below a given capacity try in turn: those of [`SEARCHES`] that find placements of hard instances.
+const AIMED: [(Order, u64); 5] = [
+    (Order::ContentionLength, 5),
+    (Order::Birth, 6),
+    (Order::ContentionArea, 6),
+    (Order::Length, 4),
+    (Order::Length, 0),
+];
+
+/// How far an order is shuffled: no item falls behind more than one in so many of all.
+const SHUFFLED: u64 = 32;
+
 /// A greedy rule.
 #[derive(Clone, Copy)]
 enum Greedily {
@@ -66,16 +78,30 @@ struct State<'a> {
     work: u64,
 }
 
+/// A search below a capacity.
+#[derive(Clone, Copy)]
+struct Attempt {
+    order: Order,
+    /// Eighths of the bound that the items reach which are searched for.
+    eighths: u64,
+    /// What the order is shuffled with; 0: it stays.
+    seed: u64,
+    capacity: u64,
+    /// Most work.
+    limit: u64,
+}
+
 /// Lowers `peak` and changes `offsets` accordingly as long as that is possible and `work` (items looked at) lasts.
 ///
 /// On one queue skylines come first, which need no conflicts. Where the pairs to look at for conflicts are more than a
 /// quarter of the work that is left, nothing else is tried; where both fits are, the result is never above greedy by
-/// size.
+/// size. `aim`: bytes that the caller has; where they are too few for what was found, twice the work goes into that
+/// alone.
 pub(super) fn improve<B: Fn(u32, u32) -> bool>(
     items: &[Item],
     timeline: &Timeline,
     before: Option<&B>,
-    work: u64,
+    (work, aim): (u64, Option<u64>),
     scratch: &mut Anytime,
     offsets: &mut Vec<u64>,
     peak: &mut Peak,
@@ -114,6 +140,10 @@ pub(super) fn improve<B: Fn(u32, u32) -> bool>(
         }
     }
     state.rounds(scratch);
+    if let Some(aim) = aim {
+        state.work = work.saturating_mul(2);
+        state.aim(aim, scratch);
+    }
 }
 
 impl State<'_> {
@@ -171,10 +201,14 @@ impl State<'_> {
         self.charge(scratch);
     }
 
-    /// Searches below `capacity` for the items that meet at least `eighths` of the bound, and fits the others around them.
-    fn search(&mut self, order: Order, eighths: u64, capacity: u64, limit: u64, scratch: &mut Anytime) -> Outcome {
+    /// Searches for the items that meet enough of the bound, and fits the others around them.
+    fn search(&mut self, attempt: Attempt, scratch: &mut Anytime) -> Outcome {
+        let Attempt { order, eighths, seed, capacity, limit } = attempt;
         self.sort(order, scratch);
         let Anytime { conflicts, contention, order, subset, trial, greedy, search: tree, .. } = scratch;
+        if seed != 0 {
+            greedy.shuffle(seed, order.len() as u64 / SHUFFLED, order);
+        }
         let busy = u128::from(self.peak.lower_bound) * u128::from(eighths);
         subset.clear();
         subset.extend(order.iter().filter(|&&id| u128::from(contention[id as usize]) * 8 >= busy));
@@ -198,10 +232,39 @@ impl State<'_> {
         outcome
     }
 
+    /// The work of a first search.
+    fn first_limit(&self) -> u64 {
+        let n = self.items.len() as u64;
+        n * (n.min(1000) + 200)
+    }
+
+    /// Searches for a placement of at most `aim` bytes, if there is none yet.
+    ///
+    /// How long a search takes is luck: of searches that differ by a few ranks of their order some take a hundredth of
+    /// the others. So two sequences of rounds go on side by side: one in the orders as they are, whose limits double,
+    /// and one in shuffled orders, whose limits grow by a quarter; the second has twice the work of the first.
+    fn aim(&mut self, aim: u64, scratch: &mut Anytime) {
+        let mut limits = [self.first_limit(); 2];
+        let (mut spent, mut seed) = ([0u64; 2], 0);
+        while self.peak.total > aim && self.low <= aim && self.work > 0 {
+            let shuffled = usize::from(spent[1] <= 2 * spent[0]);
+            seed += shuffled as u64;
+            let before = self.work;
+            for (order, eighths) in AIMED {
+                crate::cancel::poll();
+                if self.peak.total > aim && (eighths > 0 || shuffled == 0) {
+                    let seed = if shuffled > 0 { seed } else { 0 };
+                    self.search(Attempt { order, eighths, seed, capacity: aim, limit: limits[shuffled] }, scratch);
+                }
+            }
+            spent[shuffled] += before - self.work;
+            limits[shuffled] += if shuffled > 0 { limits[1] / 4 } else { limits[0] };
+        }
+    }
+
     /// Searches with growing limits: at what is not known to be impossible, and half-way from there to the best placement.
     fn rounds(&mut self, scratch: &mut Anytime) {
-        let n = self.items.len() as u64;
-        let mut limit = n * (n.min(1000) + 200);
+        let mut limit = self.first_limit();
         let mut target = self.low;
         while self.open() && self.work > 0 {
             for (order, eighths) in SEARCHES {
@@ -209,13 +272,13 @@ impl State<'_> {
                 let best = self.peak.total;
                 target = target.max(self.low);
                 if target > self.low {
-                    self.search(order, eighths, self.low, limit, scratch);
+                    self.search(Attempt { order, eighths, seed: 0, capacity: self.low, limit }, scratch);
                     if !self.open() || self.work == 0 {
                         return;
                     }
                     target = target.max(self.low);
                 }
-                self.search(order, eighths, target, limit, scratch);
+                self.search(Attempt { order, eighths, seed: 0, capacity: target, limit }, scratch);
                 if !self.open() || self.work == 0 {
                     return;
                 }

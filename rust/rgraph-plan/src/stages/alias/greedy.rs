@@ -53,6 +53,9 @@ pub(super) struct Greedy {
     floor: Vec<u64>,
     /// Offset, then rank, as one number.
     queue: BinaryHeap<Reverse<u128>>,
+    long_queue: Vec<u128>,
+    /// The same in half of the bytes, where offsets are few.
+    short_queue: Vec<u64>,
     keys: Vec<(Reverse<(u128, u64)>, u32)>,
 }
 
@@ -97,6 +100,28 @@ pub(super) fn sort(
     keys.sort_unstable();
     out.clear();
     out.extend(keys.iter().map(|&(_, id)| id));
+}
+
+impl Greedy {
+    /// Shuffles an order a little: no item falls behind more than `most` others. Equal seeds shuffle alike. O(n log n).
+    pub fn shuffle(&mut self, seed: u64, most: u64, order: &mut Vec<u32>) {
+        self.keys.clear();
+        self.keys.extend(order.iter().enumerate().map(|(rank, &id)| {
+            let later = mixed(seed << 32 | u64::from(id)) % ((most << 10) + 1);
+            (Reverse((u128::from(u64::MAX - ((rank as u64) << 10) - later), 0)), id)
+        }));
+        self.keys.sort_unstable();
+        order.clear();
+        order.extend(self.keys.iter().map(|&(_, id)| id));
+    }
+}
+
+/// A number that looks random (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let sum = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let once = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let twice = (once ^ once >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    twice ^ twice >> 31
 }
 
 /// Places those items of `order` that are [`UNPLACED`], each into a hole; returns the highest end of all.
@@ -197,15 +222,89 @@ pub(super) fn skyline_of_sections(
     offsets: &mut [u64],
     work: &mut u64,
 ) -> Option<u64> {
-    let Greedy { queue, floor: heights, .. } = scratch;
+    let Greedy { long_queue, short_queue, floor: heights, .. } = scratch;
     heights.clear();
     heights.resize(timeline.sections(), 0);
+    // All offsets are multiples of what all sizes and alignments are multiples of, and none is above this one.
+    let (unit, most) = order
+        .iter()
+        .map(|&id| items[id as usize])
+        .fold((0, 0), |(unit, most), item| (unit | item.size | item.align, item.align.max(most)));
+    let unit = unit.trailing_zeros();
+    let of = (items, timeline, order, limit);
+    if limit.saturating_add(most) >> unit <= u64::from(u32::MAX) {
+        raise(of, unit, short_queue, heights, offsets, work)
+    } else {
+        raise(of, 0, long_queue, heights, offsets, work)
+    }
+}
+
+/// An offset in some unit and a rank, as one number.
+trait Key: Copy + Ord {
+    fn new(offset: u64, rank: u32) -> Self;
+    fn parts(self) -> (u64, u32);
+}
+
+impl Key for u64 {
+    fn new(offset: u64, rank: u32) -> Self {
+        offset << 32 | u64::from(rank)
+    }
+
+    fn parts(self) -> (u64, u32) {
+        (self >> 32, self as u32)
+    }
+}
+
+impl Key for u128 {
+    fn new(offset: u64, rank: u32) -> Self {
+        u128::from(offset) << 32 | u128::from(rank)
+    }
+
+    fn parts(self) -> (u64, u32) {
+        ((self >> 32) as u64, self as u32)
+    }
+}
+
+/// Puts a key in the place of the lowest one of a heap in which each has four below it.
+fn sink<K: Key>(heap: &mut [K], key: K) {
+    let mut at = 0;
+    loop {
+        let first = 4 * at + 1;
+        let (lowest, child) = match heap.get(first..first + 4) {
+            Some(&[a, b, c, d]) => {
+                let (ab, left) = if b < a { (b, first + 1) } else { (a, first) };
+                let (cd, right) = if d < c { (d, first + 3) } else { (c, first + 2) };
+                if cd < ab { (cd, right) } else { (ab, left) }
+            }
+            _ => match heap.get(first..).into_iter().flatten().copied().zip(first..).min() {
+                Some(found) => found,
+                None => break,
+            },
+        };
+        if key < lowest {
+            break;
+        }
+        heap[at] = lowest;
+        at = child;
+    }
+    heap[at] = key;
+}
+
+fn raise<K: Key>(
+    (items, timeline, order, limit): (&[Item], &Timeline, &[u32], u64),
+    unit: u32,
+    queue: &mut Vec<K>,
+    heights: &mut [u64],
+    offsets: &mut [u64],
+    work: &mut u64,
+) -> Option<u64> {
     queue.clear();
-    queue.extend((0..order.len()).map(|rank| Reverse(rank as u128)));
+    queue.extend((0..order.len() as u32).map(|rank| K::new(0, rank)));
     let mut total = 0;
-    while let Some(mut top) = queue.peek_mut() {
+    while let Some(&top) = queue.first() {
         crate::cancel::poll();
-        let (offset, rank) = ((top.0 >> 32) as u64, top.0 as u32);
+        let (units, rank) = top.parts();
+        let offset = units << unit;
         let id = order[rank as usize] as usize;
         let life = timeline.first[id] as usize..timeline.last[id] as usize + 1;
         *work += life.len() as u64;
@@ -213,10 +312,12 @@ pub(super) fn skyline_of_sections(
         let floor = align_up(highest, items[id].align)?;
         if floor > offset {
             *work += SINK;
-            top.0 = u128::from(floor) << 32 | u128::from(rank);
+            sink(queue, K::new(floor >> unit, rank));
             continue;
         }
-        PeekMut::pop(top);
+        if let Some(last) = queue.pop().filter(|_| !queue.is_empty()) {
+            sink(queue, last);
+        }
         offsets[id] = offset;
         let end = offset.checked_add(items[id].size)?;
         if end >= limit {

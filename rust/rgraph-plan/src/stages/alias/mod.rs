@@ -4,6 +4,7 @@
 //! greedy rules and a depth-first search over all conflicts. [`hand_offs`](walk::hand_offs) then walks the bytes.
 
 pub mod place;
+pub mod remembered;
 pub mod walk;
 
 mod anytime;

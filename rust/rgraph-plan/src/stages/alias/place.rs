@@ -85,6 +85,21 @@ pub fn place<B: Fn(u32, u32) -> bool>(
     scratch: &mut PlaceScratch,
     offsets: &mut Vec<u64>,
 ) -> Result<Peak, Overflow> {
+    place_below(items, before, (effort, None), scratch, offsets)
+}
+
+/// As [`place`], for a caller that has so many bytes and no use for a placement above them: if the effort has not found
+/// one that fits, twice as much work goes into that alone.
+///
+/// # Errors
+/// [`Overflow`] if the offsets do not fit in 64 bits.
+pub fn place_below<B: Fn(u32, u32) -> bool>(
+    items: &[Item],
+    before: Option<B>,
+    (effort, aim): (u32, Option<u64>),
+    scratch: &mut PlaceScratch,
+    offsets: &mut Vec<u64>,
+) -> Result<Peak, Overflow> {
     let before = before.as_ref();
     let PlaceScratch { timeline, online, other, anytime } = scratch;
     timeline.build(items)?;
@@ -106,7 +121,7 @@ pub fn place<B: Fn(u32, u32) -> bool>(
     if effort > 0 && peak.total > bound {
         let once = (items.len() as u64).saturating_mul(WORK).saturating_add(AT_LEAST);
         let work = once.saturating_mul(4u64.saturating_pow(effort - 1));
-        anytime::improve(items, timeline, before, work, anytime, offsets, &mut peak);
+        anytime::improve(items, timeline, before, (work, aim), anytime, offsets, &mut peak);
     }
     Ok(peak)
 }

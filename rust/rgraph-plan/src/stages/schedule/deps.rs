@@ -26,6 +26,12 @@ impl Csr {
         self.items.clear();
     }
 
+    /// Takes over the rows of another one, keeping the memory.
+    pub fn copy(&mut self, other: &Self) {
+        self.offsets.clone_from(&other.offsets);
+        self.items.clone_from(&other.items);
+    }
+
     /// Appends an item to the row that [`end_row`](Self::end_row) will close.
     #[inline]
     pub fn push(&mut self, item: u32) {

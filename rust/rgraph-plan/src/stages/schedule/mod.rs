@@ -9,6 +9,7 @@ pub mod boxtree;
 pub mod deps;
 mod exact;
 mod instance;
+mod known;
 mod least;
 mod lift;
 pub mod model;
@@ -32,6 +33,7 @@ use std::cmp::Reverse;
 
 use crate::plan::QueueWhy;
 use exact::{ExactScratch, Goal, Problem};
+use known::Known;
 use overlap::{Caps, Most, OverlapScratch};
 use search::SearchScratch;
 use share::Shared;
@@ -62,6 +64,8 @@ pub struct Scratch {
     home_queues: Vec<u32>,
     shared: Shared,
     pool: Pool,
+    /// What the last call made, with an effort above 0.
+    known: Known,
 }
 
 /// What pricing a candidate needs.
@@ -498,12 +502,29 @@ pub fn schedule(
     scratch: &mut Scratch,
     out: &mut Order,
 ) -> Result<(), Cycle> {
+    scratch.overlap.made = 0;
+    if effort > 0 && scratch.known.find(instance, policy, effort, out) {
+        return Ok(());
+    }
+    make(instance, policy, effort, scratch, out)?;
+    if effort > 0 {
+        scratch.known.keep(instance, policy, effort, out);
+    }
+    Ok(())
+}
+
+fn make(
+    instance: &Instance<'_>,
+    policy: Policy,
+    effort: u32,
+    scratch: &mut Scratch,
+    out: &mut Order,
+) -> Result<(), Cycle> {
     topological(instance.deps, &mut scratch.topology)?;
     if !instance.merges.is_empty() {
         scratch.topology.chains(instance.deps);
     }
     scratch.overlap.pair(instance, &scratch.topology);
-    scratch.overlap.made = 0;
     scratch.classes = instance.unit.iter().any(|&unit| unit != 0);
     scratch.subsets.begin(instance);
     scratch.overlap_order.clear();
