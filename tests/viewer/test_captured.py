@@ -69,6 +69,35 @@ def test_a_capture_is_shown_with_the_images_of_its_last_run(captures, show, tmp_
     assert looked.value(0, 0) == [255]
 
 
+def test_a_capture_that_runs_again_shows_what_is_between_its_passes(show, capsys: Any, tmp_path: Path):
+    made = rg.Graph("chain", size=(16, 8))
+    first, later, out = (made.image(name, format="rgba16float") for name in ("first", "later", "out"))
+    made.clear("light", first, (2.0, 0.5, 0.25, 1.0))
+    made.copy("move", first, later)
+    made.copy("show", later, out)
+    made.root(out)
+    capture, page = tmp_path / "frames.rcapture", tmp_path / "frame.html"
+    try:
+        device = rg.Device()
+    except rg.DeviceError as error:
+        pytest.skip(str(error))
+    with device, device.capture(capture):
+        device.run(made).wait()
+    assert main(["replay", str(capture), "--view", str(page)]) == 0
+    assert "equal: 1 frame" in capsys.readouterr().out
+    opened = show(page.read_text(encoding="utf-8"), fragment="#view=images")
+    cards = opened.page.locator("#view-images .gallery li")
+    assert [card.split("\n")[0] for card in cards.all_inner_texts()] == ["first", "later", "out"]
+    assert Looked(opened, "first").value(3, 3) == [2, 0.5, 0.25, 1]
+    # What is shown is the captured plan, in which nothing but the last image is kept.
+    data = json.loads(opened.page.evaluate("document.getElementById('data').textContent"))
+    assert sum(map(bool, data["plan"]["resources"]["root"])) == 1
+    assert main(["replay", str(capture), "--nth", "0"]) == 2
+    assert "add --view FILE.html" in capsys.readouterr().err
+    assert main(["replay", str(capture), "--view", str(page), "--nth", "1"]) == 2
+    assert "the capture has 1 graphs" in capsys.readouterr().err
+
+
 def test_images_of_plan_files_come_from_folders(show, capsys: Any, tmp_path: Path):
     plan = graph(1.0).bake("single_queue")
     for name, grey in (("before", 10), ("after", 30)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import Graph, Plan, _capture_graphs, _capture_results, preview
+from rgraph._core import Graph, Plan, _capture_graphs, _capture_results, _replay_images, preview
 from rgraph._errors import RgError
 from rgraph.cli import UsageError
 from rgraph.cli._pictures import READ, read
@@ -14,7 +14,9 @@ from rgraph.cli._terminal import table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Compared", "captured", "compared", "lines", "of_folder", "seen"]
+    from rgraph import Device, ReplayReport
+
+__all__ = ["Compared", "captured", "compared", "lines", "of_folder", "replayed", "seen"]
 
 
 class Compared(NamedTuple):
@@ -43,13 +45,42 @@ def captured(path: str, nth: int) -> tuple[Plan, Graph, dict[str, Any]]:
     UsageError
         If it has fewer.
     """
+    plan, graph = _planned(path, nth)
+    return plan, graph, {one.name: one for one in _capture_results(path, nth, plan) if seen(one)}
+
+
+def replayed(device: Device, path: str, nth: int, *, anew: bool) -> tuple[ReplayReport, Plan, Graph, dict[str, Any]]:
+    """Run a capture again; also plan and graph of one of its graphs, and every image of that graph's last run.
+
+    Parameters
+    ----------
+    device
+        Where it runs.
+    path
+        The capture.
+    nth
+        Which of its graphs, from 0.
+    anew
+        Whether graphs are baked anew.
+
+    Raises
+    ------
+    UsageError
+        If it has fewer.
+    """
+    plan, graph = _planned(path, nth)
+    report, images = _replay_images(device, path, nth, plan, anew=anew)
+    return report, plan, graph, {one.name: one for one in images if seen(one)}
+
+
+def _planned(path: str, nth: int) -> tuple[Plan, Graph]:
+    """Plan and declaration of a graph of a capture."""
     graphs = _capture_graphs(path)
     if nth >= len(graphs):
         raise UsageError(f"{path}: the capture has {len(graphs)} graphs", "count them from 0")
     _, declared, planned = graphs[nth]
     graph = Graph.from_json(declared)
-    plan = Plan.from_json(planned) if planned is not None else graph.bake()
-    return plan, graph, {one.name: one for one in _capture_results(path, nth, plan) if seen(one)}
+    return Plan.from_json(planned) if planned is not None else graph.bake(), graph
 
 
 def seen(array: Any) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rgraph._core import _write_file
+from rgraph.cli import UsageError
 from rgraph.cli._files import plain
+from rgraph.cli._images import replayed
+from rgraph.cli._parser import natural
 from rgraph.cli._running import opened
-from rgraph.cli._terminal import as_json, say
+from rgraph.cli._terminal import as_json, say, tell
 
 if TYPE_CHECKING:
     import argparse
@@ -15,8 +19,11 @@ __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
 Exit status 1 if any byte differs. Equal drivers leave equal bytes; other drivers may round differently.
+--view writes the viewer with every image of the last run, those between passes too: for it the graph is baked anew
+with all of them kept.
 
   rgraph replay frames.rcapture
+  rgraph replay frames.rcapture --view frame.html
   rgraph replay frames.rcapture --anew --validate"""
 
 
@@ -32,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--anew", action="store_true", help="bake each graph anew instead of taking the captured plan")
     parser.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index")
     parser.add_argument("--validate", action="store_true", help="run under the Khronos validation layer")
+    parser.add_argument("--view", metavar="FILE.html", help="write the viewer with every image of the last run")
+    parser.add_argument("--nth", type=natural, metavar="N", help="which graph --view shows, from 0 on")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -49,8 +58,19 @@ def main(arguments: argparse.Namespace) -> int:
         The exit status.
     """
     plain(arguments.capture)
+    if arguments.view is None and arguments.nth is not None:
+        raise UsageError("--nth chooses the graph that --view shows", "add --view FILE.html")
+    if arguments.view is not None and not arguments.view.endswith((".html", ".htm")):
+        raise UsageError(f"{arguments.view}: the viewer is written to .html")
     with opened(arguments) as device:
-        report = device.replay(arguments.capture, anew=arguments.anew)
+        if arguments.view is None:
+            report = device.replay(arguments.capture, anew=arguments.anew)
+        else:
+            nth = arguments.nth or 0
+            report, plan, graph, images = replayed(device, arguments.capture, nth, anew=arguments.anew)
+            page = plan.to_html(graph, findings=plan.check(graph), images=images or None)
+            _write_file(arguments.view, page.encode())
+            tell(arguments.view)
     if arguments.json:
         differences = [difference._asdict() for difference in report.differences]
         say(as_json({**report._asdict(), "differences": differences}))

@@ -20,7 +20,7 @@ mod core {
     #[pymodule_export]
     use crate::classes::box_tree::PyBoxTree;
     #[pymodule_export]
-    use crate::classes::capture::{_capture_graphs, _capture_results, PyCapture};
+    use crate::classes::capture::{_capture_graphs, _capture_results, _replay_images, PyCapture};
     #[pymodule_export]
     use crate::classes::commands::PyCommands;
     #[pymodule_export]

@@ -1,9 +1,11 @@
 //! `Capture`: some runs in one file, and running such a file again.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rgraph_plan::plan::Plan;
 use rgraph_vk::{Capture, CaptureFile, Difference, Replay, ReplayOptions};
 
 use crate::arguments::convert::Count;
@@ -164,11 +166,33 @@ pub fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, S
 #[pyfunction]
 pub fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
     let (file, plan) = (read(py, &path)?, plan.plan());
-    let array = |(name, bytes): (&str, _)| {
-        let found = plan.resources.iter_ids().find(|(id, _)| plan.resource_name(*id) == name)?;
-        PyArray::stored(name, &found.1.kind, bytes)
-    };
-    Ok(file.results(nth).filter_map(array).collect())
+    Ok(file.results(nth).filter_map(|one| stored(plan, one)).collect())
+}
+
+/// What `Device.replay` returns, and the images of a graph at the end of its last frame: all that a picture can be of.
+#[pyfunction]
+#[pyo3(signature = (device, path, nth, plan, *, anew = false))]
+pub fn _replay_images<'py>(
+    device: &Bound<'py, PyDevice>,
+    path: PathBuf,
+    nth: usize,
+    plan: &PyPlan,
+    anew: bool,
+) -> PyResult<(Bound<'py, PyAny>, Vec<PyArray>)> {
+    let py = device.py();
+    let (file, plan) = (read(py, &path)?, plan.plan());
+    let options = move || ReplayOptions { anew, images: Some(nth), ..ReplayOptions::default() };
+    let replayed: Detached<Replay> =
+        device.get().device.make_patiently(py, move |device| device.replay(&file, &options()))?;
+    let replayed = replayed.replayed();
+    let images = replayed.images.iter().map(|(name, bytes)| (&**name, Arc::clone(bytes)));
+    Ok((report(py, replayed)?, images.filter_map(|one| stored(plan, one)).collect()))
+}
+
+/// The array of a resource's bytes; `None` if they are not as many as it has.
+fn stored(plan: &Plan, (name, bytes): (&str, Arc<[u8]>)) -> Option<PyArray> {
+    let found = plan.resources.iter_ids().find(|(id, _)| plan.resource_name(*id) == name)?;
+    PyArray::stored(name, &found.1.kind, bytes)
 }
 
 #[pymethods]

@@ -1,6 +1,6 @@
 //! Running a capture again, and comparing what it leaves.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,6 +9,7 @@ use rgraph_files::graph::Settings;
 use rgraph_files::read_plan;
 use rgraph_plan::bake::Options;
 use rgraph_plan::graph::{FlagId, Graph, PassId, Ranges};
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
 use super::bad;
@@ -32,13 +33,16 @@ use crate::work::{Work, Workload};
 pub struct ReplayOptions<'a> {
     /// Bakes each graph for this device instead of taking the captured plan.
     pub anew: bool,
+    /// The graph whose images are kept, all that a picture can be of, at the end of its last frame. It is baked anew with
+    /// them as roots.
+    pub images: Option<usize>,
     /// Called every 50 ms while waiting.
     pub poll: Option<Poll<'a>>,
 }
 
 impl fmt::Debug for ReplayOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplayOptions").field("anew", &self.anew).finish_non_exhaustive()
+        f.debug_struct("ReplayOptions").field("anew", &self.anew).field("images", &self.images).finish_non_exhaustive()
     }
 }
 
@@ -77,6 +81,8 @@ pub struct Replay {
     pub captured_on: [String; 2],
     /// Why captured plans were not taken.
     pub notes: Vec<String>,
+    /// Name and bytes of the images that [`ReplayOptions::images`] asks for: the texels of mip 0, layer by layer.
+    pub images: Vec<(String, Arc<[u8]>)>,
 }
 
 impl Replay {
@@ -116,7 +122,8 @@ impl Device {
         let (info, mut notes, mut differences) = (self.info(), Vec::new(), Vec::new());
         let clock = Arc::new(AtomicUsize::new(0));
         let mut graphs: Vec<Option<Compiled>> = vec![None; model.graphs.len()];
-        let mut frames = Vec::new();
+        let (mut frames, mut images) = (Vec::new(), Vec::new());
+        let last = model.frames.iter().rposition(|frame| Some(frame.graph) == options.images);
         for (at, frame) in model.frames.iter().enumerate() {
             clock.store(at, Ordering::Relaxed);
             let captured = &model.graphs[frame.graph];
@@ -124,12 +131,16 @@ impl Device {
                 Some(compiled) => compiled,
                 none => {
                     let load = workload(model, frame.graph, &clock)?;
-                    let compiled = compile(self, captured, load, options, &mut notes)?;
+                    let mut compiled = compile(self, captured, load, options, &mut notes)?;
+                    if options.images == Some(frame.graph) {
+                        compiled = self.compile(keeping(&compiled), &Options::default())?;
+                    }
                     restore(&compiled, captured)?;
                     none.insert(compiled)
                 }
             };
-            let bytes = run(compiled, (at, frame), options, &mut differences)?;
+            let kept = if last == Some(at) { Some(&mut images) } else { None };
+            let bytes = run(compiled, (at, frame), options, &mut differences, kept)?;
             frames.push(ReplayedFrame { graph: captured.name.clone(), bytes });
         }
         for (captured, compiled) in model.graphs.iter().zip(&graphs) {
@@ -146,7 +157,7 @@ impl Device {
         }
         let same_driver = model.device == info.name && model.driver == info.driver;
         let captured_on = [model.device.clone(), model.driver.clone()];
-        Ok(Replay { frames, differences, same_driver, captured_on, notes })
+        Ok(Replay { frames, differences, same_driver, captured_on, notes, images })
     }
 }
 
@@ -213,6 +224,24 @@ fn compile(
     device.compile(load, &Options::default())
 }
 
+/// Images of a plan that a picture can be of: of one sample, and still there at the end of the frame.
+fn pictured(compiled: &Compiled) -> Vec<ResourceId> {
+    let prepared = compiled.prepared();
+    let (graph, plan) = (&prepared.workload.graph, &prepared.plan);
+    let single = |kind: &PlanKind| matches!(kind, PlanKind::Image { samples: 1, volume: false, .. });
+    let used = plan.resources.iter_ids().filter(|(_, one)| one.lifetime.is_some() && single(&one.kind));
+    let modified: HashSet<_> = graph.resources().iter().filter_map(|one| one.modifies).collect();
+    let names = used.filter_map(|(id, _)| graph.find_resource(plan.resource_name(id)));
+    names.filter(|id| !modified.contains(id)).collect()
+}
+
+/// The work of a graph whose images are roots, too.
+fn keeping(compiled: &Compiled) -> Workload {
+    let mut load = compiled.prepared().workload.clone();
+    pictured(compiled).into_iter().for_each(|image| load.graph.root(image));
+    load
+}
+
 /// Refuses bytes that do not fit.
 fn check_length(name: &str, wanted: u64, given: usize) -> Result<(), Error> {
     if given as u64 == wanted {
@@ -261,12 +290,13 @@ fn holds(graph: &Graph, root: ResourceId, flags: &[(String, bool)]) -> bool {
         || !fallbacks.any(|one| graph.passes()[one.pass].conditional.is_some_and(off))
 }
 
-/// Runs a frame; returns how many bytes were compared.
+/// Runs a frame; returns how many bytes were compared. `kept` takes the images of the frame.
 fn run(
     compiled: &Compiled,
     (at, frame): (usize, &CapturedFrame),
     options: &ReplayOptions<'_>,
     differences: &mut Vec<Difference>,
+    kept: Option<&mut Vec<(String, Bytes)>>,
 ) -> Result<u64, Error> {
     let prepared = compiled.prepared();
     let graph = &prepared.workload.graph;
@@ -301,7 +331,10 @@ fn run(
             Ok((resource(&one.resource)?, ranges, one))
         })
         .collect::<Result<_, Error>>()?;
-    let whole_roots = wanted.iter().filter(|(_, ranges, _)| *ranges == Ranges::default());
+    let whole_roots = wanted.iter().filter(|(_, ranges, _)| *ranges == Ranges::default()).map(|(id, ..)| *id);
+    let mut read: BTreeSet<ResourceId> = whole_roots.collect();
+    let pictures = if kept.is_some() { pictured(compiled) } else { Vec::new() };
+    read.extend(&pictures);
     let parts = wanted.iter().filter(|(_, ranges, _)| *ranges != Ranges::default());
     let inputs = Inputs {
         uploads,
@@ -317,7 +350,7 @@ fn run(
             .collect::<Result<_, Error>>()?,
         targets: frame.targets.iter().map(|(name, change)| Ok((pass(name)?, *change))).collect::<Result<_, Error>>()?,
         flags: frame.flags.clone(),
-        read: Some(whole_roots.map(|(id, ..)| *id).collect()),
+        read: Some(read.into_iter().collect()),
         parts: parts.map(|(id, ranges, _)| (*id, *ranges)).collect(),
         poll: options.poll,
         ..Inputs::default()
@@ -329,6 +362,12 @@ fn run(
         let read = done.read_part(*id, *ranges)?;
         differences.extend(difference(Some(at), &outcome.resource, &outcome.bytes, read.bytes()));
         compared += outcome.bytes.len() as u64;
+    }
+    if let Some(kept) = kept {
+        for image in pictures.into_iter().filter(|image| holds(graph, *image, &frame.flags)) {
+            let read = done.read_part(image, Ranges::default())?;
+            kept.push((graph.resource_name(image).to_owned(), Bytes::from(read.bytes())));
+        }
     }
     Ok(compared)
 }
