@@ -4092,12 +4092,23 @@ class Device:
         """
     def wait_idle(self) -> None:
         """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
-    def close(self) -> None:
+    def close(self, *, timeout: float | None = 10.0) -> None:
         """Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
         ends the wait; the device is then still open.
 
         Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
         that runs meanwhile goes on, and its frame fails.
+
+        Parameters
+        ----------
+        timeout
+            Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the GPU is
+            waited for as long as it takes.
+
+        Raises
+        ------
+        BusyError
+            RG-E404 if the time is over; the device is then still open, and behind a `with` block it refuses everything.
         """
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...

@@ -226,15 +226,23 @@ def test_a_run_in_another_process_waits_for_a_binary_semaphore(kind: str):
             signal = [(semaphore, None)]
             return device.run(adding(), inputs={"numbers": numbers}, wait=[(gate, 1)], signal=signal, read=[])
 
-        # A sync_fd is a signal that was submitted, an opaque_fd the semaphore itself.
-        frame = signalling() if kind == "sync_fd" else None
-        exported = semaphore.export()
-        if frame is None:
+        # A sync_fd is a signal that is on its way, an opaque_fd the semaphore itself.
+        if kind == "sync_fd":
+            frame = signalling()
+            with pytest.raises(rg.GraphError, match="cannot be exported yet"):
+                semaphore.export()
+            gate.signal(1)
+            exported = semaphore.export()
+        else:
+            exported = semaphore.export()
             frame = signalling()
         with child(WAIT_ONCE, [exported]) as channel:
-            os.close(exported.fd)
-            assert channel.recv(5) == b"waits"
-            gate.signal(1)
+            if exported.fd >= 0:
+                os.close(exported.fd)
+            told = channel.recv(5)
+            if kind == "opaque_fd":
+                assert told == b"waits"
+                gate.signal(1)
             assert frame.wait(10)
         assert device.messages == []
 

@@ -7,6 +7,7 @@ import pytest
 
 import rgraph as rg
 from gpu.conftest import opened
+from gpu.test_semaphore_descriptors import asked
 
 ADD = """
 @group(0) @binding(0) var<storage, read> src: array<u32>;
@@ -370,3 +371,23 @@ def test_a_binary_signal_behind_an_open_wait_is_not_waited_for():
         timeline.signal(2)
         frame = started(adding(), device, wait=[(binary, None)])
         assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {1}
+
+
+def test_a_signal_behind_a_wait_for_what_another_user_has_is_refused():
+    with opened() as device:
+        memory = asked(lambda: device.shared_memory("block", 1 << 16))
+        numbers, gate = memory.buffer("numbers", 256), device.semaphore(5)
+        numbers.write(np.zeros(64, np.uint32))
+        numbers.release("the other", until=(gate, 6))
+        compiled = device.compile(adding())
+        # Its own signal comes behind the use that waits for it.
+        with pytest.raises(rg.GraphError, match="waits until a timeline has 6 and signals it with 6, so it"):
+            compiled.run(inputs={"src": numbers}, signal=[(gate, 6)], read=[])
+        frame = compiled.run(inputs={"src": numbers}, read=[])
+        if sum(queue["count"] for queue in device.profile.to_dict()["queues"]) == 1:
+            # So does the signal of a later run on the only queue.
+            with pytest.raises(rg.GraphError, match="a run before it on the same queue waits until it has 6"):
+                started(adding(), device, signal=[(gate, 6)], read=[])
+        assert not frame.done
+        gate.signal(6)
+        assert frame.wait(10)

@@ -34,6 +34,16 @@ class Interposer:
         both = [(len(flags), (ctypes.c_uint32 * max(len(flags), 1))(*flags)) for flags in (types, families)]
         self.library.interposer_pretend(*both[0], *both[1])
 
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        """Devices that are opened here share signals of binary semaphores as sync_fd."""
+        self.library.interposer_share(1)
+        self.log()
+        try:
+            yield
+        finally:
+            self.library.interposer_share(0)
+
     def log(self) -> list[str]:
         """The calls since the last time."""
         lines = self.library.interposer_log().decode().splitlines()

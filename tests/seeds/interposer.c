@@ -1,15 +1,19 @@
 /* A Vulkan loader in front of the system's, which pretends other memory types and queue families than the driver has, and
    logs calls. Each pretended memory type is the driver's type that can do what it promises and is most like it, all
    queues are the driver's first one. Memory that is not coherent is so for real: the program maps bytes of its own, which
-   flushes and invalidations copy, range by range. Structures are written out, since the tests need no Vulkan headers elsewhere:
+   flushes and invalidations copy, range by range. Where the driver shares no signals of semaphores, they are shared as
+   sync_fd: descriptors of events, which threads of this file write and wait for. Structures are written out, since the tests need no Vulkan headers elsewhere:
    Vulkan 1.3 specification, on a 64-bit machine. */
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 typedef void *handle;
 typedef void (*function)(void);
@@ -78,6 +82,43 @@ typedef struct { const char *name; function own, behind; } entry;
 static function behind(const char *name);
 #define REAL(result, ...) ((result(*)(__VA_ARGS__))behind(__func__ + 3))
 
+/* Signals of binary semaphores as descriptors. An export waits for the signal on the queue, behind which a thread writes
+   the event; an import signals its semaphore on the queue behind a timeline, which a thread signals with the event. */
+enum { SYNC_FD = 16, EXPORT_INFO = 1000077000, KIND_INFO = 1000207002, MOST_SHARED = 256 };
+static const char FD_EXTENSION[] = "VK_KHR_external_semaphore_fd";
+typedef struct { char name[256]; uint32_t version; } extension;
+typedef struct { base head; uint32_t kind; } handle_info;
+typedef struct { base head; uint32_t imported, compatible, features; } handle_properties;
+typedef struct { base head; uint32_t kind; uint64_t value; } kind_info;
+typedef struct { base head; uint32_t flags; } plain_info;
+typedef struct { base head; uint64_t semaphore; uint32_t kind; } export_info;
+typedef struct { base head; uint64_t semaphore; uint32_t flags, kind; int fd; } import_info;
+typedef struct { base head; uint64_t semaphore, value, stages; uint32_t device; } semaphore_point;
+typedef struct { base head; uint64_t semaphore, value; } semaphore_value;
+typedef struct {
+    base head; uint32_t flags, wait_count; const semaphore_point *waits; uint32_t command_count; const void *commands;
+    uint32_t signal_count; const semaphore_point *signals;
+} submit_info;
+typedef struct { handle owner; uint64_t fence, timeline; int fd; pthread_t thread; } shared_signal;
+static int sharing, failing;
+static struct { handle owner, queue; } device_queues[64];
+static shared_signal shared_signals[MOST_SHARED];
+static uint32_t shared_count;
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Which of the next submits fails once, for want of memory; 0: none. */
+void interposer_fail(int submit) { failing = submit; }
+
+/* Whether signals are shared from the next device on. */
+void interposer_share(int on) { sharing = on; }
+
+static int32_t submitted(handle queue, uint32_t count, const void *submits, uint64_t fence);
+static handle queue_of(handle owner) {
+    for (size_t at = 0; at < sizeof device_queues / sizeof *device_queues; at++) {
+        if (device_queues[at].owner == owner) return device_queues[at].queue;
+    }
+    return 0;
+}
 /* The driver's type that can do what a pretended one promises, and differs least from it; where memory lies counts more
    than how the CPU reads it. NONE: no resource may have the pretended type. */
 static uint32_t behind_type(uint32_t wanted, const memory_properties *real) {
@@ -117,10 +158,21 @@ static int32_t my_vkCreateDevice(handle physical, const device_info *info, const
     device_info own = *info;
     queue_info queue = info->queues[0];
     if (family_count) queue.family = 0, queue.count = 1, own.queues = &queue, own.queue_count = 1;
+    const char *names[64];
+    uint32_t kept = 0;
+    for (uint32_t at = 0; sharing && at < info->extension_count && kept < 64; at++) {
+        if (strcmp(info->extensions[at], FD_EXTENSION)) names[kept++] = info->extensions[at];
+    }
+    if (sharing) own.extensions = names, own.extension_count = kept;
     return REAL(int32_t, handle, const device_info *, const void *, handle *)(physical, &own, allocator, out);
 }
 static void my_vkGetDeviceQueue(handle owner, uint32_t index, uint32_t at, handle *out) {
     REAL(void, handle, uint32_t, uint32_t, handle *)(owner, family_count ? 0 : index, at, out);
+    for (size_t found = 0; found < sizeof device_queues / sizeof *device_queues; found++) {
+        if (device_queues[found].owner && device_queues[found].owner != owner) continue;
+        device_queues[found].owner = owner, device_queues[found].queue = *out;
+        break;
+    }
 }
 static int32_t my_vkCreateCommandPool(handle owner, const pool_info *info, const void *allocator, uint64_t *out) {
     pool_info own = *info;
@@ -246,7 +298,106 @@ static int32_t my_vkInvalidateMappedMemoryRanges(handle owner, uint32_t count, c
 }
 static int32_t my_vkQueueSubmit2(handle queue, uint32_t count, const void *submits, uint64_t fence) {
     note("submit %u\n", count, 0);
-    return REAL(int32_t, handle, uint32_t, const void *, uint64_t)(queue, count, submits, fence);
+    if (failing && !--failing) return -1;
+    return submitted(queue, count, submits, fence);
+}
+static function of_device(handle owner, const char *name);
+#define CALL(owner, name, ...) ((int32_t(*)(__VA_ARGS__))of_device(owner, #name))
+
+static int32_t my_vkEnumerateDeviceExtensionProperties(handle physical, const char *layer, uint32_t *count, extension *out) {
+    uint32_t room = *count;
+    int32_t done = REAL(int32_t, handle, const char *, uint32_t *, extension *)(physical, layer, count, out);
+    if (!sharing || layer || done < 0) return done;
+    for (uint32_t at = 0; out && at < *count; at++) {
+        if (!strcmp(out[at].name, FD_EXTENSION)) return done;
+    }
+    if (out && *count == room) return 5;
+    if (out) memset(out + *count, 0, sizeof *out), strcpy(out[*count].name, FD_EXTENSION), out[*count].version = 1;
+    ++*count;
+    return done;
+}
+static void my_vkGetPhysicalDeviceExternalSemaphoreProperties(handle physical, const handle_info *info, handle_properties *out) {
+    REAL(void, handle, const handle_info *, handle_properties *)(physical, info, out);
+    if (sharing && info->kind == SYNC_FD && !info->head.next) out->features = 3, out->compatible = SYNC_FD;
+}
+static int32_t my_vkCreateSemaphore(handle owner, const plain_info *info, const void *allocator, uint64_t *out) {
+    plain_info own = *info;
+    const base *next = info->head.next;
+    if (sharing && next && next->type == EXPORT_INFO) own.head.next = next->next;
+    return REAL(int32_t, handle, const plain_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+}
+static int32_t submitted(handle queue, uint32_t count, const void *submits, uint64_t fence) {
+    pthread_mutex_lock(&queue_lock);
+    int32_t done = ((int32_t(*)(handle, uint32_t, const void *, uint64_t))behind("vkQueueSubmit2"))(queue, count, submits, fence);
+    pthread_mutex_unlock(&queue_lock);
+    return done;
+}
+static void *exporting(void *of) {
+    shared_signal *one = of;
+    uint64_t event = 1;
+    CALL(one->owner, vkWaitForFences, handle, uint32_t, const uint64_t *, uint32_t, uint64_t)(one->owner, 1, &one->fence, 1, ~0ull);
+    if (write(one->fd, &event, sizeof event) != sizeof event) abort();
+    close(one->fd);
+    return 0;
+}
+static void *importing(void *of) {
+    shared_signal *one = of;
+    struct pollfd event = {one->fd, POLLIN, 0};
+    while (one->fd >= 0 && poll(&event, 1, -1) != 1) {}
+    if (one->fd >= 0) close(one->fd);
+    semaphore_value value = {{1000207005, 0}, one->timeline, 1};
+    CALL(one->owner, vkSignalSemaphore, handle, const semaphore_value *)(one->owner, &value);
+    return 0;
+}
+static shared_signal *shared_signal_of(handle owner) {
+    if (shared_count == MOST_SHARED) abort();
+    shared_signals[shared_count] = (shared_signal){.owner = owner, .fd = -1};
+    return shared_signals + shared_count++;
+}
+static int32_t my_vkGetSemaphoreFdKHR(handle owner, const export_info *info, int *out) {
+    if (info->kind != SYNC_FD) return REAL(int32_t, handle, const export_info *, int *)(owner, info, out);
+    note("export sync_fd\n", 0, 0);
+    shared_signal *one = shared_signal_of(owner);
+    plain_info fence = {{8, 0}, 0};
+    semaphore_point wait = {{1000314005, 0}, info->semaphore, 0, 0x10000, 0};
+    submit_info submit = {{1000314004, 0}, 0, 1, &wait, 0, 0, 0, 0};
+    one->fd = eventfd(0, EFD_CLOEXEC);
+    CALL(owner, vkCreateFence, handle, const plain_info *, const void *, uint64_t *)(owner, &fence, 0, &one->fence);
+    *out = dup(one->fd);
+    int32_t done = submitted(queue_of(owner), 1, &submit, one->fence);
+    if (done || one->fd < 0 || *out < 0) abort();
+    pthread_create(&one->thread, 0, exporting, one);
+    return 0;
+}
+static int32_t my_vkImportSemaphoreFdKHR(handle owner, const import_info *info) {
+    if (info->kind != SYNC_FD) return REAL(int32_t, handle, const import_info *)(owner, info);
+    note(info->flags == 1 ? "import sync_fd\n" : "import for ever\n", 0, 0);
+    shared_signal *one = shared_signal_of(owner);
+    kind_info kind = {{KIND_INFO, 0}, 1, 0};
+    plain_info timeline = {{9, &kind}, 0};
+    CALL(owner, vkCreateSemaphore, handle, const plain_info *, const void *, uint64_t *)(owner, &timeline, 0, &one->timeline);
+    semaphore_point wait = {{1000314005, 0}, one->timeline, 1, 0x10000, 0};
+    semaphore_point signal = {{1000314005, 0}, info->semaphore, 0, 0x10000, 0};
+    submit_info submit = {{1000314004, 0}, 0, 1, &wait, 0, 0, 1, &signal};
+    one->fd = info->fd;
+    if (submitted(queue_of(owner), 1, &submit, 0)) abort();
+    pthread_create(&one->thread, 0, importing, one);
+    return 0;
+}
+static void my_vkDestroyDevice(handle owner, const void *allocator) {
+    for (uint32_t at = 0; at < shared_count; at++) {
+        shared_signal *one = shared_signals + at;
+        if (one->owner != owner) continue;
+        pthread_join(one->thread, 0);
+        CALL(owner, vkDeviceWaitIdle, handle)(owner);
+        if (one->fence) CALL(owner, vkDestroyFence, handle, uint64_t, const void *)(owner, one->fence, 0);
+        if (one->timeline) CALL(owner, vkDestroySemaphore, handle, uint64_t, const void *)(owner, one->timeline, 0);
+        one->owner = 0;
+    }
+    REAL(void, handle, const void *)(owner, allocator);
+    for (size_t at = 0; at < sizeof device_queues / sizeof *device_queues; at++) {
+        if (device_queues[at].owner == owner) device_queues[at].owner = 0;
+    }
 }
 static void transfer(uint32_t *source, uint32_t *target) {
     if (*source != *target) note("transfer %u to %u\n", *source, *target);
@@ -277,7 +428,8 @@ static entry table[] = {
     OWN(vkGetDeviceImageMemoryRequirements), OWN(vkGetBufferMemoryRequirements),
     OWN(vkGetBufferMemoryRequirements2), OWN(vkGetImageMemoryRequirements2), OWN(vkAllocateMemory),
     OWN(vkFreeMemory), OWN(vkMapMemory),    OWN(vkFlushMappedMemoryRanges), OWN(vkInvalidateMappedMemoryRanges), OWN(vkQueueSubmit2),
-    OWN(vkCmdPipelineBarrier2),
+    OWN(vkCmdPipelineBarrier2), OWN(vkEnumerateDeviceExtensionProperties), OWN(vkCreateSemaphore), OWN(vkDestroyDevice),
+    OWN(vkGetPhysicalDeviceExternalSemaphoreProperties), OWN(vkGetSemaphoreFdKHR), OWN(vkImportSemaphoreFdKHR),
 };
 static entry *find(const char *name) {
     for (size_t at = 0; at < sizeof table / sizeof *table; at++) {
@@ -286,8 +438,14 @@ static entry *find(const char *name) {
     return 0;
 }
 static function behind(const char *name) { return find(name)->behind; }
+static function of_device(handle owner, const char *name) {
+    entry *one = find(name);
+    return one ? one->behind : ((function(*)(handle, const char *))behind("vkGetDeviceProcAddr"))(owner, name);
+}
 static function answer(const char *name, function found) {
-    entry *one = found ? find(name) : 0;
+    entry *one = find(name);
+    // The extension's functions are not the driver's.
+    if (!found && !(sharing && one && strstr(name, "SemaphoreFdKHR"))) return 0;
     if (one) one->behind = found;
     return one ? one->own : found;
 }

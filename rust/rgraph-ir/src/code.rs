@@ -197,6 +197,8 @@ codes! {
         WaitsForItself = 402,
         /// Contents of a compiled graph handed over to a later one.
         HandedOver = 403,
+        /// Wait for a semaphore that nobody signals.
+        NeverSignalled = 404,
     }
     Plan {
         /// Malformed plan: command, id or range out of bounds.

@@ -34,6 +34,7 @@ pub use compile::pipeline::pipelines_made_so_far;
 pub use device::context::{EntryTable, INSTALL};
 pub use device::diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
 pub use device::fence::Fence;
+pub use device::foreign_wait::{CLOSE_PATIENCE, Patience};
 pub use device::lend::{HostAllocator, JobThreads, LentMemory, MemoryRequest, MemorySource};
 pub use device::open::wait_for_open_devices;
 pub use device::physical::{DeviceInfo, DeviceKind, Family, HeapInfo};

@@ -13,7 +13,9 @@ use std::time::Duration;
 use ash::vk;
 use rgraph_plan::bake::Options;
 use rgraph_vk::work::CallbackError;
-use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Measure, Upload};
+use rgraph_vk::{
+    Code, Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Measure, SharedPlace, Upload,
+};
 
 use support::demand::demand;
 use support::example::{Example, SIDE, example, photo};
@@ -323,4 +325,28 @@ fn a_small_world_is_enough_or_says_what_it_lacks() {
     assert!(error.contains("pixels  4352 bytes"), "the largest is named: {error}");
     drop(device);
     assert_eq!(faults.imbalance(), None);
+}
+
+#[test]
+fn a_release_that_fails_gives_the_value_of_its_signal_back() {
+    let Some(faults) = table() else { return };
+    let device = Device::new(&options(&faults)).expect("a device");
+    let memory = match device.shared_memory("block", 1 << 16) {
+        Err(Error::Device(error)) if error.code == Code::Missing => return,
+        memory => memory.expect("the device shares memory"),
+    };
+    let place = SharedPlace { offset: None, overlap: false, holder: None };
+    let numbers = memory.buffer("numbers", 256, place).expect("it fits");
+    numbers.write(&[7; 256]).expect("it is written");
+    let timeline = device.semaphore(0).expect("a semaphore");
+    faults.fail_call("vkQueueSubmit2", 1, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+    let failed = numbers.release("the other", Some((&timeline, 1)), None).expect_err("its submit fails");
+    faults.disarm();
+    assert!(failed.to_string().contains("vkQueueSubmit2"), "{failed}");
+    assert!(numbers.holder().is_none(), "it is still this device's");
+    assert_eq!(timeline.value().expect("a value"), 0);
+    numbers.release("the other", Some((&timeline, 1)), None).expect("the value is free again");
+    assert!(timeline.wait(1, Some(PATIENCE)).expect("nothing fails"));
+    let twice = timeline.promised(1).expect_err("it has the value").to_string();
+    assert!(twice.contains("it has or will have 1"), "{twice}");
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use bench::{Bench, device, using, words};
 use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::graph::{Place, Use};
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::work::{CallbackError, HostViews, HostWork, Work};
+use rgraph_vk::work::{CallbackError, HostViews, HostWork, Step, Transfer, Work};
 use rgraph_vk::{Device, DeviceOptions, Error, Inputs};
 
 /// Writes its number of calls, behind a gate.
@@ -58,6 +59,18 @@ fn gated(shut: bool) -> (Bench, Arc<Gated>, ResourceId) {
     work.set(shut);
     b.workload.works.insert(pass, Work::Host(work.clone()));
     (b, work, out)
+}
+
+/// A graph that fills a buffer, which is read back.
+fn filled() -> (Bench, ResourceId) {
+    let mut b = Bench::new([8, 8]);
+    let out = b.graph().buffer("out", 256);
+    b.graph().root(out);
+    let how = Use { transfer: Some(rgraph_plan::access::Transfer::Fill), ..using(Usage::TransferDst) };
+    let pass = b.pass("fill", PassQueue::Graphics, &[(out, how)]);
+    let fill = Transfer::Fill { buffer: out, offset: 0, size: None, word: 7 };
+    b.steps(pass, vec![Step::Transfer(fill)]);
+    (b, out)
 }
 
 /// What a signal handler says.
@@ -126,6 +139,32 @@ fn a_frame_can_be_waited_for_without_end() {
     let frame = b.compile(&device.0).run(&Inputs::default()).unwrap();
     assert!(frame.wait(Some(Duration::MAX)).unwrap());
     assert!(device.0.is_idle_within(Duration::MAX).unwrap());
+}
+
+#[test]
+fn a_device_whose_run_waits_for_nobody_closes_with_an_error_and_its_drop_destroys_nothing() {
+    let Some(device) = device(2) else { return };
+    let (b, _) = filled();
+    let compiled = b.compile(&device.0);
+    let gate = device.0.semaphore(0).unwrap();
+    let place = Some(Place { file: "film.rs".into(), line: 7 });
+    let frame = compiled.run(&Inputs { waits: vec![gate.reaches(2)], place, ..Inputs::default() }).unwrap();
+    let error = device.0.close_within(Some(Duration::from_millis(100))).unwrap_err().to_string();
+    let semaphore = format!("semaphore {:#x} has 2, and it has 0", gate.shown());
+    let said = format!("RG-E404 the device cannot be closed: graph \"test\" waits until {semaphore}");
+    assert!(error.starts_with(&said), "{error}");
+    assert!(error.contains("\n  film.rs:7  it was run here\n"), "{error}");
+    // It is as it was: the wait ends, and the device does.
+    gate.signal(2).unwrap();
+    assert!(frame.wait(Some(Duration::from_secs(20))).unwrap());
+    device.0.close_within(Some(Duration::ZERO)).unwrap();
+    assert!(device.0.is_closed());
+
+    // Nobody signals the next one. The drop ends, and leaves to the GPU what it may still use.
+    let Some(left) = self::device(2) else { return };
+    let gate = left.0.semaphore(0).unwrap();
+    drop(b.compile(&left.0).run(&Inputs { waits: vec![gate.reaches(1)], ..Inputs::default() }).unwrap());
+    drop((gate, left));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Python values into the planner's: text, whole numbers, ranges, names of enumerations. A wrong type is a
 //! `TypeError`; a number or a name that cannot be is a `GraphError`.
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use rgraph_plan::access::{Accesses, Aspects, Stages};
@@ -92,6 +94,12 @@ fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
         return bad(py, Code::BadNumber, message, &help);
     }
     PyTypeError::new_err(format!("expected a number, not '{kind}'"))
+}
+
+/// Seconds of a `timeout=`; `None`: for ever.
+pub fn seconds(timeout: Option<Number>) -> PyResult<Option<Duration>> {
+    let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
+    timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))
 }
 
 fn refuse_bool(value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -1,14 +1,12 @@
 //! `BinarySemaphore` and `Fence`.
 
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 use rgraph_vk::{BinarySemaphore, Fence, SemaphoreFd};
 
-use crate::arguments::convert::{Number, Text};
+use crate::arguments::convert::{Number, Text, seconds};
 use crate::classes::device::PyDevice;
 use crate::classes::share::{Import, exported_binary};
 use crate::run::detached::{Detached, call, wait};
@@ -180,8 +178,7 @@ impl PyFence {
     ///     Whether it is done; `False`: the time was over first, or no run has the fence.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
-        let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
-        let timeout = timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))?;
+        let timeout = seconds(timeout)?;
         let given = self.fence.known().is_given();
         if !given {
             return Ok(false);

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,10 +21,9 @@ use crate::classes::compiled::PyCompiled;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::profile::PyProfile;
-use crate::run::detached::{Detached, call, wait};
+use crate::run::detached::{Detached, call};
 use crate::run::error::bad;
 use crate::run::follow::Follow;
-use crate::run::functions::outside;
 use crate::run::inputs;
 use crate::run::record::record;
 use crate::run::remembered::{Remembered, Snapshot, What};
@@ -97,7 +95,7 @@ impl PyDevice {
     }
 
     /// Lets go of what `run` compiled.
-    fn forget(&self) {
+    pub fn forget(&self) {
         let forgotten = std::mem::take(&mut *self.compiled());
         drop(forgotten);
     }
@@ -524,58 +522,6 @@ impl PyDevice {
         let arguments = inputs::Arguments { inputs, flags, params, ..inputs::Arguments::default() };
         let report = inputs::chaos(&compiled, origin.as_ref(), &arguments, options)?;
         crate::classes::report::chaos(slf.py(), &report)
-    }
-
-    /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.
-    fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
-        outside(py, &self.numbers)?;
-        wait(py, None, |free, slice| self.device.get(free)?.is_idle_within(slice))?;
-        call(py, |free| self.device.get(free)?.wait_idle())
-    }
-
-    /// Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
-    /// ends the wait; the device is then still open.
-    ///
-    /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
-    /// that runs meanwhile goes on, and its frame fails.
-    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.device.is_closed() {
-            return Ok(());
-        }
-        outside(py, &self.numbers)?;
-        // What keeps it from being waited for (it is lost, or another process's) is nothing to wait for.
-        wait(py, None, |free, slice| {
-            Ok(self.device.get(free).and_then(|device| device.is_idle_within(slice)).unwrap_or(true))
-        })?;
-        self.forget();
-        self.follow.set(None);
-        let closed = call(py, |free| self.device.get(free).map_or(Ok(()), Device::close));
-        self.device.abandon();
-        closed
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        let device = &slf.get().device;
-        call(slf.py(), |free| device.get(free)?.check())?;
-        Ok(slf)
-    }
-
-    #[pyo3(signature = (*error), text_signature = "($self, *error)")]
-    fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if !error.get_item(0).is_ok_and(|kind| !kind.is_none()) {
-            return self.close(py);
-        }
-        // What went wrong in the block does not wait for the GPU: an interrupt of a long frame is one. But the caller may
-        // destroy a device of its own next.
-        let ready = call(py, |free| {
-            let device = self.device.get(free)?;
-            Ok(device.is_borrowed() || device.is_idle_within(Duration::ZERO)?)
-        });
-        if !ready.is_ok_and(|ready| ready && self.close(py).is_ok()) {
-            self.device.abandon();
-            self.forget();
-        }
-        Ok(())
     }
 
     fn __repr__(&self) -> String {

@@ -19,6 +19,7 @@ use crate::classes::device::PyDevice;
 use crate::run::detached::{Detached, call};
 use crate::run::error::{bad, guarded};
 use crate::run::functions::outside;
+use crate::run::inputs::poll;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
 ///
@@ -307,7 +308,7 @@ impl PyDeviceResource {
         outside(py, &[self.device])?;
         let (host, layout) = self.host(array, "the array for")?;
         let bytes = layout.pack(&host.form, host.bytes());
-        call(py, |free| self.resource.get(free)?.write(&bytes))
+        call(py, |free| self.resource.get(free)?.write_polling(&bytes, Some(&poll)))
     }
 
     /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
@@ -326,7 +327,7 @@ impl PyDeviceResource {
     fn read(&self, py: Python<'_>, into: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PyArray>> {
         outside(py, &[self.device])?;
         let Some(into) = into else {
-            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            let bytes = self.resource.make(py, |resource, _| resource.read_polling(Some(&poll)))?;
             return guarded(py, || PyArray::new(bytes, self.layout())).map(Some);
         };
         let (mut host, layout) = self.host(into, "the array to read into from")?;
@@ -336,12 +337,12 @@ impl PyDeviceResource {
         }
         host.written(py, "the array to read into")?;
         if !layout.is_packed() {
-            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            let bytes = self.resource.make(py, |resource, _| resource.read_polling(Some(&poll)))?;
             layout.unpack(bytes.bytes(), host.bytes_mut());
             return Ok(None);
         }
         let to = host.bytes_mut();
-        call(py, |free| self.resource.get(free)?.read_into(to)).map(|()| None)
+        call(py, |free| self.resource.get(free)?.read_into_polling(to, Some(&poll))).map(|()| None)
     }
 
     fn __repr__(&self) -> String {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{DeviceError, Devices};
+use rgraph_vk::{CLOSE_PATIENCE, DeviceError, Devices};
 
 use crate::arguments::convert::{Count, Text, items};
 use crate::arguments::options::{Budget, MaxBatches, Measuring};
@@ -360,7 +360,7 @@ impl PyDevices {
         let forgotten = std::mem::take(&mut *self.compiled());
         drop(forgotten);
         for (device, _) in self.list.iter().zip(&self.opened).filter(|(_, opened)| **opened) {
-            device.get().close(py)?;
+            device.get().close_within(py, Some(CLOSE_PATIENCE))?;
         }
         Ok(())
     }

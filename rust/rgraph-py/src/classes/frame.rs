@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyIterator, PyList, PyString};
@@ -12,7 +11,7 @@ use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{DevicesFrame, Frame, Readback};
 
-use crate::arguments::convert::Number;
+use crate::arguments::convert::{Number, seconds};
 use crate::arguments::reads::typed;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
@@ -198,9 +197,7 @@ impl PyFrame {
     ///     True when it is done; False after the timeout.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
-        let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds));
-        let refuse = |_| PyValueError::new_err("a timeout is a number of seconds, not negative");
-        self.until_done(py, timeout.transpose().map_err(refuse)?)
+        self.until_done(py, seconds(timeout)?)
     }
 
     /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.

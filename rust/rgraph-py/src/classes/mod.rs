@@ -10,6 +10,7 @@ pub(crate) mod commands;
 pub(crate) mod compiled;
 pub(crate) mod compute;
 pub(crate) mod device;
+pub(crate) mod device_end;
 pub(crate) mod device_resource;
 pub(crate) mod devices;
 pub(crate) mod devices_compiled;

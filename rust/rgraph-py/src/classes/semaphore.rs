@@ -1,9 +1,6 @@
 //! `Semaphore`, and what runs wait for and signal.
 
-use std::time::Duration;
-
 use ash::vk::{self, Handle};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyTuple};
 use rgraph_plan::access::{Stages, Usage};
@@ -11,7 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{BinarySemaphore, Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
 
-use crate::arguments::convert::{Number, Text, one_or_many};
+use crate::arguments::convert::{Number, Text, one_or_many, seconds};
 use crate::classes::binary::{PyBinarySemaphore, PyFence};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
@@ -110,8 +107,7 @@ impl PySemaphore {
     ///     Whether it has the value; `False`: the time was over first.
     #[pyo3(signature = (value, timeout = None))]
     fn wait(&self, py: Python<'_>, value: u64, timeout: Option<Number>) -> PyResult<bool> {
-        let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
-        let timeout = timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))?;
+        let timeout = seconds(timeout)?;
         wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value, Some(slice)))
     }
 

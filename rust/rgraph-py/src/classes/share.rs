@@ -13,6 +13,7 @@ use crate::classes::semaphore::PySemaphore;
 use crate::run::detached::{Detached, Free, Plain, call};
 use crate::run::error::bad;
 use crate::run::functions::outside;
+use crate::run::inputs::poll;
 use crate::run::record::record;
 
 impl Plain for OwnedFd {}
@@ -385,7 +386,10 @@ impl PyDeviceResource {
         outside(py, &[self.device()])?;
         let signal = signal.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
         let until = until.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
-        call(py, |free| self.resource.get(free)?.release(to.0, moment(free, signal)?, moment(free, until)?))
+        call(py, |free| {
+            let (signal, until) = (moment(free, signal)?, moment(free, until)?);
+            self.resource.get(free)?.release_polling(to.0, signal, until, Some(&poll))
+        })
     }
 
     /// Take it back from its holder, who left images in layout `general`.

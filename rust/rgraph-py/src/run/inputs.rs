@@ -22,6 +22,7 @@ use crate::arguments::convert::Text;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::options::Measuring;
 use crate::arguments::reads;
+use crate::arguments::source;
 use crate::arguments::value::value;
 use crate::classes::array_layout::ArrayLayout;
 use crate::classes::compiled::PyCompiled;
@@ -380,6 +381,9 @@ fn gather<'py>(
     }
     inputs.unread = lent.iter().map(|lent| lent.id).collect();
     if let Some(one) = one {
+        if arguments.wait.is_some() {
+            inputs.place = source::place(py);
+        }
         semaphore::given(one, arguments, &mut inputs).inspect_err(|_| one.device.get().device.withdraw(&inputs))?;
     }
     let pending = this.pending();
@@ -405,7 +409,7 @@ fn gather<'py>(
 }
 
 /// Looks whether a signal (Ctrl-C) has come.
-fn poll() -> Result<(), CallbackError> {
+pub fn poll() -> Result<(), CallbackError> {
     if ending::is_ending() {
         return Err("the process ends".into());
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rgraph_plan::bake::Options;
-use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::graph::{PassId, Place, Ranges};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::resource::ResourceId;
 
@@ -80,6 +80,8 @@ pub struct Inputs<'a> {
     pub signals: Vec<SemaphoreSignal>,
     /// A fence that the run signals.
     pub fence: Option<RunFence>,
+    /// Where the program asks for the run, for the message of a wait that never ends.
+    pub place: Option<Place>,
     /// Called every 50 ms while waiting.
     pub poll: Option<Poll<'a>>,
 }

@@ -120,6 +120,7 @@ impl Device {
             captures: Default::default(),
             promises: Default::default(),
             handles: Default::default(),
+            foreign_waits: Default::default(),
             plans: Default::default(),
             spares: Arc::downgrade(&spares),
             lost: OnceLock::new(),

@@ -37,6 +37,11 @@ impl<T> Known<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect()
     }
 
+    /// Whether none was made, or all made so far were found to be gone.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     pub fn find(&self, handle: impl Handle) -> Option<Arc<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&handle.as_raw())?.upgrade()
     }

@@ -9,6 +9,7 @@ pub(crate) mod diagnose;
 pub(crate) mod driver;
 mod features;
 pub(crate) mod fence;
+pub(crate) mod foreign_wait;
 pub(crate) mod functions;
 pub(crate) mod handles;
 pub(crate) mod inside;
@@ -39,6 +40,7 @@ use crate::compile::spare::Spares;
 use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
+use crate::device::foreign_wait::CLOSE_PATIENCE;
 use crate::device::lend::{HostAllocator, JobThreads, MemorySource};
 use crate::device::physical::DeviceInfo;
 use crate::error::Error;
@@ -230,18 +232,38 @@ impl Device {
     /// with the last object made of it. Closing twice is once.
     ///
     /// # Errors
-    /// Never for a lost device: closing it does not wait.
+    /// `RG-E404` if for [`CLOSE_PATIENCE`](crate::CLOSE_PATIENCE) nothing but semaphores that nobody signals keeps it from that; the device is
+    /// then still open. Never for a lost device: closing it does not wait.
     pub fn close(&self) -> Result<(), Error> {
-        if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.is_ours() {
-            return Ok(());
+        self.close_within(Some(CLOSE_PATIENCE))
+    }
+
+    /// [`Device::close`] with another patience; `None`: for ever.
+    ///
+    /// # Errors
+    /// As [`Device::close`].
+    pub fn close_within(&self, patience: Option<Duration>) -> Result<(), Error> {
+        let waits = |shared: &Shared| shared.is_ours() && !shared.is_lost();
+        // Still open meanwhile: another thread may signal what a run waits for.
+        let first = if waits(&self.0) && !self.0.is_closed() { self.0.wait_with_patience(patience) } else { Ok(()) };
+        if matches!(first, Err(Error::Busy(_))) {
+            return first;
         }
-        if self.0.is_lost() {
+        if self.0.closed.swap(true, Ordering::AcqRel) || !waits(&self.0) {
             return Ok(());
         }
         self.1.clear();
         self.0.trim_staging();
-        let waited = self.0.wait_idle();
-        if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
+        let again = || self.0.wait_with_patience(patience).and_then(|()| self.0.wait_idle());
+        match first.and_then(|()| again()) {
+            // Another thread submitted it between.
+            Err(error @ Error::Busy(_)) => {
+                self.0.closed.store(false, Ordering::Release);
+                Err(error)
+            }
+            Err(error) if error.is_lost() => Ok(()),
+            waited => waited,
+        }
     }
 
     /// Ends the device's use at once: refuses everything from now on, and waits for nothing. The device itself goes

@@ -69,11 +69,6 @@ impl Shared {
             let waits = submit.waits.iter().map(|wait| Promise::Wait(wait.semaphore));
             let signals = submit.signals.iter().map(|&(semaphore, value)| Promise::Signal(semaphore, value));
             waits.chain(signals).chain([Promise::Fence(submit.fence)]).for_each(|promise| self.promises.keep(promise));
-            for wait in &submit.waits {
-                if let Some(timeline) = self.handles.timelines.find(wait.semaphore) {
-                    timeline.await_value(wait.value);
-                }
-            }
             for (semaphore, _) in &submit.signals {
                 if let Some(binary) = self.handles.binary.find(*semaphore) {
                     binary.signal_behind(self.open_waits());
@@ -84,10 +79,13 @@ impl Shared {
 
     /// The run that was given these failed: what of them it did not submit is as before.
     pub fn withdraw_promises(&self, inputs: &Inputs<'_>) {
-        for promise in all(inputs) {
-            if let Some(of) = self.promises.take(promise).and_then(|of| of.upgrade()) {
-                of.withdraw(promise);
-            }
+        all(inputs).for_each(|promise| self.withdraw(promise));
+    }
+
+    /// It is as before, unless it was submitted.
+    pub fn withdraw(&self, promise: Promise) {
+        if let Some(of) = self.promises.take(promise).and_then(|of| of.upgrade()) {
+            of.withdraw(promise);
         }
     }
 }

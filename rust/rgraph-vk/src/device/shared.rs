@@ -13,6 +13,7 @@ use crate::compile::pipeline::Pipelines;
 use crate::compile::spare::Spares;
 use crate::convert;
 use crate::device::context::Context;
+use crate::device::foreign_wait::{CLOSE_PATIENCE, ForeignWaits};
 use crate::device::functions::Functions;
 use crate::device::handles::Handles;
 use crate::device::lend::Threads;
@@ -56,6 +57,7 @@ pub(crate) struct Shared {
     pub captures: crate::capture::Captures,
     pub promises: Promises,
     pub handles: Handles,
+    pub foreign_waits: ForeignWaits,
     pub plans: KnownPlans,
     pub spares: Weak<Spares>,
     /// The first call that returned `VK_ERROR_DEVICE_LOST`.
@@ -261,17 +263,32 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Destroys nothing: what is not this process's, or what the GPU may go on with.
+    fn leave_everything(&mut self) {
+        let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let deletion_queue = std::mem::take(self.deletion_queue.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let transfers = std::mem::take(self.transfers.get_mut().unwrap_or_else(PoisonError::into_inner));
+        // The instance is destroyed with the last one that has it.
+        std::mem::forget((memory, deletion_queue, staging, transfers, self.context.clone()));
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
         if !self.is_ours() {
             // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
-            let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-            let deletion_queue = std::mem::take(self.deletion_queue.get_mut().unwrap_or_else(PoisonError::into_inner));
-            let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
-            std::mem::forget((memory, deletion_queue, staging));
+            self.leave_everything();
             return;
         }
         if !self.is_lost() {
+            if let Err(Error::Busy(error)) = self.wait_with_patience(Some(CLOSE_PATIENCE)) {
+                // Nothing that the GPU still uses is destroyed, and the program goes on.
+                log::error!("a device stays until the process ends: {}", error.message);
+                self.leave_everything();
+                return;
+            }
             let _ = self.wait_idle();
         }
         let transfers = self.transfers().take_all();

@@ -56,7 +56,7 @@ impl DevicesFrame {
             if let Some(frame) = of_part {
                 reads.push((root, frame.read(root)?));
             } else if let Some(physical) = shared.physical(state, place.device, shared.memory[root]) {
-                let block = staged::read(physical)?;
+                let block = staged::read(physical, None)?;
                 let name = shared.graph.resource_name(root).to_owned();
                 let (kind, bytes) = (physical.kind, packed_bytes(physical.kind));
                 reads.push((root, Readback(Arc::new(ReadbackShared { block, bytes, kind, name }))));

@@ -75,7 +75,7 @@ fn copy(
     host: Option<&HostMemory>,
 ) -> Result<(), Error> {
     let Some(host) = host else {
-        let block = staged::read(source)?;
+        let block = staged::read(source, None)?;
         let PlanKind::Buffer { size } = source.kind else { return Ok(()) };
         // SAFETY: the block is mapped as long as it lives and that large; the source is done with it, and nothing else
         // borrows it.

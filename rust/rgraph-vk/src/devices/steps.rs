@@ -208,7 +208,7 @@ impl Run<'_> {
             None => Contents::Nothing,
             // The receiver copies while its device takes what it copied before.
             Some((physical, planes)) if planes.len() == 1 => {
-                Contents::Whole(staged::read(physical)?, packed_bytes(physical.kind))
+                Contents::Whole(staged::read(physical, None)?, packed_bytes(physical.kind))
             }
             Some((physical, planes)) => {
                 let read = |plane| staged::read_plane(physical, plane);

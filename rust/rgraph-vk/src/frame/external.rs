@@ -24,13 +24,17 @@
 //! # }
 //! ```
 
+use std::sync::Arc;
+
 use ash::vk;
 use rgraph_plan::access::{Stages, Usage};
+use rgraph_plan::graph::Place;
 use rgraph_plan::plan::ForeignPoint;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::compile::prepared::Prepared;
 use crate::error::Error;
+use crate::memory::physical_resource::PhysicalResource;
 
 /// A wait for a semaphore of the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,12 +146,20 @@ pub(crate) fn points<'a>(
     prepared.plan.foreign.iter().filter(of)
 }
 
+fn waits_for_itself(value: u64, signal: u64) -> Error {
+    let message =
+        format!("a run waits until a timeline has {value} and signals it with {signal}, so it would never end");
+    Error::input("?", message, format!("wait for a value below {signal}, or signal one above {value}"))
+}
+
 /// What a run waits for and signals outside of its graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct External<'a> {
     pub waits: &'a [SemaphoreWait],
     pub signals: &'a [SemaphoreSignal],
     pub fence: Option<RunFence>,
+    /// Where the program asks for the run.
+    pub place: Option<&'a Place>,
 }
 
 impl External<'_> {
@@ -162,15 +174,23 @@ impl External<'_> {
                     && (signal.value == value || signal.value != 0 && signal.value < value && !apart)
             };
             if let Some(signal) = self.signals.iter().find(behind) {
-                let signal = signal.value;
-                let message = format!(
-                    "a run waits until a timeline has {value} and signals it with {signal}, so it would never end"
-                );
-                return Err(Error::input(
-                    "?",
-                    message,
-                    format!("wait for a value below {signal}, or signal one above {value}"),
-                ));
+                return Err(waits_for_itself(value, signal.value));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where the run waits for the user outside of the device who has an import.
+    pub fn check_held<'p>(&self, imports: impl Iterator<Item = &'p Arc<PhysicalResource>>) -> Result<(), Error> {
+        if self.signals.is_empty() {
+            return Ok(());
+        }
+        for (until, value) in imports.filter_map(|physical| physical.holder()?.holder.until) {
+            let behind = |signal: &&SemaphoreSignal| {
+                signal.semaphore == until.handle() && signal.value != 0 && signal.value <= value
+            };
+            if let Some(signal) = self.signals.iter().find(behind) {
+                return Err(waits_for_itself(value, signal.value));
             }
         }
         Ok(())

@@ -91,6 +91,8 @@ pub(crate) struct Job {
     pub _of: Arc<Prepared>,
     /// What this batch and those before it in its run wait for.
     pub waits: Vec<(vk::Semaphore, u64)>,
+    /// Whether some of them are semaphores of others, which nobody may signal any more once the device is closed.
+    pub foreign: bool,
     pub calls: Vec<Call>,
     /// The value that the host's semaphore then has: all jobs so far are done.
     pub signal: Option<u64>,
@@ -418,11 +420,21 @@ impl Drop for HostLane {
 
 /// Waits for what a job waits for, and makes one of its calls.
 fn make_call(shared: &Shared, job: &Job, at: usize) {
-    let Job { waits, calls, outcome, chain, .. } = job;
+    let Job { waits, foreign, calls, outcome, chain, .. } = job;
     let _inside = chain.enter();
     if !waits.is_empty() {
         let (semaphores, values): (Vec<_>, Vec<_>) = waits.iter().copied().unzip();
-        if let Err(error) = shared.wait_semaphores(&semaphores, &values, None) {
+        let slice = foreign.then_some(Duration::from_millis(50));
+        let waited = loop {
+            match shared.wait_semaphores(&semaphores, &values, slice) {
+                Ok(false) => match shared.check() {
+                    Ok(()) => {}
+                    Err(error) => break Err(error),
+                },
+                done => break done,
+            }
+        };
+        if let Err(error) = waited {
             outcome.fail(error);
         }
     }

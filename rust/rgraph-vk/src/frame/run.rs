@@ -218,10 +218,12 @@ impl RunState {
         self.check_built(prepared)?;
         let begin = Instant::now();
         let wanted = self.wanted(prepared, inputs)?;
-        let external = External { waits: &inputs.waits, signals: &inputs.signals, fence: inputs.fence };
+        let (waits, signals, place) = (&inputs.waits, &inputs.signals, inputs.place.as_ref());
+        let external = External { waits, signals, fence: inputs.fence, place };
         external.check(prepared)?;
         let prologue = self.prologue(prepared, inputs)?;
-        if let Err(error) = self.check_awaited(prepared, inputs) {
+        let held = self.check_awaited(prepared, inputs);
+        if let Err(error) = held.and_then(|()| external.check_held(self.imports.iter().flatten())) {
             self.unbind(&prologue);
             return Err(error);
         }

@@ -17,6 +17,7 @@ use crate::compile::compiled::Poll;
 use crate::compile::prepared::Prepared;
 use crate::convert;
 use crate::device::Shared;
+use crate::device::foreign_wait::Waiter;
 use crate::device::queue::{Point, Submit};
 use crate::error::Error;
 use crate::frame::copy::{Piece, clear, copy_whole, seen_by_all, upload};
@@ -89,6 +90,7 @@ impl RunState {
             awaits: false,
             at_stages: Vec::new(),
             released: Vec::new(),
+            external,
             promised: !external.waits.is_empty() || !external.signals.is_empty() || external.fence.is_some(),
             host_base: self.host.as_ref().map_or(0, HostLane::last),
             handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
@@ -154,6 +156,7 @@ struct Run<'a, 't> {
     at_stages: Vec<(vk::Semaphore, u64, Stages)>,
     /// Semaphores of the caller's that are signalled behind imports.
     released: Vec<Released>,
+    external: External<'a>,
     /// Whether the caller gave semaphores or a fence.
     promised: bool,
     host_base: u64,
@@ -185,10 +188,17 @@ impl Run<'_, '_> {
         }
         let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, submits))?;
         self.figures.submits += submits.len() as u32;
+        // What is waited for before what is signalled: a binary signal is behind the waits of its own submit.
+        self.shared.note_waits((queue, last), submits, self.external.waits, self.waiter());
         if self.promised {
             self.shared.keep_promises(submits);
         }
         Ok(last)
+    }
+
+    /// Who waits for semaphores of others.
+    fn waiter(&self) -> Waiter<'_> {
+        Waiter { of: "graph", name: &self.prepared.plan.graph, place: self.external.place }
     }
 
     /// Submits what is open.

@@ -8,10 +8,12 @@ use rgraph_plan::access::{Layout, MemoryDomain};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
+use crate::compile::compiled::Poll;
 use crate::device::queue::Point;
 use crate::device::{Device, Shared};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help};
+use crate::frame::run::wait_polling;
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
 use crate::memory::left;
@@ -302,6 +304,14 @@ impl Resource {
     /// # Errors
     /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.write_polling(bytes, None)
+    }
+
+    /// [`Resource::write`], which calls `poll` every 50 ms while it waits.
+    ///
+    /// # Errors
+    /// As [`Resource::write`]; that of `poll`.
+    pub fn write_polling(&self, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
         let shared = &self.0.shared;
         shared.check()?;
         shared.outside()?;
@@ -311,9 +321,10 @@ impl Resource {
             return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
         self.0.available()?;
-        staged::write(&self.0, bytes, None)?;
+        staged::write(&self.0, bytes, poll)?;
         if self.0.is_exposed() {
-            shared.wait(&staged::points(&self.0), None)?;
+            let points = staged::points(&self.0);
+            wait_polling(poll, |slice| shared.wait(&points, slice))?;
         }
         shared.sweep()
     }
@@ -323,10 +334,18 @@ impl Resource {
     /// # Errors
     /// If the driver fails; inside of a function of a pass.
     pub fn read(&self) -> Result<Readback, Error> {
+        self.read_polling(None)
+    }
+
+    /// [`Resource::read`], which calls `poll` every 50 ms while it waits.
+    ///
+    /// # Errors
+    /// As [`Resource::read`]; that of `poll`.
+    pub fn read_polling(&self, poll: Option<Poll<'_>>) -> Result<Readback, Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;
         self.0.available()?;
-        let block = staged::read(&self.0)?;
+        let block = staged::read(&self.0, poll)?;
         let (kind, name) = (self.0.kind, self.0.name.clone());
         self.0.shared.sweep()?;
         Ok(Readback(Arc::new(ReadbackShared { block, bytes: packed_bytes(kind), kind, name })))
@@ -338,6 +357,15 @@ impl Resource {
     /// # Errors
     /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
     pub fn read_into(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read_into_polling(bytes, None)
+    }
+
+    /// [`Resource::read_into`], which calls `poll` every 50 ms while it waits. The device may still write to
+    /// [`Locked`](crate::Locked) memory behind an error of `poll`.
+    ///
+    /// # Errors
+    /// As [`Resource::read_into`]; that of `poll`.
+    pub fn read_into_polling(&self, bytes: &mut [u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;
         let held = packed_bytes(self.0.kind);
@@ -346,7 +374,7 @@ impl Resource {
             return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
         self.0.available()?;
-        staged::read_into(&self.0, bytes)?;
+        staged::read_into(&self.0, bytes, poll)?;
         self.0.shared.sweep()
     }
 }

@@ -15,6 +15,7 @@ use rgraph_plan::profile::Capabilities;
 use crate::bulk;
 use crate::compile::compiled::Poll;
 use crate::device::Shared;
+use crate::device::foreign_wait::Waiter;
 use crate::device::queue::{Point, Submit};
 use crate::error::Error;
 use crate::frame::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
@@ -122,8 +123,11 @@ impl<'a> Transfer<'a> {
                 finish(device, commands);
             }
         })?;
-        let submit = Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() };
-        let value = self.shared.noted(queue.submit(device, &[submit]))?;
+        let submits = [Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() }];
+        let value = self.shared.noted(queue.submit(device, &submits))?;
+        let of = if self.write { "a write of" } else { "a read of" };
+        let waiter = Waiter { of, name: &self.physical.name, place: None };
+        self.shared.note_waits((self.queue, value), &submits, &[], waiter);
         let point = Point { queue: self.queue, value };
         self.last = Some(point);
         Ok(point)
@@ -189,10 +193,10 @@ pub(crate) fn write(physical: &Arc<PhysicalResource>, bytes: &[u8], poll: Option
 }
 
 /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until they are there.
-pub(crate) fn read(physical: &Arc<PhysicalResource>) -> Result<Arc<Block>, Error> {
-    let block = physical.shared.lend(packed_bytes(physical.kind), None)?;
-    let _reservation = reserve(physical, None)?;
-    read_to(physical, &block, 0)?;
+pub(crate) fn read(physical: &Arc<PhysicalResource>, poll: Option<Poll<'_>>) -> Result<Arc<Block>, Error> {
+    let block = physical.shared.lend(packed_bytes(physical.kind), poll)?;
+    let _reservation = reserve(physical, poll)?;
+    read_to(physical, &block, 0, poll)?;
     Ok(block)
 }
 
@@ -259,13 +263,17 @@ pub(crate) fn write_plane(physical: &Arc<PhysicalResource>, plane: Plane, bytes:
 }
 
 /// As [`read`], into `bytes`, as many as that needs.
-pub(crate) fn read_into(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn read_into(
+    physical: &Arc<PhysicalResource>,
+    bytes: &mut [u8],
+    poll: Option<Poll<'_>>,
+) -> Result<(), Error> {
     let shared = &physical.shared;
-    let _reservation = reserve(physical, None)?;
+    let _reservation = reserve(physical, poll)?;
     if let Some((block, offset)) = locked(shared, bytes) {
-        return read_to(physical, &block, offset);
+        return read_to(physical, &block, offset, poll);
     }
-    read_pieces(physical, bytes)
+    read_pieces(physical, bytes, poll)
 }
 
 /// Pieces of a read that are under way before the first of them is waited for.
@@ -273,7 +281,7 @@ const AHEAD: usize = 4;
 
 /// Reads a reserved resource piece by piece, each through a block. One thread waits, since drivers let threads that
 /// wait at once wait for each other; of a large one others copy what has come.
-fn read_pieces(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(), Error> {
+fn read_pieces(physical: &Arc<PhysicalResource>, bytes: &mut [u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
     let shared = &physical.shared;
     let helpers = bulk::threads(bytes.len()) - 1;
     let copy = |to: &mut [u8], block: &Block| {
@@ -310,7 +318,7 @@ fn read_pieces(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(),
                 under_way.push_back((to, block, point));
             }
             let Some((to, block, point)) = under_way.pop_front() else { break };
-            shared.wait_for_bytes(point, to.len() as u64, None)?;
+            shared.wait_for_bytes(point, to.len() as u64, poll)?;
             block.invalidate([0, to.len() as u64])?;
             if helpers == 0 {
                 copy(to, &block);
@@ -328,10 +336,14 @@ fn read_pieces(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(),
 /// `general`. Returns when that is submitted; the signals follow it.
 ///
 /// Source: Vulkan 1.3 specification, "Queue Family Ownership Transfer", of external queue families.
-pub(crate) fn release(physical: &Arc<PhysicalResource>, signals: &[SemaphoreSignal]) -> Result<Point, Error> {
+pub(crate) fn release(
+    physical: &Arc<PhysicalResource>,
+    signals: &[SemaphoreSignal],
+    poll: Option<Poll<'_>>,
+) -> Result<Point, Error> {
     const QUEUE: usize = 0;
     let shared = &physical.shared;
-    let _turn = shared.turn_with(std::slice::from_ref(physical), None)?;
+    let _turn = shared.turn_with(std::slice::from_ref(physical), poll)?;
     let mut transfer = Transfer::begin(physical, false)?;
     let mut initial = InitialBarriers::default();
     let (stages, access, layout) = (Stages::COPY, Accesses::TRANSFER_READ, Layout::General);
@@ -345,8 +357,10 @@ pub(crate) fn release(physical: &Arc<PhysicalResource>, signals: &[SemaphoreSign
         initial_barriers::release(shared, physical, queue.family, commands);
     })?;
     let signals = signals.iter().map(|signal| (signal.semaphore, signal.value)).collect();
-    let submit = Submit { waits: initial.waits, commands: vec![commands], signals, ..Submit::default() };
-    let point = Point { queue: QUEUE, value: shared.noted(queue.submit(&shared.raw, &[submit]))? };
+    let submits = [Submit { waits: initial.waits, commands: vec![commands], signals, ..Submit::default() }];
+    let point = Point { queue: QUEUE, value: shared.noted(queue.submit(&shared.raw, &submits))? };
+    let waiter = Waiter { of: "the release of", name: &physical.name, place: None };
+    shared.note_waits((QUEUE, point.value), &submits, &[], waiter);
     let left = released(QUEUE, point);
     let mut tracked = physical.tracked();
     let whole = tracked.whole();
@@ -363,10 +377,10 @@ fn reserve(physical: &Arc<PhysicalResource>, poll: Option<Poll<'_>>) -> Result<R
     Ok(Reservation::of(physicals))
 }
 
-fn read_to(physical: &Arc<PhysicalResource>, block: &Block, offset: u64) -> Result<(), Error> {
+fn read_to(physical: &Arc<PhysicalResource>, block: &Block, offset: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
     let point = Transfer::begin(physical, false)?.submit(&Piece::whole(physical.kind), block, offset)?;
     let bytes = packed_bytes(physical.kind);
-    physical.shared.wait_for_bytes(point, bytes, None)?;
+    physical.shared.wait_for_bytes(point, bytes, poll)?;
     block.invalidate([offset, offset + bytes])
 }
 

@@ -104,7 +104,8 @@ impl Run<'_, '_> {
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));
         if let (Some(host), Some(outcome)) = (&state.host, &self.outcome) {
             let (of, outcome) = (self.prepared.clone(), outcome.clone());
-            host.push(Job { _of: of, waits, calls, signal, outcome, chain: Chain::here() });
+            let foreign = self.shared.note_host_waits(&waits, self.external.waits, self.waiter(), &outcome);
+            host.push(Job { _of: of, waits, foreign, calls, signal, outcome, chain: Chain::here() });
         }
         self.handed[batch.index()] = true;
         self.now[batch.index()] = signal.map(At::Host);
@@ -197,7 +198,7 @@ impl Run<'_, '_> {
         if let (true, Some(host), Some(outcome)) = (silent, &state.host, &self.outcome) {
             let signal = Some(host.last() + 1);
             let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
-            host.push(Job { _of: of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
+            host.push(Job { _of: of, waits: Vec::new(), foreign: false, calls: Vec::new(), signal, outcome, chain });
         }
     }
 }

@@ -255,20 +255,23 @@ impl BinarySemaphore {
     /// signalled yet (Vulkan 1.3, VUID-VkSubmitInfo2-semaphore-03873); if the device is closed or lost.
     pub fn reached(&self) -> Result<SemaphoreWait, Error> {
         self.0.shared.check()?;
-        let mut behind = self.0.behind.lock().unwrap_or_else(PoisonError::into_inner);
-        behind.retain(|(timeline, value)| timeline.is_open(*value));
-        if let Some((_, value)) = behind.first() {
-            let message = format!(
-                "a binary semaphore cannot be waited for yet: its signal is behind a wait until a timeline has {value}, which \
-                 nothing signals so far"
-            );
-            return Err(Error::input("?", message, format!("signal the timeline with {value} first")));
-        }
-        drop(behind);
+        self.check_coming("waited for")?;
         self.turn(false)?;
         self.promise(Promise::Wait(self.0.raw));
         // SAFETY: binary, of this device, with a signal that was submitted or is another user's promise.
         Ok(unsafe { SemaphoreWait::new(self.0.raw, None) })
+    }
+
+    /// Refuses a signal that is behind a wait for a timeline that nothing signalled yet.
+    fn check_coming(&self, done: &str) -> Result<(), Error> {
+        let mut behind = self.0.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        behind.retain(|(timeline, value)| timeline.is_open(*value));
+        let Some((_, value)) = behind.first() else { return Ok(()) };
+        let message = format!(
+            "a binary semaphore cannot be {done} yet: its signal is behind a wait until a timeline has {value}, which nothing \
+             signals so far"
+        );
+        Err(Error::input("?", message, format!("signal the timeline with {value} first")))
     }
 
     /// Has a run signal it. A run that fails before it submits that signal gives it back.
@@ -286,7 +289,9 @@ impl BinarySemaphore {
     /// and takes it away from this semaphore; `None`: that signal is over.
     ///
     /// # Errors
-    /// If it was not made to be exported, a `sync_fd` has no signal, the device is closed or lost, or the driver fails.
+    /// If it was not made to be exported, a `sync_fd` has no signal or one behind a wait for a timeline that nothing
+    /// signalled yet (Vulkan 1.3, VUID-VkSemaphoreGetFdInfoKHR-handleType-03254), the device is closed or lost, or the driver
+    /// fails.
     pub fn export(&self) -> Result<Option<OwnedFd>, Error> {
         let shared = &self.0.shared;
         shared.check()?;
@@ -297,12 +302,20 @@ impl BinarySemaphore {
         };
         let functions = shared.binary_fds(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)?;
         match kind {
-            SemaphoreFd::Sync => self.turn(false)?,
+            SemaphoreFd::Sync => {
+                self.check_coming("exported")?;
+                self.turn(false)?;
+            }
             SemaphoreFd::Opaque => *self.0.signalled.lock().unwrap_or_else(PoisonError::into_inner) = None,
         }
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.0.raw).handle_type(kind.handle());
         // SAFETY: the semaphore was made for this kind of handle; a sync_fd has a signal that was submitted.
-        let fd = shared.noted(unsafe { functions.get_semaphore_fd(&info) }.called("vkGetSemaphoreFdKHR"))?;
+        let fd = unsafe { functions.get_semaphore_fd(&info) }.called("vkGetSemaphoreFdKHR");
+        if fd.is_err() && kind == SemaphoreFd::Sync {
+            // The signal was not taken.
+            *self.0.signalled.lock().unwrap_or_else(PoisonError::into_inner) = Some(true);
+        }
+        let fd = shared.noted(fd)?;
         // SAFETY: the call returns a descriptor that is the caller's, or -1.
         Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))
     }

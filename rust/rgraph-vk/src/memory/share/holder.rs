@@ -2,9 +2,11 @@
 
 use rgraph_plan::access::{Accesses, Layout, Stages};
 
+use crate::compile::compiled::Poll;
 use crate::device::promise::Promise;
 use crate::device::semaphore::Semaphore;
 use crate::error::Error;
+use crate::frame::run::wait_polling;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::Resource;
 use crate::memory::staged;
@@ -94,6 +96,20 @@ impl Resource {
         signal: Option<(&Semaphore, u64)>,
         until: Option<(&Semaphore, u64)>,
     ) -> Result<(), Error> {
+        self.release_polling(to, signal, until, None)
+    }
+
+    /// [`Resource::release`], which calls `poll` every 50 ms while it waits.
+    ///
+    /// # Errors
+    /// As [`Resource::release`]; that of `poll`, behind which the other user has the resource.
+    pub fn release_polling(
+        &self,
+        to: &str,
+        signal: Option<(&Semaphore, u64)>,
+        until: Option<(&Semaphore, u64)>,
+        poll: Option<Poll<'_>>,
+    ) -> Result<(), Error> {
         let physical = self.physical();
         let shared = &physical.shared;
         shared.check()?;
@@ -107,19 +123,21 @@ impl Resource {
         for (semaphore, _) in signal.iter().chain(&until) {
             semaphore.check_of(shared)?;
         }
-        let signals = match signal {
-            Some((semaphore, value)) => {
-                let signal = semaphore.promised(value)?;
-                shared.promises.keep(Promise::Signal(semaphore.handle(), value));
-                vec![signal]
-            }
-            None => Vec::new(),
-        };
-        let point = staged::release(physical, &signals)?;
+        let signals: Vec<_> =
+            signal.map(|(semaphore, value)| semaphore.promised(value)).transpose()?.into_iter().collect();
+        let promise = signal.map(|(semaphore, value)| Promise::Signal(semaphore.handle(), value));
+        // Nothing fails behind the submit that signals it.
+        let released = staged::release(physical, &signals, poll);
+        match (promise, &released) {
+            (Some(promise), Ok(_)) => shared.promises.keep(promise),
+            (Some(promise), Err(_)) => shared.withdraw(promise),
+            (None, _) => {}
+        }
+        let point = released?;
         let until = until.map(|(semaphore, value)| (semaphore.clone(), value));
         *physical.lent() = Some(Lent { holder: Holder { name: to.to_owned(), until }, acquired: false });
         if signal.is_none() {
-            shared.wait(&[point], None)?;
+            wait_polling(poll, |slice| shared.wait(&[point], slice))?;
         }
         shared.sweep()
     }
