@@ -184,7 +184,10 @@ impl Machine<'_> {
             }
         }
         if load == Load::Load && wanted != Load::Load && !entry.input {
-            extra.push(Extra { place, pass: None, op: loading(depth) });
+            // It loads at the beginning of the first subpass that uses it (Vulkan 1.3, "Render Pass Load Operations").
+            let subpass = self.plan.passes[*pass].subpass;
+            let early = here.iter().filter(|(pass, _)| self.plan.passes[*pass].subpass == subpass);
+            extra.extend(early.map(|(pass, _)| Extra { place, pass: Some(*pass), op: loading(depth) }));
         }
         // What a pass reads as input attachment and none before it in the render pass made is loaded before.
         if first.usage == Usage::InputAttachment && load == Load::Load {

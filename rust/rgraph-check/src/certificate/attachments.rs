@@ -63,8 +63,8 @@ impl Lister<'_> {
                         && at.subresources.contains(&subresource)
                 });
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
-                let added = added(entry, aspect, &here.collect::<Vec<_>>());
-                extra.extend(added.map(|(pass, op)| Extra { resource, subresource, pass, op }));
+                let added = added(entry, aspect, &here.collect::<Vec<_>>(), |pass| plan.passes[pass].subpass);
+                extra.extend(added.into_iter().map(|(pass, op)| Extra { resource, subresource, pass, op }));
             }
         }
         self.render_passes += 1;
@@ -139,7 +139,8 @@ fn added(
     entry: &Attachment,
     aspect: Aspects,
     here: &[(PlanPassId, &DeclaredUse)],
-) -> impl Iterator<Item = (Option<PlanPassId>, Op)> + use<> {
+    subpass: impl Fn(PlanPassId) -> u32,
+) -> Vec<(Option<PlanPassId>, Op)> {
     let (load, store) = operations(entry, aspect);
     let depth = aspect != Aspects::COLOR;
     let loading = if depth {
@@ -147,19 +148,25 @@ fn added(
     } else {
         op(Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ, false)
     };
-    let loads = match here.first() {
-        _ if load != Load::Load => None,
+    let mut all = Vec::new();
+    match here.first() {
+        _ if load != Load::Load => {}
         // Loading a depth and stencil attachment loads both aspects.
-        None => (depth && !entry.input).then_some((None, loading)),
+        None => all.extend((depth && !entry.input).then_some((None, loading))),
         // What a pass reads as input attachment and none before it in the render pass made is loaded before.
-        Some((pass, first)) if first.usage == Usage::InputAttachment => Some((Some(*pass), loading)),
-        Some((_, first)) => {
+        Some((pass, first)) if first.usage == Usage::InputAttachment => all.push((Some(*pass), loading)),
+        Some((pass, first)) => {
             let kept =
                 first.must_read || first.usage != Usage::ResolveAttachment && first.load_of(aspect) == Load::Load;
-            (!kept && !entry.input).then_some((None, loading))
+            // It loads at the beginning of the first subpass that uses it.
+            if !kept && !entry.input {
+                let early = here.iter().filter(|(other, _)| subpass(*other) == subpass(*pass));
+                all.extend(early.map(|(other, _)| (Some(*other), loading)));
+            }
         }
-    };
+    }
     let reads = !here.is_empty() && here.iter().all(|(_, at)| !at.writes);
     let stores = store != Store::Nothing && !entry.input && depth && reads;
-    loads.into_iter().chain(stores.then_some((None, storing(depth))))
+    all.extend(stores.then_some((None, storing(depth))));
+    all
 }

@@ -1,6 +1,16 @@
 //! Depth and stencil apart.
 
 corners! {
+    stencil_that_nobody_wrote_is_loaded_before_both_aspects_are_read_in_place = "
+        image z format=depth32float-stencil8
+        image a root
+        image b root
+        pass both graphics: depth z aspects=depth load=clear
+        pass apart graphics: depth_read z aspects=depth; color a load=clear
+        pass outer graphics: depth z load=clear
+        pass screen graphics: input z; color b load=discard
+        before apart outer";
+
     depth_tested_read_only_and_read_in_place_within_one_render_pass = "
         image z format=depth32float
         image c root
