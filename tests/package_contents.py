@@ -37,7 +37,7 @@ def archive_lacks(source: Path) -> list[str]:
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = ["Cargo.lock", "Cargo.toml", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"]
-    crates = ("plan", "check", "shader", "vk", "py")
+    crates = ("ir", "plan", "files", "report", "check", "glsl", "shader", "work", "vk", "py")
     sources = tuple(f"rust/rgraph-{crate}/src/" for crate in crates)
     wanted += [file for file in tracked() if file.startswith(("python/", *sources))]
     return missing(names, wanted)

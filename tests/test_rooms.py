@@ -1,7 +1,8 @@
-"""The arrows between crates that Cargo cannot show: a hidden module has one kind of reader."""
+"""The arrows between crates: those that Cargo proves, and the readers of a hidden module, which it cannot show."""
 
 import pathlib
 import re
+import tomllib
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -25,3 +26,24 @@ def test_the_planners_stages_are_private():
     declared = (ROOT / "rust/rgraph-plan/src/lib.rs").read_text("utf-8")
     assert re.search(r"^mod stages;$", declared, re.MULTILINE)
     assert "rgraph_plan::stages" not in "".join(path.read_text("utf-8") for path in sources())
+
+
+def test_each_crate_depends_on_no_more_than_its_arrows():
+    arrows = {
+        "rgraph-ir": set(),
+        "rgraph-plan": {"rgraph-ir"},
+        "rgraph-files": {"rgraph-ir"},
+        "rgraph-report": {"rgraph-ir", "rgraph-plan", "rgraph-files"},
+        "rgraph-check": {"rgraph-ir"},
+        "rgraph-glsl": set(),
+        "rgraph-shader": {"rgraph-ir", "rgraph-glsl"},
+        "rgraph-work": {"rgraph-ir", "rgraph-files", "rgraph-shader"},
+    }
+    found, vulkan = {}, set()
+    for name in arrows:
+        manifest = tomllib.loads((ROOT / "rust" / name / "Cargo.toml").read_text("utf-8"))
+        needs = set(manifest["dependencies"]) if "dependencies" in manifest else set()
+        found[name] = {need for need in needs if need.startswith("rgraph-")}
+        vulkan |= {name for need in needs if need in {"ash", "gpu-allocator"}}
+    assert found == arrows
+    assert not vulkan

@@ -15,9 +15,9 @@ def test_every_file_of_the_five_walks_exists():
     assert not [file for file in files if not (ROOT / file).is_file()]
 
 
-def test_every_room_of_the_runtime_is_in_the_table():
+def test_every_room_of_work_runtime_and_module_is_in_the_tables():
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    for crate in ("rgraph-vk", "rgraph-py"):
+    for crate in ("rgraph-work", "rgraph-vk", "rgraph-py"):
         rooms = [path.name for path in (ROOT / "rust" / crate / "src").iterdir() if path.is_dir()]
         assert rooms
         assert not [room for room in rooms if f"`{room}/`" not in text]

@@ -4,6 +4,7 @@
 //! path of the key, and with the nearest known word where one is misspelt. Writers give the same bytes everywhere.
 
 pub mod devices;
+pub mod disk;
 pub mod graph;
 pub mod json;
 pub mod plan;

@@ -152,7 +152,7 @@ mod core {
     /// Most bytes of one file.
     #[pyfunction]
     fn _max_file_bytes() -> u64 {
-        rgraph_vk::disk::max_file_bytes()
+        rgraph_files::disk::max_file_bytes()
     }
 
     #[pymodule_init]

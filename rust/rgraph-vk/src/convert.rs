@@ -4,6 +4,7 @@
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Load, ResolveMode, Stages, Store};
 use rgraph_plan::format::Format;
+use rgraph_work::vertex::VertexFormat;
 
 /// Pipeline stages.
 pub fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
@@ -147,6 +148,53 @@ pub fn resolve_mode(mode: ResolveMode) -> vk::ResolveModeFlags {
         ResolveMode::SampleZero => vk::ResolveModeFlags::SAMPLE_ZERO,
         ResolveMode::Min => vk::ResolveModeFlags::MIN,
         ResolveMode::Max => vk::ResolveModeFlags::MAX,
+    }
+}
+
+/// The format of a vertex attribute.
+pub fn vertex_format(format: VertexFormat) -> vk::Format {
+    match format {
+        VertexFormat::Uint8 => vk::Format::R8_UINT,
+        VertexFormat::Uint8x2 => vk::Format::R8G8_UINT,
+        VertexFormat::Uint8x4 => vk::Format::R8G8B8A8_UINT,
+        VertexFormat::Sint8 => vk::Format::R8_SINT,
+        VertexFormat::Sint8x2 => vk::Format::R8G8_SINT,
+        VertexFormat::Sint8x4 => vk::Format::R8G8B8A8_SINT,
+        VertexFormat::Unorm8 => vk::Format::R8_UNORM,
+        VertexFormat::Unorm8x2 => vk::Format::R8G8_UNORM,
+        VertexFormat::Unorm8x4 => vk::Format::R8G8B8A8_UNORM,
+        VertexFormat::Snorm8 => vk::Format::R8_SNORM,
+        VertexFormat::Snorm8x2 => vk::Format::R8G8_SNORM,
+        VertexFormat::Snorm8x4 => vk::Format::R8G8B8A8_SNORM,
+        VertexFormat::Uint16 => vk::Format::R16_UINT,
+        VertexFormat::Uint16x2 => vk::Format::R16G16_UINT,
+        VertexFormat::Uint16x4 => vk::Format::R16G16B16A16_UINT,
+        VertexFormat::Sint16 => vk::Format::R16_SINT,
+        VertexFormat::Sint16x2 => vk::Format::R16G16_SINT,
+        VertexFormat::Sint16x4 => vk::Format::R16G16B16A16_SINT,
+        VertexFormat::Unorm16 => vk::Format::R16_UNORM,
+        VertexFormat::Unorm16x2 => vk::Format::R16G16_UNORM,
+        VertexFormat::Unorm16x4 => vk::Format::R16G16B16A16_UNORM,
+        VertexFormat::Snorm16 => vk::Format::R16_SNORM,
+        VertexFormat::Snorm16x2 => vk::Format::R16G16_SNORM,
+        VertexFormat::Snorm16x4 => vk::Format::R16G16B16A16_SNORM,
+        VertexFormat::Float16 => vk::Format::R16_SFLOAT,
+        VertexFormat::Float16x2 => vk::Format::R16G16_SFLOAT,
+        VertexFormat::Float16x4 => vk::Format::R16G16B16A16_SFLOAT,
+        VertexFormat::Float32 => vk::Format::R32_SFLOAT,
+        VertexFormat::Float32x2 => vk::Format::R32G32_SFLOAT,
+        VertexFormat::Float32x3 => vk::Format::R32G32B32_SFLOAT,
+        VertexFormat::Float32x4 => vk::Format::R32G32B32A32_SFLOAT,
+        VertexFormat::Uint32 => vk::Format::R32_UINT,
+        VertexFormat::Uint32x2 => vk::Format::R32G32_UINT,
+        VertexFormat::Uint32x3 => vk::Format::R32G32B32_UINT,
+        VertexFormat::Uint32x4 => vk::Format::R32G32B32A32_UINT,
+        VertexFormat::Sint32 => vk::Format::R32_SINT,
+        VertexFormat::Sint32x2 => vk::Format::R32G32_SINT,
+        VertexFormat::Sint32x3 => vk::Format::R32G32B32_SINT,
+        VertexFormat::Sint32x4 => vk::Format::R32G32B32A32_SINT,
+        VertexFormat::Unorm10x3Unorm2 => vk::Format::A2B10G10R10_UNORM_PACK32,
+        VertexFormat::Unorm8x4Bgra => vk::Format::B8G8R8A8_UNORM,
     }
 }
 

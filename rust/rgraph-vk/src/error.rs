@@ -7,7 +7,7 @@ pub use rgraph_plan::error::Code;
 use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_shader::ShaderError;
 
-use crate::work::CallbackError;
+use crate::work::{CallbackError, WorkError};
 
 /// Everything that can go wrong.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,15 @@ pub enum Error {
 impl From<ShaderError> for Error {
     fn from(error: ShaderError) -> Self {
         Self::Shader(Box::new(error))
+    }
+}
+
+impl From<WorkError> for Error {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Graph(error) => Self::Graph(error),
+            WorkError::Shader(error) => Self::Shader(error),
+        }
     }
 }
 

@@ -28,3 +28,5 @@ pub use ash;
 pub use rgraph_shader as shader;
 #[cfg(feature = "vulkan")]
 pub use rgraph_vk as vk;
+#[cfg(feature = "vulkan")]
+pub use rgraph_work as work;

@@ -8,9 +8,9 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_plan::format::Format;
 use rgraph_plan::nearest::nearest;
 use rgraph_shader::{Binding, BindingKind, Kind, Program};
-use rgraph_vk::Error;
-use rgraph_vk::front::{self, Elements, Given, Who};
 use rgraph_vk::work::{Bound as BoundTo, Sampler};
+use rgraph_work::WorkError;
+use rgraph_work::infer::{self, Elements, Given, Who};
 
 use crate::arguments::convert::{ByteRange, Range, Text, aspects, word};
 use crate::arguments::declare::{given, only};
@@ -20,14 +20,12 @@ use crate::classes::passes::{Argument, Arguments, Work, text};
 use crate::classes::sampler::PySampler;
 use crate::classes::view::{Part, PyView};
 use crate::run::error::{graph_error, shader_error};
-use crate::run::runtime_errors::raised;
 
 /// The Python exception of work that does not fit its shader.
-pub fn misfit(py: Python<'_>, error: Error, who: Who<'_>) -> PyErr {
+pub fn misfit(py: Python<'_>, error: WorkError, who: Who<'_>) -> PyErr {
     match error {
-        Error::Graph(error) => graph_error(py, &error),
-        Error::Shader(error) => shader_error(py, &error, Some(who)),
-        other => raised(py, other),
+        WorkError::Graph(error) => graph_error(py, &error),
+        WorkError::Shader(error) => shader_error(py, &error, Some(who)),
     }
 }
 
@@ -46,7 +44,7 @@ pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
 /// Matches values with the variables of a program, and notes in `work` how they are used.
 ///
 /// # Errors
-/// See [`front::bind`].
+/// See [`infer::bind`].
 pub fn bind(
     py: Python<'_>,
     who: Who<'_>,
@@ -71,7 +69,7 @@ pub fn bind(
         return Err(mistyped);
     }
     let names = values.iter().map(|(name, _)| &**name);
-    let bound = front::bind(who, program, names, &all, &mut work.needs);
+    let bound = infer::bind(who, program, names, &all, &mut work.needs);
     all.clear();
     work.values = all;
     bound.map_err(|error| misfit(py, error, who))
@@ -242,7 +240,7 @@ fn data_words(value: &Bound<'_, PyAny>, binding: &Binding) -> PyResult<(String, 
 /// The push data of a program.
 ///
 /// # Errors
-/// See [`front::push`].
+/// See [`infer::push`].
 pub fn push(py: Python<'_>, who: Who<'_>, program: &Program, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     let given = match (given, &program.interface.push) {
         (Some(given), Some(_)) => Some(value(given)?),
@@ -250,5 +248,5 @@ pub fn push(py: Python<'_>, who: Who<'_>, program: &Program, given: Option<&Boun
         (Some(_), None) => Some(rgraph_shader::Value::Bool(false)),
         (None, _) => None,
     };
-    front::push(who, program, given.as_ref()).map_err(|error| misfit(py, error, who))
+    infer::push(who, program, given.as_ref()).map_err(|error| misfit(py, error, who))
 }

@@ -17,7 +17,7 @@ use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, bad};
-use rgraph_vk::texel::Texel;
+use rgraph_work::texel::Texel;
 
 use crate::run::state::{AxisOf, Given, Late, SizeOf, State, Target, Want, size_of};
 

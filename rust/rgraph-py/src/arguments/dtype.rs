@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use rgraph_plan::error::Code;
 use rgraph_shader::{Scalar, Type};
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 use crate::arguments::convert::{Text, word};
 use crate::arguments::host_arrays::numpy;

@@ -11,15 +11,13 @@ use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 
-use rgraph_vk::Error;
-use rgraph_vk::disk::{self, Allowed, Fault};
+use rgraph_files::disk::{self, Allowed, Fault};
 use rgraph_vk::file::{Arrays, Callbacks, Loaded, Setting, Settings};
-use rgraph_vk::work::Workload;
+use rgraph_vk::work::{WorkError, Workload};
 
 use crate::arguments::convert::Text;
 use crate::run::error::{bad, graph_error, guarded, shader_error};
 use crate::run::patient::patiently;
-use crate::run::runtime_errors::raised;
 
 /// What messages call text that came from no file.
 const TEXT: &str = "text";
@@ -81,9 +79,8 @@ pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settin
     let (text, at, settings) = (text.to_vec(), path.map(Path::to_owned), settings.clone());
     patiently(py, move || rgraph_vk::file::read(&text, at.as_deref(), &settings))?.map_err(|failed| {
         let error = match failed.error {
-            Error::Graph(error) => graph_error(py, &error),
-            Error::Shader(error) => shader_error(py, &error, None),
-            other => raised(py, other),
+            WorkError::Graph(error) => graph_error(py, &error),
+            WorkError::Shader(error) => shader_error(py, &error, None),
         };
         // An exception without the list is still the exception.
         let files: Vec<_> = failed.files.iter().map(|path| path.to_string_lossy()).collect();

@@ -10,7 +10,7 @@ use rgraph_plan::error::Code;
 use crate::arguments::dtype::Dtype;
 use crate::classes::array_layout::{Form, Kept};
 use crate::run::error::bad;
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 /// An array in one piece of memory, row by row.
 pub struct Host {

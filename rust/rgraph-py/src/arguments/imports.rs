@@ -14,7 +14,7 @@ use crate::classes::array_layout::Seen;
 use crate::classes::module::PyGraphModule;
 use crate::classes::resource::PyResource;
 use crate::run::error::bad;
-use rgraph_vk::texel::{Element, Texel};
+use rgraph_work::texel::{Element, Texel};
 
 /// What an array is taken for.
 struct Taken {

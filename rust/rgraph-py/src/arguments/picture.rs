@@ -4,8 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rgraph_plan::format::{Format, Numbers};
-use rgraph_vk::file::{Samples, npy, png_samples};
-use rgraph_vk::texel::Element;
+use rgraph_work::file::{Samples, npy, png_samples};
+use rgraph_work::texel::Element;
 
 use crate::run::error::guarded;
 

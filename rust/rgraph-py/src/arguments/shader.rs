@@ -7,8 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyString, PyTuple};
 use rgraph_shader::{Constant, Constants, Given, GivenCode, Kind, Language, Program};
-use rgraph_vk::file::included;
-use rgraph_vk::front::Who;
+use rgraph_work::file::included;
+use rgraph_work::infer::Who;
 
 use crate::arguments::convert::Text;
 use crate::arguments::files;

@@ -17,7 +17,7 @@ use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, one, refusal};
 use crate::run::state::{State, Want};
-use rgraph_vk::front::MOST_LINKS;
+use rgraph_work::infer::MOST_LINKS;
 
 /// Walks from a resource to those that it has its shape from.
 struct Walk<'a> {

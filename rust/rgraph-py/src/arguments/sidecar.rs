@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::{Axis, Resource, ResourceId};
-use rgraph_vk::file::{Picture, name_below, npy};
-use rgraph_vk::texel::Element;
+use rgraph_work::file::{Picture, name_below, npy};
+use rgraph_work::texel::Element;
 
 use crate::arguments::files;
 use crate::arguments::host_arrays::Host;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::convert::word;
 
-pub use rgraph_vk::words::{
+pub use rgraph_work::words::{
     ADDRESSES, BLEND_OPS, BLENDS, BORDERS, COMPARES, CULLS, FACTORS, FILTERS, STENCIL_OPS, TOPOLOGIES, Words, name_of,
 };
 

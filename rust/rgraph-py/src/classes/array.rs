@@ -21,7 +21,7 @@ use crate::arguments::picture;
 use crate::classes::array_layout::ArrayLayout;
 use crate::run::detached::Detached;
 use crate::run::error::{bad, guarded};
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 /// What a frame left in an image or a buffer: read it with `numpy.asarray(array)` or `memoryview(array)`, without a
 /// copy beyond the read-back. It cannot be written.

@@ -13,7 +13,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::plan::PlanKind;
 use rgraph_shader::Type;
-use rgraph_vk::texel::{Element, Texel};
+use rgraph_work::texel::{Element, Texel};
 
 use crate::arguments::dtype::{Dtype, Item};
 use crate::run::error::bad;

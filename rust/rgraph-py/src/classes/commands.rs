@@ -12,9 +12,9 @@ use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
-use rgraph_vk::front::Who;
-use rgraph_vk::front::transfer::Side;
 use rgraph_vk::work::Step;
+use rgraph_work::infer::Who;
+use rgraph_work::infer::transfer::Side;
 
 use crate::arguments::convert::Text;
 use crate::arguments::declare::given;

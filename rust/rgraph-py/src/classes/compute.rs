@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::front::{self, Part, Who};
 use rgraph_vk::work::{Dispatch, Groups, Step};
+use rgraph_work::infer::{self, Part, Who};
 
 use crate::arguments::bind::{bind, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Text, items};
@@ -69,7 +69,7 @@ pub fn extent(
     work: &mut Work,
 ) -> PyResult<Extent> {
     let Some(value) = value else {
-        let covered = front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who))?;
+        let covered = infer::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who))?;
         return Ok(Extent::Known(covered));
     };
     if let Some(counts) = counted(value, wanted)? {

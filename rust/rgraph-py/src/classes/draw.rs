@@ -8,9 +8,9 @@ use pyo3::types::{PyDict, PyString};
 use rgraph_plan::access::Usage;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
-use rgraph_vk::front::{self, Attribute, Vertices, Who};
-use rgraph_vk::vertex::VertexFormat;
 use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, RasterState, VertexBuffer};
+use rgraph_work::infer::{self, Attribute, Vertices, Who};
+use rgraph_work::vertex::VertexFormat;
 
 use crate::arguments::bind::{bind, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Number, Text, items, one_or_many, word, word_of};
@@ -54,7 +54,7 @@ pub fn draw(
     let groups = arguments.take("groups")?.map(|value| fixed_groups(&value)).transpose()?;
     let vertex_offset = arguments.read::<i32>("vertex_offset")?.unwrap_or(0);
     let draws = count("draws", 1)?;
-    let stride = count("stride", front::indirect_bytes(&program, index.is_some()))?;
+    let stride = count("stride", infer::indirect_bytes(&program, index.is_some()))?;
     let count = match (arguments.take("indirect")?, groups) {
         (Some(_), Some(_)) => return Err(PyTypeError::new_err("indirect= counts vertices; give it or groups=")),
         (Some(indirect), None) => {
@@ -104,7 +104,7 @@ fn vertex_buffers(
         Some(value) => one_or_many(&value)?,
     };
     let given = listed.iter().map(|value| vertices(value, work)).collect::<PyResult<Vec<_>>>()?;
-    front::vertex_buffers(who, program, &given).map_err(|error| misfit(py, error, who))
+    infer::vertex_buffers(who, program, &given).map_err(|error| misfit(py, error, who))
 }
 
 fn vertices(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Vertices> {

@@ -10,8 +10,8 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
-use rgraph_vk::front::{Needs, Used, Who};
 use rgraph_vk::work::Step;
+use rgraph_work::infer::{Needs, Used, Who};
 
 use crate::arguments::raster_state;
 use crate::arguments::shader;

@@ -11,7 +11,7 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_shader::Given;
 use rgraph_vk::file::{self, Arrays, Callbacks, Loaded, Typed};
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 use crate::arguments::convert::{FileText, Text, word};
 use crate::arguments::dtype::Dtype;

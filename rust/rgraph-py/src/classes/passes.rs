@@ -12,7 +12,7 @@ use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{Pass, PassId, Place, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::front::{self, Elements, Needs, Used, Who};
+use rgraph_work::infer::{self, Elements, Needs, Used, Who};
 
 use crate::arguments::convert::{Number, Text, one_or_many};
 use crate::arguments::declare;
@@ -302,7 +302,7 @@ pub fn access(
     let (resource, resolves) = (&table[used.at.index()], used.resolves.map(|at| &table[at.index()]));
     how.details.resolves = resolves.and_then(Target::known);
     if let (Target::Known(id), None | Some(Target::Known(_))) = (resource, resolves) {
-        front::access(state.open()?, pass, *id, how, used.tested, place.clone());
+        infer::access(state.open()?, pass, *id, how, used.tested, place.clone());
         return Ok(());
     }
     let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned(), Some(used.tested));

@@ -8,7 +8,7 @@ use crate::arguments::convert::{Count, Text};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::srgb;
 use crate::classes::texels::{Shrunk, Texels, png};
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 /// Numbers as bytes to look at: normalized ones as they are, floats as linear light with what is brightest near white,
 /// signed ones with zero in the middle, depths and integers stretched. What is not finite is magenta.

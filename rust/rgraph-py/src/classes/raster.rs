@@ -10,8 +10,8 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::front::{self, DepthTarget, Used, Who};
 use rgraph_vk::work::{RasterState, Step};
+use rgraph_work::infer::{self, DepthTarget, Used, Who};
 
 use crate::arguments::bind::misfit;
 use crate::arguments::convert::{Text, clear, items, word_of};
@@ -162,9 +162,9 @@ impl Targets {
     /// Compares the colour targets with what a program writes.
     ///
     /// # Errors
-    /// See [`front::targets`].
+    /// See [`infer::targets`].
     pub fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
-        front::targets(who, program, &self.color, &mut work.needs).map_err(|error| misfit(py, error, who))
+        infer::targets(who, program, &self.color, &mut work.needs).map_err(|error| misfit(py, error, who))
     }
 }
 

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::front;
-use rgraph_vk::words::INDICES;
 use rgraph_vk::work::{Build, Geometry, INSTANCE_BYTES, IndexBuffer, Instance, Instances, TRANSFORM_BYTES};
+use rgraph_work::infer;
+use rgraph_work::words::INDICES;
 
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::arguments::declare::given;
@@ -104,7 +104,7 @@ impl Building<'_> {
         }
         let py = module.py();
         let [size, scratch] = &self.sizes;
-        let bytes = |size: &Option<Bytes>| size.as_ref().map_or(front::structure_bytes(primitives), |size| size.0);
+        let bytes = |size: &Option<Bytes>| size.as_ref().map_or(infer::structure_bytes(primitives), |size| size.0);
         let options = PyDict::new(py);
         options.set_item("acceleration_structure", true)?;
         options.set_item("persistent", self.rebuild.is_some())?;
@@ -127,7 +127,7 @@ impl Building<'_> {
             let at = |work: &mut Work, value: &Bound<'py, PyAny>| PyResult::Ok(work.table.add(given(value)?.owned()));
             let (built, scratch) = (at(&mut work, structure.as_any())?, at(&mut work, &scratch)?);
             let build = Build { structure: built, scratch, geometry, refit, updatable: self.refit };
-            let step = front::build(build, &mut work.needs);
+            let step = infer::build(build, &mut work.needs);
             let name = format!("{}/{}", self.name, if refit { "refit" } else { "build" });
             let (named, mut pass) = (Named::here(module, Text(&name)), self.pass(module.py(), "build_triangles")?);
             if let (Some(Text(flag)), false) = (&self.rebuild, refit) {
@@ -383,7 +383,7 @@ impl PyGraphModule {
         let bytes = (count as u64 * INSTANCE_BYTES).max(INSTANCE_BYTES);
         let records = slf.call_method1("buffer", (&records_name, bytes))?;
         let to = work.table.add(given(&records)?.owned());
-        let step = front::instances(Instances { to, offset: 0, all, transforms: moved }, &mut work.needs);
+        let step = infer::instances(Instances { to, offset: 0, all, transforms: moved }, &mut work.needs);
         let pass = building.pass(py, "build_instances")?;
         work.declare(slf, Named::here(slf, Text(&records_name)), pass, Todo::Steps(Arc::new([step])))?;
         building.declare(slf, count as u32, |work| {

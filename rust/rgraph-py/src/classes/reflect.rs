@@ -5,7 +5,7 @@ use pyo3::types::{PyBool, PyTuple};
 use rgraph_shader::{
     Binding, BindingKind, Member, Reflection, Refused, SampleKind, Scalar, SpecConstant, StageReflection, Type, Value,
 };
-use rgraph_vk::front::check::words;
+use rgraph_work::infer::check::words;
 
 use crate::arguments::convert::Text;
 use crate::arguments::shader;

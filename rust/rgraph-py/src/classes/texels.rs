@@ -9,7 +9,7 @@ use crate::arguments::convert::{Count, Text, word};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::half;
 use crate::run::error::bad;
-use rgraph_vk::texel::Element;
+use rgraph_work::texel::Element;
 
 /// Texels that one texel of a smaller picture is the mean of, along each axis, at most.
 const TAPS: usize = 8;

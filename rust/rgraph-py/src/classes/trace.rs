@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyString};
 use rgraph_plan::access::PassQueue;
 use rgraph_shader::{Kind, Program, Stage};
-use rgraph_vk::front::{self, RaySources, Who};
 use rgraph_vk::work::{Groups, HitGroup, RayGroups, Step, Trace};
+use rgraph_work::infer::{self, RaySources, Who};
 
 use crate::arguments::bind::{bind, push, values};
 use crate::arguments::convert::{Count, Text};
@@ -200,7 +200,7 @@ impl PyGraphModule {
         let Shaders { sources: RaySources { sources }, file } = shaders;
         let sources = (file.unwrap_or_default(), sources);
         let mut program = shader::compiled(py, sources, Kind::RayTracing, (entry, constants), who)?;
-        front::check_groups(who, &program, &groups).map_err(|error| graph_error(py, &error))?;
+        infer::check_groups(who, &program, &groups).map_err(|error| graph_error(py, &error))?;
         let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
         let rays = arguments.take("size")?;
         let bound = bind(py, who, &mut program, values(arguments)?, &mut work)?;

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::error::Code;
-use rgraph_vk::front::Who;
-use rgraph_vk::front::transfer::{self, Side};
 use rgraph_vk::work::Step;
+use rgraph_work::infer::Who;
+use rgraph_work::infer::transfer::{self, Side};
 
 use crate::arguments::convert::{Bytes, Text, clear};
 use crate::arguments::declare::given;

@@ -11,11 +11,11 @@ use rgraph_plan::graph::{Graph, PassId, Place};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Given, Program};
-use rgraph_vk::front::Check;
 use rgraph_vk::work::{
     Bound as BoundTo, Build, Dispatch, Draw, DrawCount, Geometry, Groups, Level, Step, Trace, Transfer, What, Work,
     Workload,
 };
+use rgraph_work::infer::Check;
 
 use crate::run::state::{self, State, Target, find_outwards};
 

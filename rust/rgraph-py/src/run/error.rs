@@ -15,7 +15,7 @@ use rgraph_check::interpret::Fault;
 use rgraph_plan::cancel::{Cancelled, cancellable};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_shader::ShaderError;
-use rgraph_vk::front::Who;
+use rgraph_work::infer::Who;
 
 use crate::run::ending;
 use crate::run::functions::attached;

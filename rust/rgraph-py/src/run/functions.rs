@@ -10,9 +10,9 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
-use rgraph_vk::front::Used;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RasterState, RecordWork};
 use rgraph_vk::{BusyError, Code, Error};
+use rgraph_work::infer::Used;
 
 use crate::arguments::convert::{Text, one_or_many, word_of};
 use crate::classes::commands::PyCommands;

@@ -13,9 +13,9 @@ use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
-use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
 use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
+use rgraph_work::infer::Who;
 
 use crate::arguments::adapt;
 use crate::arguments::convert::Text;

@@ -25,7 +25,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
 use rgraph_vk::file::Picture;
-use rgraph_vk::front::{self, MOST_LINKS, like_of};
+use rgraph_work::infer::{self, MOST_LINKS, like_of};
 
 /// Most passes or resources of one graph.
 const MOST: usize = 4_000_000;
@@ -364,7 +364,7 @@ impl State {
                 if resolved != Some(None) {
                     let (resource, place) = (resource?, late.place.take());
                     match *work {
-                        Some(tested) => front::access(graph, *pass, resource, **how, tested, place),
+                        Some(tested) => infer::access(graph, *pass, resource, **how, tested, place),
                         None => graph.access(*pass, resource, how, place),
                     };
                     return Some(());

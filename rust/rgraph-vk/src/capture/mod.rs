@@ -20,11 +20,11 @@ use rgraph_plan::error::{Code, GraphError, Mistake};
 
 use crate::compile::compiled::{Compiled, Inputs};
 use crate::device::Device;
-use crate::disk;
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::work::Work;
 pub(crate) use function::Sink;
+use rgraph_files::disk;
 use tape::Tape;
 
 /// Most frames of one capture.

@@ -13,10 +13,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::file::{ASPECTS, MAGIC};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::{MOST_FRAMES, bad};
-use crate::disk::{self, Allowed};
 use crate::error::Error;
-use crate::file::sampler::word;
 use crate::frame::targets::{Target, TargetChange};
+use rgraph_files::disk::{self, Allowed};
+use rgraph_work::file::word;
 
 const ROOT_KEYS: [&str; 6] = ["rgraph_capture", "device", "graphs", "frames", "sections", "checksum"];
 const DEVICE_KEYS: [&str; 4] = ["name", "driver", "uuid", "profile"];

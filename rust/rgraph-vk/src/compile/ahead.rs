@@ -10,9 +10,9 @@ use rgraph_shader::Program;
 use crate::compile::bind::Binder;
 use crate::compile::keys::{ProgramKey, RasterKey};
 use crate::compile::pipeline::Targets;
-use crate::cores::on_all_cores;
 use crate::error::Error;
 use crate::work::{Draw, Step, Work};
+use rgraph_work::cores::on_all_cores;
 
 /// A pipeline that steps ask for.
 enum Wanted<'w> {

@@ -21,12 +21,12 @@ use crate::compile::scene::{PassAccess, Scene};
 use crate::compile::transfer;
 use crate::device::Shared;
 use crate::error::Error;
-use crate::front::{has_mesh, indirect_bytes, writes_stencil};
 use crate::memory::physical_resource::ViewKey;
 use crate::memory::state::Region;
 use crate::work::{
     Bound, Build, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Instances, Step, Transfer, VertexBuffer,
 };
+use rgraph_work::infer::{has_mesh, indirect_bytes, writes_stencil};
 
 /// A step, ready to be recorded.
 #[derive(Clone, PartialEq, Debug)]

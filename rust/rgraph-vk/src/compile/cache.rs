@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ash::vk;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::disk::{self, Allowed, Fault};
+use rgraph_files::disk::{self, Allowed, Fault};
 
 const MAGIC: &[u8; 8] = b"rgraphp1";
 

@@ -10,9 +10,9 @@ use rgraph_shader::{Program, Scalar};
 
 use crate::compile::bind::Binder;
 use crate::error::Error;
-use crate::front::has_mesh;
 use crate::memory::state::Region;
 use crate::work::{DrawCount, VertexBuffer};
+use rgraph_work::infer::has_mesh;
 
 /// What is wrong with a viewport, and how to fix it.
 pub(crate) fn misplaced(

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rgraph_shader::{Length, Module, Program};
 
 use crate::compile::pipeline::Targets;
-use crate::vertex::VertexFormat;
 use crate::work::{RasterState, VertexBuffer};
+use rgraph_work::vertex::VertexFormat;
 
 /// How a vertex buffer is read: the buffer itself does not matter.
 pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);

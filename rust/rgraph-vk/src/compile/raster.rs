@@ -50,7 +50,7 @@ pub(crate) fn create(
             attributes.iter().map(move |(location, format, offset)| vk::VertexInputAttributeDescription {
                 location: *location,
                 binding,
-                format: format.raw(),
+                format: convert::vertex_format(*format),
                 offset: *offset,
             })
         })

@@ -1,0 +1,19 @@
+//! Accesses that follow from work, beside those that a file says.
+
+use std::collections::HashSet;
+
+use rgraph_ir::graph::{Graph, PassId, Place};
+use rgraph_ir::resource::ResourceId;
+
+use crate::infer::{self, Needs};
+
+/// Declares the accesses that work needs, of resources that the pass's own `accesses` do not name.
+pub fn declare(graph: &mut Graph, pass: PassId, place: Option<&Place>, needs: &Needs) {
+    let said: HashSet<ResourceId> =
+        graph.accesses().iter().rev().take_while(|access| access.pass == pass).map(|access| access.resource).collect();
+    for used in needs.uses.iter().filter(|used| !said.contains(&used.at)) {
+        let mut how = used.how;
+        how.details.resolves = used.resolves.or(how.details.resolves);
+        infer::access(graph, pass, used.at, how, used.tested, place.cloned());
+    }
+}

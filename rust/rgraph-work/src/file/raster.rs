@@ -1,0 +1,314 @@
+//! Draws: `"raster": {"shader": …, "color": […], "depth": …, …}`.
+
+use std::sync::Arc;
+
+use rgraph_files::graph::{Here, read_clear};
+use rgraph_files::json::{Fields, Node};
+use rgraph_ir::access::{Aspects, Load, Usage};
+use rgraph_ir::error::Code;
+use rgraph_ir::graph::{Clear, Use};
+use rgraph_ir::resource::ResourceId;
+use rgraph_shader::Kind;
+
+use super::load::Work;
+use super::part::{Named, named, part};
+use super::state;
+use crate::infer::{self, Attribute, DepthTarget, Part, Used, Vertices};
+use crate::vertex::VertexFormat;
+use crate::work::{Draw, DrawCount, IndexBuffer, Step};
+
+/// Keys of a draw.
+pub const RASTER_KEYS: [&str; 34] = [
+    "shader",
+    "entry",
+    "constants",
+    "color",
+    "depth",
+    "bindings",
+    "push",
+    "vertices",
+    "instances",
+    "first_vertex",
+    "first_instance",
+    "vertex_offset",
+    "vertex_buffers",
+    "index",
+    "index_format",
+    "indirect",
+    "draws",
+    "stride",
+    "groups",
+    "key",
+    "viewport",
+    "topology",
+    "patch_vertices",
+    "cull",
+    "front",
+    "wireframe",
+    "depth_test",
+    "depth_write",
+    "depth_bias",
+    "stencil",
+    "blend",
+    "write_mask",
+    "alpha_to_coverage",
+    "resolve_mode",
+];
+/// Keys of an attachment.
+pub const TARGET_KEYS: [&str; 11] = [
+    "resource",
+    "mip",
+    "mips",
+    "layer",
+    "layers",
+    "aspects",
+    "load",
+    "stencil_load",
+    "clear",
+    "resolve",
+    "resolve_mode",
+];
+/// Keys of a vertex buffer.
+pub const VERTEX_KEYS: [&str; 5] = ["buffer", "attributes", "stride", "offset", "per_instance"];
+
+/// The fields of a draw.
+pub type RasterFields<'a, 'p> = Fields<'a, 'p, { RASTER_KEYS.len() }>;
+
+impl Work<'_, '_> {
+    /// A draw.
+    pub fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
+        let fields = node.fields("a draw", &RASTER_KEYS)?;
+        let mut program = self.program(&fields, Kind::Raster)?;
+        let (count, depth) = self.targets(&node, &fields, &program)?;
+        let state = state::read(&fields, count)?;
+        match depth {
+            Some(target) => self.needs.depth(&target, &state),
+            None => self.needs.further_draw(&state),
+        }
+        let push = self.push(&fields, &program)?;
+        let vertex_buffers = self.vertex_buffers(&node, &fields, &program)?;
+        let wide = fields
+            .get("index_format")
+            .map_or(Some(true), |node| super::sampler::word(&node, "an index format", crate::words::INDICES));
+        let index = match fields.get("index") {
+            None => None,
+            Some(index) => {
+                let (buffer, offset) = self.buffer(&index, Usage::Index)?;
+                Some(IndexBuffer { buffer, offset, wide: wide? })
+            }
+        };
+        let count = self.count(&fields, infer::indirect_bytes(&program, index.is_some()))?;
+        let viewport = match fields.get("viewport") {
+            None => None,
+            Some(node) => {
+                let list = node.short_list(&[4], "a list [x, y, width, height]", |one| one.number32())?;
+                Some(list.try_into().ok()?)
+            }
+        };
+        let key = fields.get("key").map_or(Some(0), |key| key.u64())?;
+        let bound = self.bind(&node, fields.get("bindings"), &mut program)?;
+        let state = Arc::new(state);
+        Some(Step::Draw(Draw { program, state, bound, push, vertex_buffers, index, count, viewport, key }))
+    }
+
+    fn count(&mut self, fields: &RasterFields<'_, '_>, apart: u32) -> Option<DrawCount> {
+        let number = |key, usual| fields.get(key).map_or(Some(usual), |node| node.u32());
+        let (draws, stride) = (number("draws", 1)?, number("stride", apart)?);
+        if let Some(indirect) = fields.get("indirect") {
+            let (buffer, offset) = self.buffer(&indirect, Usage::Indirect)?;
+            return Some(DrawCount::Indirect { buffer, offset, draws, stride });
+        }
+        if let Some(groups) = fields.get("groups") {
+            if !groups.is_list() {
+                return groups.u32().map(|x| DrawCount::Mesh { groups: [x, 1, 1] });
+            }
+            let axes = groups.short_list(&[1, 2, 3], "a list [x, y, z] of workgroups", |axis| axis.u32())?;
+            let axis = |at: usize| axes.get(at).copied().unwrap_or(1);
+            return Some(DrawCount::Mesh { groups: [axis(0), axis(1), axis(2)] });
+        }
+        let vertex_offset = match fields.get("vertex_offset") {
+            None => 0,
+            Some(node) => match node.json().parse() {
+                Ok(offset) => offset,
+                Err(_) => {
+                    node.wrong("an integer of 32 bits");
+                    return None;
+                }
+            },
+        };
+        Some(DrawCount::Direct {
+            vertices: number("vertices", 3)?,
+            instances: number("instances", 1)?,
+            first_vertex: number("first_vertex", 0)?,
+            first_instance: number("first_instance", 0)?,
+            vertex_offset,
+        })
+    }
+
+    /// A buffer or part of one, and its first byte.
+    fn buffer(&mut self, node: &Node<'_, '_>, usage: Usage) -> Option<(ResourceId, u64)> {
+        let here = Here { graph: self.graph, scope: self.scope };
+        let (id, part) = named(node, &here, |Named { id, part, .. }| Some((id, part)))?;
+        self.needs.uses(id, usage, part, |_| {});
+        Some((id, part.ranges.bytes.map_or(0, |[first, _]| first)))
+    }
+
+    /// The attachments: those that the draw names, else those of the pass's accesses. How many colours there are, and the
+    /// depth target that the draw names.
+    fn targets(
+        &mut self,
+        node: &Node<'_, '_>,
+        fields: &RasterFields<'_, '_>,
+        program: &Arc<rgraph_shader::Program>,
+    ) -> Option<(usize, Option<DepthTarget>)> {
+        let (color, depth) = (fields.get("color"), fields.get("depth"));
+        if color.is_none() && depth.is_none() {
+            let attachment = |usage: &Usage| {
+                matches!(usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+            };
+            // Of several draws of a pass the first names them for all.
+            let mut own: Vec<Usage> = self.needs.uses.iter().map(|used| used.how.usage).filter(attachment).collect();
+            if own.is_empty() {
+                let said = self.graph.accesses().iter().rev().take_while(|access| access.pass == self.pass);
+                own = said.map(|access| access.usage).filter(attachment).collect();
+            }
+            let count = own.iter().filter(|usage| **usage == Usage::ColorAttachment).count();
+            if own.is_empty() {
+                let help = "give \"color\": IMAGE or \"depth\": IMAGE";
+                node.mistake(Code::BadTarget, "draws to nothing", help);
+                return None;
+            }
+            return Some((count, None));
+        }
+        let mut colors = Vec::new();
+        if let Some(color) = color {
+            let mode = fields.get("resolve_mode");
+            if color.is_list() {
+                color.list(" of colour targets", |one| {
+                    colors.push(if one.is_null() { None } else { Some(self.target(&one, mode)?) });
+                    Some(())
+                })?;
+            } else {
+                colors.push(Some(self.target(&color, mode)?));
+            }
+        }
+        let depth = match depth {
+            None => None,
+            Some(depth) => Some(self.depth(&depth)?),
+        };
+        let checked = infer::targets(self.who, program, &colors, &mut self.needs);
+        self.kept(node, checked)?;
+        Some((colors.len(), depth))
+    }
+
+    /// A colour target, and what it resolves to.
+    fn target(&mut self, node: &Node<'_, '_>, mode: Option<Node<'_, '_>>) -> Option<(ResourceId, Part)> {
+        let here = Here { graph: self.graph, scope: self.scope };
+        if node.is_text() {
+            let id = here.resource(node)?;
+            self.needs.uses(id, Usage::ColorAttachment, Part::default(), |_| {});
+            return Some((id, Part::default()));
+        }
+        let fields = node.fields("a colour target", &TARGET_KEYS)?;
+        let (id, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
+        let (load, clear) = (load(&fields, "load")?, clear(&fields)?);
+        self.needs.uses(id, Usage::ColorAttachment, part, |how| {
+            how.details.clear = clear;
+            how.load = load.or(clear.map(|_| Load::Clear));
+        });
+        if let Some(resolve) = fields.get("resolve") {
+            let (to, part) = named(&resolve, &here, |Named { id, part, .. }| Some((id, part)))?;
+            let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
+            how.details.resolve_mode = match fields.get("resolve_mode").or(mode) {
+                None => None,
+                Some(mode) => Some(mode.word()?),
+            };
+            self.needs.uses.push(Used { at: to, how, resolves: Some(id), tested: Aspects::empty() });
+        }
+        Some((id, part))
+    }
+
+    fn depth(&self, node: &Node<'_, '_>) -> Option<DepthTarget> {
+        let here = Here { graph: self.graph, scope: self.scope };
+        if node.is_text() {
+            let at = here.resource(node)?;
+            return Some(DepthTarget { at, part: Part::default(), clear: None, load: None, stencil_load: None });
+        }
+        let fields = node.fields("a depth target", &TARGET_KEYS)?;
+        let (at, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
+        let (load, stencil_load, clear) = (load(&fields, "load")?, load(&fields, "stencil_load")?, clear(&fields)?);
+        Some(DepthTarget { at, part, clear, load, stencil_load })
+    }
+
+    fn vertex_buffers(
+        &mut self,
+        node: &Node<'_, '_>,
+        fields: &RasterFields<'_, '_>,
+        program: &rgraph_shader::Program,
+    ) -> Option<Vec<crate::work::VertexBuffer>> {
+        let mut given = Vec::new();
+        match fields.get("vertex_buffers") {
+            None => {}
+            Some(list) if list.is_list() => {
+                given = list.list(" of vertex buffers", |one| self.vertices(&one))?;
+            }
+            Some(one) => given.push(self.vertices(&one)?),
+        }
+        let made = infer::vertex_buffers(self.who, program, &given);
+        self.kept(node, made)
+    }
+
+    fn vertices(&mut self, node: &Node<'_, '_>) -> Option<Vertices> {
+        if node.is_text() {
+            let (buffer, offset) = self.buffer(node, Usage::Vertex)?;
+            return Some(Vertices { buffer, offset, attributes: None, stride: None, per_instance: false });
+        }
+        let fields = node.fields("a vertex buffer", &VERTEX_KEYS)?;
+        let (buffer, first) = self.buffer(&fields.need("buffer")?, Usage::Vertex)?;
+        let further = fields.get("offset").map_or(Some(0), |offset| offset.u64())?;
+        let attributes = match fields.get("attributes") {
+            None => None,
+            Some(list) => Some(list.list(" of names, or [name, format, offset]", |one| attribute(&one))?),
+        };
+        let stride = match fields.get("stride") {
+            None => None,
+            Some(stride) => Some(stride.u32()?),
+        };
+        let per_instance = fields.flag("per_instance");
+        Some(Vertices { buffer, offset: first.saturating_add(further), attributes, stride, per_instance })
+    }
+}
+
+/// A name, or `[name, format, offset]`.
+fn attribute(node: &Node<'_, '_>) -> Option<Attribute> {
+    if node.is_text() {
+        return node.text().map(|name| (name.into_owned(), None));
+    }
+    const WANTED: &str = "the name of an input, or [name, format, offset]";
+    if !node.is_list() || node.count() != 3 {
+        node.wrong(WANTED);
+        return None;
+    }
+    let (mut name, mut format, mut offset) = (None, None, None);
+    node.elements("", |at, one| match at {
+        0 => name = one.text().map(|name| name.into_owned()),
+        1 => format = one.word::<VertexFormat>(),
+        _ => offset = one.u32(),
+    })?;
+    Some((name?, Some((format?, offset?))))
+}
+
+/// A load that may be left out.
+fn load<const N: usize>(fields: &Fields<'_, '_, N>, key: &'static str) -> Option<Option<Load>> {
+    match fields.get(key) {
+        None => Some(None),
+        Some(node) => node.word().map(Some),
+    }
+}
+
+fn clear<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Option<Clear>> {
+    match fields.get("clear") {
+        None => Some(None),
+        Some(node) => read_clear(&node).map(Some),
+    }
+}
