@@ -246,19 +246,28 @@ impl State<'_> {
     fn aim(&mut self, aim: u64, scratch: &mut Anytime) {
         let mut limits = [self.first_limit(); 2];
         let (mut spent, mut seed) = ([0u64; 2], 0);
+        // A round that ends early sorts and fits all the same.
+        let least = self.items.len() as u64 + scratch.conflicts.total();
+        let mut exhausted = false;
         while self.peak.total > aim && self.low <= aim && self.work > 0 {
-            let shuffled = usize::from(spent[1] <= 2 * spent[0]);
+            let shuffled = usize::from(exhausted || spent[1] <= 2 * spent[0]);
             seed += shuffled as u64;
             let before = self.work;
+            let mut cut = false;
             for (order, eighths) in AIMED {
                 crate::cancel::poll();
                 if self.peak.total > aim && (eighths > 0 || shuffled == 0) {
                     let seed = if shuffled > 0 { seed } else { 0 };
-                    self.search(Attempt { order, eighths, seed, capacity: aim, limit: limits[shuffled] }, scratch);
+                    let attempt = Attempt { order, eighths, seed, capacity: aim, limit: limits[shuffled] };
+                    cut |= matches!(self.search(attempt, scratch), Outcome::Spent);
                 }
             }
+            // The orders as they are give the same again, unless a limit ended their search.
+            exhausted |= shuffled == 0 && !cut;
+            self.work = self.work.min(before.saturating_sub(least));
             spent[shuffled] += before - self.work;
-            limits[shuffled] += if shuffled > 0 { limits[1] / 4 } else { limits[0] };
+            let more = if shuffled > 0 { limits[1] / 4 } else { limits[0] };
+            limits[shuffled] = limits[shuffled].saturating_add(more);
         }
     }
 
