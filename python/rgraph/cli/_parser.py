@@ -121,6 +121,8 @@ class Parser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
             return action.type(arg_string) if callable(action.type) else arg_string
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(action, str(error)) from error
         except ValueError as error:
             kind = getattr(action.type, "__name__", "value")
             raise UsageError(f'{_called(action)}: "{arg_string}" is no {kind}', self._help) from error
