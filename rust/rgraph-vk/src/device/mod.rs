@@ -232,8 +232,8 @@ impl Device {
     /// with the last object made of it. Closing twice is once.
     ///
     /// # Errors
-    /// `RG-E404` if for [`CLOSE_PATIENCE`](crate::CLOSE_PATIENCE) nothing but semaphores that nobody signals keeps it from that; the device is
-    /// then still open. Never for a lost device: closing it does not wait.
+    /// `RG-E404` if for [`CLOSE_PATIENCE`](crate::CLOSE_PATIENCE) nothing but semaphores that nobody signals keeps it
+    /// from that; the device is then still open. Never for a lost device: closing it does not wait.
     pub fn close(&self) -> Result<(), Error> {
         self.close_within(Some(CLOSE_PATIENCE))
     }

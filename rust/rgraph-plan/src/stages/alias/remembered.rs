@@ -1,6 +1,5 @@
 //! Placements of bakes before: a frame in which other things changed finds its bytes again, as they would be found
-//! anew.
-//! Placing is a function of what is compared here, so the offsets are the same.
+//! anew. Placing is a function of what is compared here, so the offsets are the same.
 
 use super::place::{Item, Peak};
 
@@ -60,17 +59,12 @@ impl Remembered {
         }
         let answer = &mut self.answers[self.next];
         self.next = (self.next + 1) % KEPT;
-        refill(&mut answer.items, question.items);
+        question.items.clone_into(&mut answer.items);
         answer.effort = question.effort;
         answer.several = question.happens.is_some();
         let happens = question.happens.unwrap_or_default();
-        answer.happens.iter_mut().zip(happens).for_each(|(own, given)| refill(own, given));
-        refill(&mut answer.offsets, offsets);
+        answer.happens.iter_mut().zip(happens).for_each(|(own, given)| given.clone_into(own));
+        offsets.clone_into(&mut answer.offsets);
         answer.peak = peak;
     }
-}
-
-fn refill<T: Copy>(own: &mut Vec<T>, given: &[T]) {
-    own.clear();
-    own.extend_from_slice(given);
 }

@@ -37,7 +37,23 @@ struct Asked {
 
 impl Asked {
     fn new(of: &Instance<'_>, policy: Policy, effort: u32) -> Self {
-        let Instance { measured, certain, home, queue_count, memory, heap, costs, .. } = *of;
+        // Every field decides the order: `find` compares the slices, and a new field has to be named here.
+        let Instance {
+            deps: _,
+            weight_us: _,
+            size: _,
+            queues: _,
+            unit: _,
+            merges: _,
+            bytes: _,
+            measured,
+            certain,
+            home,
+            queue_count,
+            memory,
+            heap,
+            costs,
+        } = *of;
         Self { policy, effort, measured, certain, home, queue_count, memory, heap, costs }
     }
 }
@@ -73,28 +89,23 @@ impl Known {
         self.preds.copy(&job.deps.preds);
         self.users.copy(job.bytes.users);
         self.uses.copy(job.bytes.uses);
-        refill(&mut self.weight_us, job.weight_us);
-        refill(&mut self.size, job.size);
-        refill(&mut self.queues, job.queues);
-        refill(&mut self.unit, job.unit);
-        refill(&mut self.merges, job.merges);
-        refill(&mut self.bytes, job.bytes.bytes);
-        refill(&mut self.kept, job.bytes.kept);
+        job.weight_us.clone_into(&mut self.weight_us);
+        job.size.clone_into(&mut self.size);
+        job.queues.clone_into(&mut self.queues);
+        job.unit.clone_into(&mut self.unit);
+        job.merges.clone_into(&mut self.merges);
+        job.bytes.bytes.clone_into(&mut self.bytes);
+        job.bytes.kept.clone_into(&mut self.kept);
         copy(&mut self.order, order);
     }
 }
 
-fn refill<T: Copy>(own: &mut Vec<T>, given: &[T]) {
-    own.clear();
-    own.extend_from_slice(given);
-}
-
 fn copy(own: &mut Order, order: &Order) {
-    refill(&mut own.passes, &order.passes);
-    refill(&mut own.queue, &order.queue);
-    refill(&mut own.why_queue, &order.why_queue);
-    refill(&mut own.start_us, &order.start_us);
-    refill(&mut own.finish_us, &order.finish_us);
+    order.passes.clone_into(&mut own.passes);
+    order.queue.clone_into(&mut own.queue);
+    order.why_queue.clone_into(&mut own.why_queue);
+    order.start_us.clone_into(&mut own.start_us);
+    order.finish_us.clone_into(&mut own.finish_us);
     let Order { frame_us, one_queue_us, policy, optimal, nodes_explored, .. } = *order;
     (own.frame_us, own.one_queue_us, own.policy) = (frame_us, one_queue_us, policy);
     (own.optimal, own.nodes_explored) = (optimal, nodes_explored);
