@@ -132,6 +132,7 @@ fuzz-coverage:
 
 bench: $(VENV)/.ready
 	cargo bench --workspace
+	cd benches/frames && cargo run --release --locked
 	$(MATURIN) develop --quiet --release
 	$(BIN)/python benches/declare.py
 	$(BIN)/pip install --quiet $$($(BIN)/python -c '$(BENCHED)')
