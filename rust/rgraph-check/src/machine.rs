@@ -256,7 +256,9 @@ impl<'a> Machine<'a> {
             let found = list.iter().find(|signal| signal.value == wait.value).cloned();
             match found {
                 Some(signal) => {
-                    let stages = if queue == self.host { Stages::HOST } else { wait.stages };
+                    // The host has one stage; a wait that holds up nothing is none.
+                    let host = queue == self.host && !wait.stages.is_empty();
+                    let stages = if host { Stages::HOST } else { wait.stages };
                     #[cfg(test)]
                     self.log.waits.push(crate::exact::Met {
                         from,

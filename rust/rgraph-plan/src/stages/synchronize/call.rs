@@ -71,6 +71,8 @@ pub struct Barrier {
     pub why: Why,
     /// Where its dependency begins.
     pub source: Source,
+    /// Whether uses rely on it that came later than what it was made for.
+    joined: bool,
     /// Another barrier of its call about memory.
     next: u32,
 }
@@ -115,7 +117,16 @@ impl Calls {
             at = known.next;
         }
         let next = self.calls[call as usize].memory;
-        self.barriers.push(Barrier { call, about: About::Memory, scope, families: None, why, source, next });
+        self.barriers.push(Barrier {
+            call,
+            about: About::Memory,
+            scope,
+            families: None,
+            why,
+            source,
+            joined: false,
+            next,
+        });
         let at = self.barriers.len() as u32 - 1;
         self.calls[call as usize].memory = at;
         at
@@ -142,7 +153,7 @@ impl Calls {
         {
             last.about = joined;
         } else {
-            self.barriers.push(Barrier { call, about, scope, families, why, source, next: NONE });
+            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: NONE });
         }
         self.barriers.len() as u32 - 1
     }
@@ -165,14 +176,21 @@ impl Calls {
 
     /// Makes a barrier hold up, and make visible to, more.
     pub fn add_target(&mut self, barrier: u32, stages: Stages, access: Accesses) {
-        let scope = &mut self.barriers[barrier as usize].scope;
-        scope.dst_stages |= stages;
-        scope.dst_access |= access;
+        let barrier = &mut self.barriers[barrier as usize];
+        barrier.joined = true;
+        barrier.scope.dst_stages |= stages;
+        barrier.scope.dst_access |= access;
     }
 
-    /// Keeps a barrier that follows a wait from being split: an event would be set before the wait.
-    pub fn keep_whole(&mut self, barrier: u32) {
-        self.barriers[barrier as usize].source.splits = false;
+    /// Makes a barrier follow a wait that holds up some stages, those of the use that it was made for. One about memory
+    /// need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan 1.3,
+    /// "Semaphore Waiting"). An event would be set before the wait, so the barrier is not split.
+    pub fn follow_wait(&mut self, barrier: u32, stages: Stages) {
+        let barrier = &mut self.barriers[barrier as usize];
+        if barrier.about != About::Memory || barrier.joined {
+            barrier.scope.src_stages |= stages;
+            barrier.source.splits = false;
+        }
     }
 }
 

@@ -174,6 +174,11 @@ impl Clocks {
         self.at_position[usize::from(lane)][position as usize - 1]
     }
 
+    /// The last scheduled pass of a queue.
+    pub fn last_of(&self, lane: u8) -> Option<u32> {
+        self.at_position[usize::from(lane)].last().copied()
+    }
+
     /// Queues, the host among them.
     pub fn lanes(&self) -> usize {
         self.lanes

@@ -77,7 +77,7 @@ fn with(stages: Stages, related: &[Stages; 32]) -> Stages {
 }
 
 /// The stages of a set, one by one.
-fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
+pub fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
     let mut left = stages.bits();
     std::iter::from_fn(move || {
         let lowest = left & left.wrapping_neg();

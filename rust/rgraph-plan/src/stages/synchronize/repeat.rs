@@ -51,6 +51,54 @@ impl Repeats {
         }
         hazards.firsts = firsts;
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
+        self.leave_out_implied(scene);
+    }
+
+    /// Leaves out waits of a batch for what another of its waits for the run before follows: what the queue that it waits
+    /// for had waited for by then. The other one holds up their stages. O(waits · queues).
+    fn leave_out_implied(&mut self, scene: Scene<'_>) {
+        let position = |last: u32| scene.frame.schedule.passes[last as usize].position;
+        let mut kept = 0;
+        for at in 0..self.waits.len() {
+            let wait = self.waits[at];
+            let follows = |other: &RepeatWait| {
+                let clock = scene.clocks.clock(other.last);
+                other.queue != wait.queue && clock[usize::from(wait.queue)] >= position(wait.last)
+            };
+            let of_batch = |other: &RepeatWait| other.batch == wait.batch;
+            let before = self.waits[..kept].iter().rposition(|one| !of_batch(one)).map_or(0, |one| one + 1);
+            let behind = self.waits[at + 1..].iter().take_while(|one| of_batch(one)).count();
+            let mut others = (before..kept).chain(at + 1..at + 1 + behind);
+            match others.find(|&other| follows(&self.waits[other])) {
+                Some(other) => self.waits[other].stages |= wait.stages,
+                None => {
+                    self.waits[kept] = wait;
+                    kept += 1;
+                }
+            }
+        }
+        self.waits.truncate(kept);
+    }
+
+    /// The wait of this run through which a queue knows, before a first use, how the run before left something: one for
+    /// that queue, or for one that had waited for it in the run before.
+    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: u8) -> Option<u32> {
+        let passes = &scene.frame.schedule.passes;
+        let position = passes[left.last as usize].position;
+        let clock = scene.clocks.clock(first.at);
+        let knows = |of: u8| {
+            of == left.queue
+                || scene
+                    .clocks
+                    .last_of(of)
+                    .is_some_and(|last| scene.clocks.clock(last)[usize::from(left.queue)] >= position)
+        };
+        let others = (0..clock.len() as u8).filter(|of| ![queue, left.queue].contains(of));
+        let mut known = std::iter::once(left.queue).chain(others).filter(|&of| clock[usize::from(of)] > 0 && knows(of));
+        known.find_map(|of| {
+            let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
+            (passes[scheduled as usize].physical <= first.physical).then_some(wait)
+        })
     }
 
     /// The runtime's barrier stands before the first batch of a queue that uses any part of a resource, under any of
@@ -83,8 +131,11 @@ impl Repeats {
         self.left.clear();
         if first.placement != NONE {
             for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
-                if from_previous_frame {
-                    let memory = scene.transients.placements[before as usize].memory;
+                let memory = scene.transients.placements[before as usize].memory;
+                if from_previous_frame && before == first.placement && scene.frame.is_image(memory) {
+                    // No two subresources of an image have bytes in common.
+                    hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
+                } else if from_previous_frame {
                     hazards.gather_into(scene, memory, 0, &mut self.left);
                 }
             }
@@ -117,19 +168,14 @@ impl Repeats {
             return;
         }
         if first.barrier != NONE {
-            hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
-            hazards.calls.keep_whole(first.barrier);
+            hazards.calls.follow_wait(first.barrier, first.stages);
         }
         if queue == scene.frame.schedule.host() && first.placement != NONE {
             hazards.show_to_next_run(scene, first, left);
         }
-        let knows = scene.clocks.clock(first.at)[usize::from(left.queue)] > 0;
-        if knows {
-            let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, left.queue);
-            if scene.frame.schedule.passes[scheduled as usize].physical <= first.physical {
-                waits[wait as usize] |= first.stages;
-                return;
-            }
+        if let Some(wait) = self.known_through(scene, first, left, queue) {
+            waits[wait as usize] |= first.stages;
+            return;
         }
         let batch = scene.batches.batch_of(first.physical);
         let known =

@@ -4,14 +4,18 @@ use super::{Hazards, Scene};
 use crate::access::{Accesses, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
-use crate::stages::synchronize::call::{CallSite, Calls, Source};
-use crate::stages::synchronize::narrow::{with_earlier, with_later};
+use crate::stages::synchronize::call::{Barrier, CallSite, Calls, Source};
+use crate::stages::synchronize::narrow::{bits, with_earlier, with_later};
 use crate::stages::synchronize::read_group::NONE;
 
+/// Barriers that are looked at for an ordering, and links of a chain that are followed at least.
+const LOOKED_AT: usize = 48;
+const ROUNDS: usize = 2;
+
 impl Hazards {
-    /// `after` orders all of a pass after all of another, unless a barrier of those from `asked` on does so already: each
-    /// orders all that its stages do, whatever memory it is about (Vulkan 1.3, "Execution and Memory Dependencies").
-    pub(super) fn order_after(&mut self, scene: Scene<'_>, at: u32, asked: usize, waits: &mut [Stages]) {
+    /// `after` orders all of a pass after all of another, unless barriers do so already: each orders all that its stages
+    /// do, whatever memory it is about, and barriers chain (Vulkan 1.3, "Execution and Memory Dependencies").
+    pub(super) fn order_after(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
         let scheduled = scene.frame.schedule.passes[at as usize];
         let all = |at: u32| scene.frame.accesses(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
@@ -29,7 +33,7 @@ impl Hazards {
             if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }
-            if self.orders_already(scene, asked, [source.physical, scheduled.physical], [src_stages, stages]) {
+            if self.orders_already(scene, [source.physical, scheduled.physical], [src_stages, stages]) {
                 continue;
             }
             let open = self.open[usize::from(scheduled.queue)];
@@ -45,20 +49,41 @@ impl Hazards {
         }
     }
 
-    /// Whether a barrier from `asked` on stands between two physical passes of a queue and has these stages. One that may
-    /// become an event is set at a place of its own.
-    fn orders_already(&self, scene: Scene<'_>, asked: usize, between: [u32; 2], stages: [Stages; 2]) -> bool {
+    /// Whether the last barriers that were asked for order these stages of two physical passes of a queue, one by one or
+    /// in a chain. Those that may become events are set at places of their own. O([`LOOKED_AT`] · stages).
+    fn orders_already(&self, scene: Scene<'_>, between: [u32; 2], [first, second]: [Stages; 2]) -> bool {
         let Calls { calls, barriers, apart } = &self.calls;
-        let queue = scene.frame.schedule.physical_passes[between[1] as usize].queue;
-        !apart
-            && barriers[asked..].iter().any(|barrier| {
-                let CallSite::Before(physical) = calls[barrier.call as usize].site else { return false };
-                let here = scene.frame.schedule.physical_passes[physical as usize].queue == queue;
-                let Scope { src_stages, dst_stages, .. } = barrier.scope;
-                here && between[0] < physical
-                    && physical <= between[1]
-                    && with_earlier(src_stages).contains(stages[0])
-                    && with_later(dst_stages).contains(stages[1])
-            })
+        if *apart {
+            return false;
+        }
+        let physical_passes = &scene.frame.schedule.physical_passes;
+        let queue = physical_passes[between[1] as usize].queue;
+        let place = |barrier: &Barrier| match calls[barrier.call as usize].site {
+            CallSite::Before(at) => {
+                let here = between[0] < at && at <= between[1] && physical_passes[at as usize].queue == queue;
+                here.then_some(at)
+            }
+            _ => None,
+        };
+        let looked_at = &barriers[barriers.len().saturating_sub(LOOKED_AT)..];
+        bits(first).all(|stage| {
+            // By stage: the earliest call behind which it is ordered.
+            let mut behind = [NONE; 32];
+            for _ in 0..ROUNDS {
+                for barrier in looked_at {
+                    let Some(at) = place(barrier) else { continue };
+                    let source = with_earlier(barrier.scope.src_stages);
+                    let enters = source.contains(stage) || bits(source).any(|one| behind[number(one)] < at);
+                    for one in bits(with_later(barrier.scope.dst_stages)).filter(|_| enters) {
+                        behind[number(one)] = behind[number(one)].min(at);
+                    }
+                }
+            }
+            bits(second).all(|one| behind[number(one)] != NONE)
+        })
     }
+}
+
+fn number(stage: Stages) -> usize {
+    stage.bits().trailing_zeros() as usize
 }

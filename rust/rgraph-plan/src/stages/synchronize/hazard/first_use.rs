@@ -99,6 +99,7 @@ impl Hazards {
             access,
             placement: NONE,
             memory: here.memory,
+            subresource: here.subresource as u32,
             barrier: NONE,
             physical: here.physical,
         };
@@ -202,16 +203,34 @@ impl Hazards {
     /// The same into a list of the caller's.
     pub fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
         for subresource in scene.frame.facts.subresources.of(memory).range() {
-            for used in self.uses_of(subresource) {
-                let writes = used.access & Accesses::WRITES;
-                match left[start..].iter_mut().find(|l| l.queue == used.queue) {
-                    Some(known) => {
-                        known.last = known.last.max(used.last);
-                        known.stages |= used.stages;
-                        known.writes |= writes;
-                    }
-                    None => left.push(Left { queue: used.queue, last: used.last, stages: used.stages, writes }),
+            self.gather_subresource(subresource, start, left);
+        }
+    }
+
+    /// The same of what is in the texels of one subresource of an image: all aspects of its mips and layers, since render
+    /// passes load and store them together.
+    pub fn gather_texels(&self, scene: Scene<'_>, memory: ResourceId, subresource: u32, left: &mut Vec<Left>) {
+        let subresources = &scene.frame.facts.subresources;
+        let own = *subresources.get(subresource);
+        let meet = |[a, b]: [u32; 2], [c, d]: [u32; 2]| a < d && c < b;
+        for other in subresources.of(memory).range() {
+            let part = subresources.get(other as u32);
+            if meet(part.mips, own.mips) && meet(part.layers, own.layers) {
+                self.gather_subresource(other, 0, left);
+            }
+        }
+    }
+
+    fn gather_subresource(&self, subresource: usize, start: usize, left: &mut Vec<Left>) {
+        for used in self.uses_of(subresource) {
+            let writes = used.access & Accesses::WRITES;
+            match left[start..].iter_mut().find(|l| l.queue == used.queue) {
+                Some(known) => {
+                    known.last = known.last.max(used.last);
+                    known.stages |= used.stages;
+                    known.writes |= writes;
                 }
+                None => left.push(Left { queue: used.queue, last: used.last, stages: used.stages, writes }),
             }
         }
     }

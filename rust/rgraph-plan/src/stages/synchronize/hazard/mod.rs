@@ -98,6 +98,8 @@ pub struct First {
     pub placement: u32,
     /// The memory.
     pub memory: ResourceId,
+    /// The subresource.
+    pub subresource: u32,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
     /// Physical pass before which the barrier's call is recorded.
@@ -218,7 +220,6 @@ impl Hazards {
                 self.open[usize::from(scheduled.queue)] = scheduled.physical;
             }
             self.rely_on_extra(scene, at, waits);
-            let asked = self.calls.barriers.len();
             let pass = &scene.frame.facts.passes[scheduled.pass];
             for access in scene.frame.accesses(at as usize) {
                 let memory = scene.frame.facts.memory[access.resource];
@@ -245,7 +246,7 @@ impl Hazards {
                     visit += 1;
                 }
             }
-            self.order_after(scene, at, asked, waits);
+            self.order_after(scene, at, waits);
         }
         self.keep_what_outlives(scene.frame);
     }
