@@ -21,11 +21,13 @@ mod batches;
 mod bounds;
 pub mod dump;
 mod fit;
+mod last_plan;
 mod options;
 mod orders;
 pub mod propose;
 pub mod search;
 
+pub use last_plan::LastPlan;
 pub use options::{Options, Without};
 pub use orders::Orders;
 

@@ -19,7 +19,7 @@ pub use rgraph_ir::{
 /// What most users of the crate need.
 pub mod prelude {
     pub use crate::access::PassQueue;
-    pub use crate::bake::{Options, Policy, Scratch, Split, Without, bake, bake_into};
+    pub use crate::bake::{LastPlan, Options, Policy, Scratch, Split, Without, bake, bake_into};
     pub use crate::budget::MemoryBudget;
     pub use crate::error::GraphError;
     pub use crate::format::Format;

@@ -44,6 +44,52 @@ fn a_second_bake_of_the_same_frame_allocates_nothing() {
     }
 }
 
+#[test]
+fn an_equal_declaration_is_recognised_and_allocates_nothing() {
+    let profile = Profile::discrete();
+    let mut last = LastPlan::default();
+    for (name, family) in families::FAMILIES {
+        let (graph, again) = (family(256), family(256));
+        let options = Options::default();
+        let bakes = last.bakes();
+        let first = last.bake(&graph, &profile, &options).expect("a good graph").clone();
+        let before = counting::allocations();
+        let second = last.bake(&again, &profile, &options).expect("a good graph");
+        assert_eq!(counting::allocations() - before, 0, "{name}");
+        assert!(*second == first, "{name}: another plan");
+        assert_eq!(last.bakes() - bakes, 1, "{name}");
+
+        // A duration, an option, a profile: each is another question.
+        let mut other = graph.clone();
+        other.pass_mut(graph.passes().ids().next().expect("it has passes")).weight_us = Some(77.0);
+        let more = Options { effort: 2, ..options };
+        let one_queue = Profile::single_queue();
+        for (graph, profile, options) in
+            [(&other, &profile, &options), (&other, &profile, &more), (&other, &one_queue, &more)]
+        {
+            let bakes = last.bakes();
+            let plan = last.bake(graph, profile, options).expect("a good graph");
+            assert!(*plan == bake(graph, profile, options, &mut Scratch::default()).expect("a good graph"), "{name}");
+            assert_eq!(last.bakes() - bakes, 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_declaration_after_a_wrong_one_is_baked() {
+    let (profile, options) = (Profile::discrete(), Options::default());
+    let mut last = LastPlan::default();
+    let good = families::FAMILIES[0].1(16);
+    let mut wrong = good.clone();
+    let lost = wrong.image("lost", Format::Rgba8unorm);
+    wrong.pass("reads", PassQueue::Graphics).sampled(lost).side_effects();
+    last.bake(&good, &profile, &options).expect("a good graph");
+    assert!(last.bake(&wrong, &profile, &options).is_err());
+    let plan = last.bake(&good, &profile, &options).expect("a good graph");
+    assert!(*plan == bake(&good, &profile, &options, &mut Scratch::default()).expect("a good graph"));
+    assert_eq!(last.bakes(), 2);
+}
+
 /// Numbers of a seed (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 struct Random(u64);
 
