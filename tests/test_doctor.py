@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -206,10 +207,32 @@ def test_profile_of_a_device_that_is_not_there(driver: Path, tmp_path: Path):
     assert done.stderr.endswith("  help: rgraph doctor says more\n")
 
 
+def test_costs_are_measured_printed_and_counted(driver: Path, tmp_path: Path):
+    done = doctor("--measure", cwd=tmp_path, VK_DRIVER_FILES=str(driver))
+    assert done.returncode == 0, done.stderr
+    device, *lines = done.stdout.splitlines()
+    assert device.startswith("llvmpipe")
+    shown = {re.split(r"\s{2,}", line.strip())[0]: line.split()[-2:] for line in lines}
+    assert len(shown) == 6
+    assert shown["a wait for another queue"] == ["not", "measured"]
+    assert shown["draws and dispatches of a queue overlap"][-1] in ("yes", "no")
+
+    done = doctor("--measure", "--profile", "here.rprofile.json", cwd=tmp_path, VK_DRIVER_FILES=str(driver))
+    assert done.returncode == 0, done.stderr
+    measured = rgraph.Profile.load(tmp_path / "here.rprofile.json")
+    plain = doctor("--profile", "-", cwd=tmp_path, VK_DRIVER_FILES=str(driver))
+    before, after = rgraph.Profile.from_json(plain.stdout).to_dict(), measured.to_dict()
+    changed = {key for key in after if after[key] != before[key]}
+    costs = {"barrier_us", "submit_us", "pass_us", "width", "draws_overlap_dispatches"}
+    assert {"pass_us", "width"} <= changed <= costs
+    assert after["pass_us"] > 0
+    assert after["cross_queue_us"] == before["cross_queue_us"]
+
+
 def test_device_without_profile_is_a_wrong_call(tmp_path: Path):
     done = doctor("--device", "0", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "rgraph: --device needs --profile\n"
+    assert done.stderr == "rgraph: --device needs --profile or --measure\n"
 
 
 def nvidia(monkeypatch: pytest.MonkeyPatch, folder: Path, **there: bool | str) -> None:

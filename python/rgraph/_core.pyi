@@ -3445,6 +3445,9 @@ class Device:
         Measure one run of a graph in so many, counted from its first; default: each.
     windows
         Whether `window` is used: the driver is then asked for surfaces and swapchains.
+    costs
+        A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
+        `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
 
     Raises
     ------
@@ -3465,6 +3468,7 @@ class Device:
         measure: _Measure = "off",
         sample: int = 1,
         windows: bool = False,
+        costs: Profile | str | PathLike[str] | None = None,
     ) -> Self: ...
     @property
     def info(self) -> DeviceInfo:

@@ -50,6 +50,9 @@ def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index; see rgraph doctor")
     group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
+    group.add_argument(
+        "--costs", metavar="FILE", help="a profile whose costs are the device's; see rgraph doctor --measure"
+    )
     option(
         group,
         "--input",
@@ -106,7 +109,8 @@ def opened(arguments: argparse.Namespace) -> Device:
         With `device` and `validate`.
     """
     validate = True if arguments.validate else None
-    return Device(arguments.device, validate=validate, windows=getattr(arguments, "window", False))
+    windows, costs = getattr(arguments, "window", False), getattr(arguments, "costs", None)
+    return Device(arguments.device, validate=validate, windows=windows, costs=costs)
 
 
 def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more: Any) -> Compiled:

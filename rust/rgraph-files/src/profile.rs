@@ -6,7 +6,7 @@ use rgraph_ir::error::{Code, GraphError};
 use rgraph_ir::profile::{Limits, MemoryType, Profile, Queue};
 
 /// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 17] = [
+pub(super) const PROFILE_KEYS: [&str; 18] = [
     "rprofile",
     "name",
     "queues",
@@ -24,6 +24,7 @@ pub(super) const PROFILE_KEYS: [&str; 17] = [
     "foreign_us",
     "foreign_transfer_us",
     "width",
+    "draws_overlap_dispatches",
 ];
 /// Keys of a queue.
 pub(super) const QUEUE_KEYS: [&str; 4] = ["name", "family", "count", "capabilities"];
@@ -93,6 +94,9 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     cost("foreign_us", &mut profile.foreign_us);
     cost("foreign_transfer_us", &mut profile.foreign_transfer_us);
     integer("width", &mut profile.width);
+    if let Some(overlap) = fields.get("draws_overlap_dispatches").and_then(|value| value.boolean()) {
+        profile.draws_overlap_dispatches = overlap;
+    }
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
     }
@@ -180,6 +184,7 @@ pub fn write_profile(profile: &Profile) -> String {
     sheet.line("  ", "foreign_us", &profile.foreign_us);
     sheet.line("  ", "foreign_transfer_us", &profile.foreign_transfer_us);
     sheet.line("  ", "width", &profile.width);
+    sheet.line("  ", "draws_overlap_dispatches", &profile.draws_overlap_dispatches);
     sheet.text("\n}\n");
     sheet.finish()
 }

@@ -120,6 +120,9 @@ pub struct Profile {
     pub foreign_transfer_us: f64,
     /// Invocations that fill the device; a pass of fewer leaves room for others. At least 1.
     pub width: u64,
+    /// Whether draws and dispatches of a queue overlap between two barrier calls; where not, the device drains whenever
+    /// one follows the other.
+    pub draws_overlap_dispatches: bool,
 }
 
 /// The class of memory that a device need not back: transient attachments go there.
@@ -149,6 +152,33 @@ impl Profile {
             foreign_transfer_us: 21.0,
             // 64 compute units of 2,048 invocations.
             width: 1 << 17,
+            draws_overlap_dispatches: true,
+        }
+    }
+
+    /// This profile with the costs of another: what synchronization, passes and copies cost there, and its width.
+    #[must_use]
+    pub fn with_costs_of(self, other: &Self) -> Self {
+        let Self { name, queues, buffer_image_granularity, image_alignment, buffer_alignment, memory, limits, .. } =
+            self;
+        Self {
+            name,
+            queues,
+            buffer_image_granularity,
+            image_alignment,
+            buffer_alignment,
+            memory,
+            limits,
+            cross_queue_us: other.cross_queue_us,
+            barrier_us: other.barrier_us,
+            submit_us: other.submit_us,
+            pass_us: other.pass_us,
+            copy_gb_s: other.copy_gb_s,
+            copy_us: other.copy_us,
+            foreign_us: other.foreign_us,
+            foreign_transfer_us: other.foreign_transfer_us,
+            width: other.width,
+            draws_overlap_dispatches: other.draws_overlap_dispatches,
         }
     }
 

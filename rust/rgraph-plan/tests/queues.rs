@@ -65,6 +65,43 @@ fn barrier_calls_submits_and_hops_cost_time() {
     assert!(dear(|profile| profile.pass_us = 0.0) <= plain);
 }
 
+/// Draws and dispatches in turn that do not depend on each other; the dispatches have a queue of choice.
+fn alternating(queue: PassQueue) -> Graph {
+    let mut g = Graph::new("alternating", [8, 8]);
+    for at in 0..8 {
+        let image = g.image(&format!("image {at}"), Format::Rgba8unorm);
+        let buffer = g.buffer(&format!("buffer {at}"), 1 << 10);
+        g.pass(&format!("draw {at}"), PassQueue::Graphics).weight_us(1_000.0).color(image);
+        g.pass(&format!("dispatch {at}"), queue).weight_us(1_000.0).storage_write(buffer);
+        g.root(image);
+        g.root(buffer);
+    }
+    g
+}
+
+#[test]
+fn draws_and_dispatches_overlap_where_the_profile_says_so() {
+    let options = Options { policy: Policy::Declared, ..Options::default() };
+    let frame = |draws_overlap_dispatches| {
+        let profile = Profile { draws_overlap_dispatches, ..Profile::single_queue() };
+        let plan = bake(&alternating(PassQueue::Compute), &profile, &options, &mut Scratch::default());
+        plan.expect("a good graph").report.frame_us
+    };
+    assert!(frame(true) < 1_100.0, "{}", frame(true));
+    // 16 times, one after the other.
+    assert!((16_000.0..16_100.0).contains(&frame(false)), "{}", frame(false));
+}
+
+#[test]
+fn dispatches_leave_a_queue_that_drains_for_each_draw() {
+    let used = |draws_overlap_dispatches| {
+        let profile = Profile { draws_overlap_dispatches, ..Profile::discrete() };
+        queues(&baked(&alternating(PassQueue::Any), &profile))
+    };
+    assert_eq!(used(true), [0]);
+    assert_eq!(used(false), [0, 1]);
+}
+
 #[test]
 fn guessed_durations_leave_open_passes_on_the_graphics_queue() {
     for bytes in [1 << 12, 1 << 20, 1 << 26] {

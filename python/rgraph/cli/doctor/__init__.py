@@ -22,7 +22,9 @@ It asks each driver in a process of its own, so a driver that crashes is reporte
 graph on every usable device. Exit status: 0 no fault, 1 a fault but a usable device, 3 no usable device.
 
   rgraph doctor
-  rgraph doctor --profile h200.rprofile.json  for rgraph bake elsewhere"""
+  rgraph doctor --profile h200.rprofile.json  for rgraph bake elsewhere
+  rgraph doctor --measure --profile h200.rprofile.json  with its costs
+  rgraph run frame.rgraph.json --costs h200.rprofile.json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("--json", action="store_true", help="print JSON with all details")
     parser.add_argument("--profile", metavar="FILE", help="write a device's profile (.rprofile.json; - prints it)")
-    parser.add_argument("--device", metavar="DEVICE", help="the device of --profile: uuid:…, pci:…, name:… or an index")
+    parser.add_argument(
+        "--measure", action="store_true", help="measure what barriers, submits, waits and passes cost, and print it"
+    )
+    parser.add_argument(
+        "--device", metavar="DEVICE", help="the device of --profile and --measure: uuid:…, pci:…, name:… or an index"
+    )
     parser.add_argument("--loader", metavar="FILE", default="", help="a Vulkan loader, or a driver itself")
 
 
@@ -96,18 +103,25 @@ def examine(loader: str) -> dict[str, Any]:
 
 
 def _write_profile(arguments: argparse.Namespace) -> int:
-    """Write a device's profile."""
+    """Write a device's profile, or print its costs, or both."""
     from rgraph._core import Device
 
-    path: str = arguments.profile
-    if path != STANDARD and not Path(path).parent.is_dir():
+    path: str | None = arguments.profile
+    if path not in (None, STANDARD) and not Path(path).parent.is_dir():
         raise UsageError(f"{path}: there is no folder {Path(path).parent}")
     with Device(arguments.device, loader=arguments.loader or None) as device:
+        profile = device.profile
+        if arguments.measure:
+            from rgraph.cli.doctor import measure
+
+            costs = measure.measure(device)
+            profile = measure.measured_profile(profile, costs)
+            (say if path is None else tell)(measure.text(device, costs))
         if path == STANDARD:
-            say(device.profile.to_json())
-        else:
-            device.profile.save(path)
-            tell(f"{path}: {device.info.name}, queues {', '.join(device.profile.queues)}")
+            say(profile.to_json())
+        elif path is not None:
+            profile.save(path)
+            tell(f"{path}: {device.info.name}, queues {', '.join(profile.queues)}")
     return 0
 
 
@@ -124,10 +138,10 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
-    if arguments.profile is not None:
+    if arguments.profile is not None or arguments.measure:
         return _write_profile(arguments)
     if arguments.device is not None:
-        raise UsageError("--device needs --profile")
+        raise UsageError("--device needs --profile or --measure")
     report = examine(arguments.loader)
     if arguments.json:
         say(as_json(report))

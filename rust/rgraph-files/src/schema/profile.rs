@@ -26,6 +26,7 @@ pub(super) fn schema() -> Value {
             ("foreign_us", at_least(0)),
             ("foreign_transfer_us", at_least(0)),
             ("width", positive(u64::MAX)),
+            ("draws_overlap_dispatches", boolean()),
         ],
     )
 }

@@ -28,6 +28,8 @@ pub struct Scratch {
 #[derive(Default, Debug)]
 struct Interval {
     passes: Vec<PlanPassId>,
+    /// Whether its last pass draws.
+    draws: bool,
     /// Durations of its passes alone, in microseconds.
     alone: f64,
     /// When the next pass starts and the last one ends, after the begin.
@@ -91,6 +93,10 @@ pub fn play(plan: &mut Plan, profile: &Profile, size: impl Fn(PlanPassId) -> f32
                     now += if host { 0.0 } else { profile.barrier_us };
                 }
                 Command::Pass { pass, .. } => {
+                    if !profile.draws_overlap_dispatches && interval.draws != inside {
+                        now = interval.close(now, passes);
+                    }
+                    interval.draws = inside;
                     let us = f64::from(passes[*pass].why.duration_us);
                     let size = if host { 1.0 } else { f64::from(size(*pass)) };
                     work += if host { 0.0 } else { us * size };

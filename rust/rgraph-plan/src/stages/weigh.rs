@@ -29,6 +29,7 @@ pub struct Weights {
     pub weight_us: Vec<f32>,
     /// The part of the device that each live pass fills, above 0 and up to 1.
     pub size: Vec<f32>,
+    draws: Vec<bool>,
     measured: bool,
     certain: bool,
     queues: Vec<u32>,
@@ -83,6 +84,7 @@ impl Weights {
             measured: self.measured,
             certain: self.certain,
             size: &self.size,
+            draws: &self.draws,
             home: resolve_queue(input.profile, PassQueue::Graphics).unwrap_or(0) as u8,
             queues: &self.queues,
             queue_count: input.plan_queues.len() as u32,
@@ -110,6 +112,7 @@ impl Weights {
     fn weigh(&mut self, input: Input<'_>) {
         self.weight_us.clear();
         self.size.clear();
+        self.draws.clear();
         self.measured = false;
         self.certain = true;
         self.queues.clear();
@@ -130,6 +133,13 @@ impl Weights {
             let weight = said.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
             self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));
             self.weight_us.push(weight);
+            if !input.profile.draws_overlap_dispatches {
+                let accesses = &input.facts.accesses[pass.accesses.range()];
+                let declared = |declared: u32| input.graph.accesses().get(declared as usize);
+                self.draws.push(accesses.iter().any(|access| {
+                    declared(access.declared).is_some_and(|declared_access| is_attachment(declared_access.usage))
+                }));
+            }
             self.unit.push(
                 declared
                     .and_then(|declared_pass| declared_pass.unit)

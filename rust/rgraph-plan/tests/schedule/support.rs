@@ -46,6 +46,7 @@ pub struct Owned {
     pub measured: bool,
     pub certain: bool,
     pub size: Vec<f32>,
+    pub draws: Vec<bool>,
 }
 
 impl Owned {
@@ -83,6 +84,7 @@ impl Owned {
             measured: self.measured,
             certain: self.certain,
             size: &self.size,
+            draws: &self.draws,
             home: 0,
             queues: &self.queues,
             queue_count: 31,

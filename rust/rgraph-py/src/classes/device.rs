@@ -60,6 +60,9 @@ use crate::run::runtime_errors::raised;
 ///     Measure one run of a graph in so many, counted from its first; default: each.
 /// windows
 ///     Whether `window` is used: the driver is then asked for surfaces and swapchains.
+/// costs
+///     A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
+///     `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
 ///
 /// Raises
 /// ------
@@ -192,9 +195,9 @@ pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, Py
 impl PyDevice {
     #[new]
     #[pyo3(signature = (device = None, *, loader = None, validate = None, printf = None, frames_in_flight = Count(2), cache = None,
-                        queues = Count(1), measure = None, sample = None, windows = false, **unknown),
+                        queues = Count(1), measure = None, sample = None, windows = false, costs = None, **unknown),
            text_signature = "(device=None, *, loader=None, validate=None, printf=None, frames_in_flight=2, cache=None, queues=1, \
-                             measure='off', sample=1, windows=False)")]
+                             measure='off', sample=1, windows=False, costs=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
         py: Python<'_>,
@@ -208,6 +211,7 @@ impl PyDevice {
         measure: Option<Text<'_>>,
         sample: Option<Count>,
         windows: bool,
+        costs: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         keywords::refuse(py.get_type::<Self>().as_any(), "Device", unknown)?;
@@ -234,6 +238,7 @@ impl PyDevice {
             cache,
             queues: queues.0,
             windows,
+            costs: costs.map(|costs| options::profile(py, Some(costs))).transpose()?,
             ..DeviceOptions::default()
         };
         Ok(Self::around(Detached::open(py, || Device::new(&options))?, measuring))

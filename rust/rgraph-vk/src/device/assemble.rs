@@ -71,6 +71,10 @@ impl Drop for Guard<'_> {
 impl Device {
     pub(super) fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
         let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache, owned } = parts;
+        let profile = match &options.costs {
+            Some(costs) => profile.with_costs_of(costs),
+            None => profile,
+        };
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
         let mut queues = Vec::new();

@@ -64,6 +64,9 @@ pub struct DeviceOptions {
     pub cache: Option<PathBuf>,
     /// Most queues of each kind; 0: one.
     pub queues: u32,
+    /// A profile that says what synchronization, passes and copies cost on the device, as `rgraph doctor --measure` writes
+    /// it; its queues, limits and memory do not count. `None`: the costs of a usual discrete GPU.
+    pub costs: Option<Profile>,
     /// Whether passes carry labels for debuggers and captures; `None`: where the driver has them.
     pub labels: Option<bool>,
     /// A function table of the caller's instead of a loader.

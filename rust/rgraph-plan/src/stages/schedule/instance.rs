@@ -33,7 +33,7 @@ pub struct Bytes<'a> {
     pub uses: &'a Csr,
 }
 
-/// Everything that decides a schedule. All slices but `merges` and those of `bytes` have one entry a pass.
+/// Everything that decides a schedule. All slices but `merges`, `draws` and those of `bytes` have one entry a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
     /// What must come before what.
@@ -46,6 +46,8 @@ pub struct Instance<'a> {
     pub certain: bool,
     /// The part of the device that each pass fills, above 0 and up to 1.
     pub size: &'a [f32],
+    /// Whether each pass draws; empty where draws and dispatches of a queue overlap.
+    pub draws: &'a [bool],
     /// The queue on which passes stay that may run on several, unless those promise a sure gain.
     pub home: u8,
     /// Queues that may run each pass, as bits; bit [`HOST`] is the host. At least one bit each.

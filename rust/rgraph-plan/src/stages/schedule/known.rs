@@ -13,6 +13,7 @@ pub struct Known {
     uses: Csr,
     weight_us: Vec<f32>,
     size: Vec<f32>,
+    draws: Vec<bool>,
     queues: Vec<u32>,
     unit: Vec<u16>,
     merges: Vec<(u32, u32)>,
@@ -42,6 +43,7 @@ impl Asked {
             deps: _,
             weight_us: _,
             size: _,
+            draws: _,
             queues: _,
             unit: _,
             merges: _,
@@ -70,6 +72,7 @@ impl Known {
             && self.preds == job.deps.preds
             && same_bits(&self.weight_us, job.weight_us)
             && same_bits(&self.size, job.size)
+            && self.draws == job.draws
             && self.queues == job.queues
             && self.unit == job.unit
             && self.merges == job.merges
@@ -91,6 +94,7 @@ impl Known {
         self.uses.copy(job.bytes.uses);
         job.weight_us.clone_into(&mut self.weight_us);
         job.size.clone_into(&mut self.size);
+        job.draws.clone_into(&mut self.draws);
         job.queues.clone_into(&mut self.queues);
         job.unit.clone_into(&mut self.unit);
         job.merges.clone_into(&mut self.merges);

@@ -30,14 +30,22 @@ struct Lane {
     next: f64,
     end: f64,
     before: u32,
+    /// Whether the pass before draws.
+    draws: bool,
 }
 
 impl Lane {
     /// Begins an interval.
     fn close(&mut self, at: f64, cost: f64) {
-        self.begin = (self.begin + self.end).max(at) + cost;
-        (self.next, self.end) = (0.0, 0.0);
+        self.drain();
+        self.begin = self.begin.max(at) + cost;
         self.interval += 1;
+    }
+
+    /// Lets the device end what it does.
+    fn drain(&mut self) {
+        self.begin += self.end;
+        (self.next, self.end) = (0.0, 0.0);
     }
 }
 
@@ -48,7 +56,7 @@ impl Shared {
         self.finish.resize(instance.len(), 0.0);
         self.interval.clear();
         self.interval.resize(instance.len(), 0);
-        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: u32::MAX };
+        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: u32::MAX, draws: false };
         let mut lanes = [lane; QUEUES];
         let cross = f64::from(instance.costs.cross_queue_us);
         for &pass in order {
@@ -71,6 +79,12 @@ impl Shared {
                 lane.open = true;
             } else if follows {
                 lane.close(0.0, if host { 0.0 } else { f64::from(instance.costs.barrier_us) });
+            }
+            if let Some(&draws) = instance.draws.get(pass as usize) {
+                if draws != lane.draws {
+                    lane.drain();
+                }
+                lane.draws = draws;
             }
             let us = f64::from(instance.weight_us[pass as usize]);
             let size = if host { 1.0 } else { f64::from(instance.size[pass as usize]) };

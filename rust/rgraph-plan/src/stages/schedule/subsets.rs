@@ -184,6 +184,7 @@ mod tests {
             measured: false,
             certain: false,
             size: &vec![1.0; queues.len()],
+            draws: &[],
             home: 0,
             queues,
             queue_count: 8,
