@@ -8,6 +8,7 @@ import sys
 import threading
 import warnings
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -322,3 +323,36 @@ def test_a_closed_device_cannot_be_entered(own_device: rg.Device):
     with pytest.raises(rg.DeviceError, match="closed") as caught, own_device:
         pass
     assert caught.value.code == "RG-E130"
+
+
+def test_costs_of_a_profile_are_the_devices(tmp_path: Path):
+    costs = {"barrier_us": 50.0, "submit_us": 60.0, "cross_queue_us": 70.0, "pass_us": 0.25, "width": 4096}
+    other = rg.Profile.from_dict(rg.Profile.minimal().to_dict() | costs | {"draws_overlap_dispatches": False})
+    path = tmp_path / "costs.rprofile.json"
+    other.save(path)
+    with opened() as device:
+        own = device.profile.to_dict()
+    for given in (other, path, str(path)):
+        with opened(costs=given) as device:
+            profile = device.profile.to_dict()
+            plan = device.compile(chain()).plan
+        assert profile == own | costs | {"draws_overlap_dispatches": False}
+        # A submit, and a barrier call before the second pass.
+        assert plan.frame_us >= 110.0
+
+
+def chain() -> rg.Graph:
+    """Declare two passes, the second of which needs the first."""
+    g = rg.Graph("chain")
+    first, second = g.buffer("first", 256), g.buffer("second", 256)
+    g.fill("fill", first, 7)
+    g.copy("copy", first, second)
+    g.root(second)
+    return g
+
+
+def test_costs_that_are_none_are_refused(tmp_path: Path):
+    with pytest.raises(TypeError, match="profile is a Profile, the name of a built-in one, or the path of a file"):
+        opened(costs=3)
+    with pytest.raises(FileNotFoundError):
+        opened(costs=tmp_path / "nowhere.rprofile.json")
