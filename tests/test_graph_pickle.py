@@ -76,6 +76,36 @@ def test_reprs_say_what_things_are():
         assert words in html
 
 
+def test_handles_are_not_pickled_and_their_names_are():
+    g = declared()
+    photo = g.find("photo")
+    for handle in (photo, photo.mip(0), g.passes[0]):
+        with pytest.raises(
+            TypeError, match=r"cannot pickle or copy 'rgraph.*\n  help: pickle the graph.*name is the name"
+        ):
+            pickle.dumps(handle)
+
+
+def test_notebooks_show_what_a_pass_does_and_who_uses_a_view():
+    g = rg.Graph("parts")
+    chain = g.image("chain", (8, 8), "rgba8unorm", mips=3)
+    g.add_pass("fill", queue="compute").storage_write(chain, mips=0)
+    g.add_pass("shrink", queue="compute").storage_read(chain, mips=0).storage_write(chain, mips=1)
+    g.root(chain)
+    shrink = g.passes[1]._repr_html_()
+    assert "pass shrink on compute" in shrink
+    for words in (
+        "<td>chain</td><td>storage_read</td><td>mips [0, 1]</td>",
+        "<td>storage_write</td><td>mips [1, 2]</td>",
+    ):
+        assert words in shrink
+    whole, first, last = (one._repr_html_() for one in (chain, chain.mip(0), chain.mip(2)))
+    assert (whole.count("<td>fill</td>"), whole.count("<td>shrink</td>")) == (1, 2)
+    assert (first.count("<td>fill</td>"), first.count("<td>shrink</td>")) == (1, 1)
+    assert "mip 2" in last
+    assert "<td>" not in last
+
+
 @pytest.mark.parametrize(
     "sampler",
     [

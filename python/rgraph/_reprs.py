@@ -12,9 +12,9 @@ from rgraph._core import preview
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rgraph import Array, Buffer, Device, Frame, Graph, Image, Report, Series
+    from rgraph import Array, Buffer, Device, Frame, Graph, Image, Report, Series, View
 
-__all__ = ["device", "frame", "graph", "plan", "report", "resource", "series"]
+__all__ = ["declared_pass", "device", "frame", "graph", "plan", "report", "resource", "series", "view"]
 
 #: Rows of a table; the rest is counted.
 _MOST = 40
@@ -115,17 +115,50 @@ def frame(value: Frame) -> str:
     return "".join(_picture(array) for array in value.values()) or "<p>nothing was read back</p>"
 
 
+#: Keys of an access that say which part of a resource it uses.
+_PARTS = ("mips", "layers", "aspects", "range")
+
+
+def _part(access: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {access[key]}" for key in _PARTS if access.get(key) is not None)
+
+
+def _uses(of: Image | Buffer) -> list[tuple[str, dict[str, Any]]]:
+    """Names of passes, and their accesses of a resource."""
+    return [
+        (one["name"], access)
+        for one in of.graph.to_dict().get("passes", ())
+        for access in one.get("accesses", ())
+        if access["resource"] == of.name
+    ]
+
+
 def resource(value: Image | Buffer) -> str:
     """What an image or a buffer is, and the passes that use it."""
-    graph = value.graph
-    name = value.name
-    uses = [
-        (one["name"], access["usage"])
-        for one in graph.to_dict().get("passes", ())
-        for access in one.get("accesses", ())
-        if access["resource"] == name
-    ]
-    return _table(repr(value).strip("<>"), ("pass", "uses it as"), uses)
+    rows = [(name, access["usage"], _part(access)) for name, access in _uses(value)]
+    return _table(repr(value).strip("<>"), ("pass", "uses it as", "part"), rows)
+
+
+def view(value: View, aspects: list[str]) -> str:
+    """What a part of a resource is, and the passes that use some of it. Accesses without a range count as whole."""
+    ranges = (("mips", value.mip_range), ("layers", value.layer_range), ("range", value.byte_range))
+
+    def meets(access: dict[str, Any]) -> bool:
+        pairs = [(access[key], part) for key, part in ranges if part and access.get(key)]
+        shared = not aspects or set(access.get("aspects") or aspects) & set(aspects)
+        return bool(shared) and all(used[0] < part[1] and part[0] < used[1] for used, part in pairs)
+
+    rows = [(name, access["usage"], _part(access)) for name, access in _uses(value.resource) if meets(access)]
+    return _table(repr(value).strip("<>"), ("pass", "uses it as", "part"), rows)
+
+
+def declared_pass(graph: Graph, name: str) -> str:
+    """The queue of a pass and its accesses."""
+    declared: dict[str, Any] = next((one for one in graph.to_dict()["passes"] if one["name"] == name), {})
+    uses = declared.get("accesses", ())
+    rows = [(access["resource"], access["usage"], _part(access), access.get("load", "")) for access in uses]
+    title = f"pass {name} on {declared.get('queue', 'graphics')}"
+    return _table(title, ("resource", "use", "part", "load"), rows)
 
 
 def report(value: Report) -> str:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rgraph._core import _write_file
+from rgraph._core import _numpy, _write_file
 from rgraph._errors import GraphError, Mistake
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def npy(array: Array) -> bytes:
     """
     dtype = array.dtype
     if not isinstance(dtype, str):
-        numpy, file = import_module("numpy"), io.BytesIO()
+        numpy, file = _numpy("an NPY file of records", "array.tobytes() has its bytes"), io.BytesIO()
         numpy.save(file, numpy.asarray(array))
         return file.getvalue()
     kinds = {"f": "float", "u": "uint", "i": "int"}
@@ -56,7 +56,7 @@ def npy(array: Array) -> bytes:
 
 def _exr(path: str, array: Array) -> None:
     module = _needs("OpenEXR", "EXR")
-    numpy = import_module("numpy")
+    numpy = _numpy("EXR", ".npy does not need it")
     pixels = numpy.asarray(array)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     if pixels.dtype.kind == "u" and pixels.dtype.itemsize < 4:

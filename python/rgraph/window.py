@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from weakref import WeakSet
 
-from rgraph._core import Compiled, Device, Frame, Graph, Image, Window
+from rgraph._core import Compiled, Device, Frame, Graph, Image, Window, _numpy
 from rgraph._errors import DeviceError, RgError
 
 if TYPE_CHECKING:
@@ -232,6 +232,7 @@ def bitmap(array: Any) -> Any:
     numpy.ndarray
         Of shape (height, width, 4) and dtype uint8.
     """
+    _numpy("a picture of a canvas", "array.save(path) does not need it")
     import numpy as np
 
     values: Any = np.asarray(array)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rgraph._core import _numpy
 from rgraph._errors import GraphError, Mistake
 
 __all__ = ["Result", "Task", "frames", "join", "seeds", "sweep", "tiles"]
@@ -213,6 +214,7 @@ def join(results: Iterable[Result], size: Sequence[int], name: str) -> Any:
     GraphError
         If there is no tile.
     """
+    _numpy("join", "write={name: path} writes a file per tile without it")
     import numpy as np
 
     whole = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import Device, Frame, Graph, Plan
+from rgraph._core import Device, Frame, Graph, Plan, _numpy
 from rgraph._errors import DeviceError, RgError
 from rgraph._values import Whole, place, put, whole
 from rgraph.batch._tasks import Result, Task
@@ -154,16 +154,17 @@ class _Ready:
 
     def finish(self, task: Task, frame: Frame, began: float) -> Result:
         """Wait for a frame, write its files, and take its arrays."""
-        import numpy as np
-
         job = self.job
         result = Result(task.key, worker=_who())
         for name, template in job.write.items():
             result.files[name] = _written(file_of(template, task.key), frame[name])
         if job.then is not None:
             result.value = job.then(task.key, frame)
-        for name in job.read:
-            result.arrays[name] = np.array(frame[name])
+        if job.read:
+            _numpy("a batch that reads arrays", "write={name: path} writes files without it")
+            import numpy as np
+
+            result.arrays.update({name: np.array(frame[name]) for name in job.read})
         frame.wait()
         result.seconds = time.perf_counter() - began
         return result

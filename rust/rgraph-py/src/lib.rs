@@ -12,6 +12,8 @@ mod run;
 #[pymodule(name = "_core")]
 mod core {
     #[pymodule_export]
+    use crate::arguments::host_arrays::_numpy;
+    #[pymodule_export]
     use crate::arguments::picture::{_npy_header, _png_samples};
     #[pymodule_export]
     use crate::classes::array::PyArray;

@@ -137,7 +137,8 @@ impl Dtype {
         let py = value.py();
         let spec = value.is_instance_of::<PyDict>() || value.is_instance_of::<pyo3::types::PyList>();
         if spec {
-            return Self::read(&numpy(py)?.call_method1("dtype", (value,))?);
+            let without = "without dtype= the buffer's type follows from its shaders";
+            return Self::read(&numpy(py, "a dtype of records", without)?.call_method1("dtype", (value,))?);
         }
         let of = |name| Ok::<_, PyErr>(if value.hasattr(name)? { Some(value.getattr(name)?) } else { None });
         if let Some(native) = of("isnative")?

@@ -3,6 +3,7 @@
 
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyModuleNotFoundError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use rgraph_plan::error::Code;
@@ -21,22 +22,37 @@ pub struct Host {
     made: bool,
 }
 
-/// The package numpy, imported where something needs it.
+/// The package numpy, imported where something needs it: `what` does, and `without` says what needs none.
 ///
 /// # Errors
-/// `ModuleNotFoundError` with the command that brings it.
-pub fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("numpy").map_err(|error| match error.is_instance_of::<PyModuleNotFoundError>(py) {
-        true => PyModuleNotFoundError::new_err("this needs numpy, which is not installed: pip install numpy"),
-        false => error,
-    })
+/// `ModuleNotFoundError` with the command that brings it; other errors of the import as they are.
+pub fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
+    let error = match py.import(intern!(py, "numpy")) {
+        Ok(module) => return Ok(module),
+        Err(error) => error,
+    };
+    // A numpy that lacks a package of its own says so itself.
+    let named = |name: Bound<'py, PyAny>| name.extract::<String>().is_ok_and(|name| name == "numpy");
+    if !error.is_instance_of::<PyModuleNotFoundError>(py) || !error.value(py).getattr("name").is_ok_and(named) {
+        return Err(error);
+    }
+    let message = format!("{what} needs numpy, which is not installed\n  help: pip install numpy; {without}");
+    let clear = PyModuleNotFoundError::new_err(message);
+    clear.value(py).setattr("name", "numpy")?;
+    Err(clear)
+}
+
+/// numpy for what is written in Python.
+#[pyfunction]
+pub fn _numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
+    numpy(py, what, without)
 }
 
 /// An array of numpy's that has an object's contents; `None` if the object says nothing that numpy reads.
 ///
 /// # Errors
 /// What the object says, as of a tensor on another device; `ImportError` without numpy.
-fn through_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn through_numpy<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     const NUMPYS: [&str; 3] = ["__array_interface__", "__array_struct__", "__array__"];
     let has = |names: &[&str]| names.iter().any(|name| value.hasattr(*name).unwrap_or(false));
     let call = if has(&NUMPYS) {
@@ -46,7 +62,9 @@ fn through_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, P
     } else {
         return Ok(None);
     };
-    numpy(value.py())?.call_method1(call, (value,)).map(Some)
+    let what = format!("{what}, whose type {} has no buffer,", value.get_type().name()?);
+    let without = "an array.array, a bytearray or a memoryview of it does not need it";
+    numpy(value.py(), &what, without)?.call_method1(call, (value,)).map(Some)
 }
 
 /// Refuses a picture of Pillow whose numbers are no grey or colours: numpy reads indices of a palette as if they were.
@@ -74,7 +92,7 @@ impl Host {
             buffer = PyMemoryView::from(value).and_then(|view| PyUntypedBuffer::get(&view)).ok();
         }
         if buffer.is_none()
-            && let Some(array) = through_numpy(value)?
+            && let Some(array) = through_numpy(value, what)?
         {
             refuse_palette(value, what)?;
             made = true;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
@@ -17,7 +17,7 @@ use crate::arguments::convert::Count;
 use crate::arguments::dtype::Dtype;
 use crate::arguments::files;
 use crate::arguments::host_arrays::numpy;
-use crate::arguments::picture;
+use crate::arguments::picture::{self, half};
 use crate::classes::array_layout::ArrayLayout;
 use crate::run::detached::Detached;
 use crate::run::error::{bad, guarded};
@@ -125,7 +125,9 @@ impl PyArray {
 
     /// The array as numpy's, on the same memory.
     pub fn asarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        numpy(slf.py())?.call_method1("asarray", (slf,))
+        let what = format!("this use of array \"{}\"", slf.get().memory.name());
+        let without = "memoryview(array), array.tolist(), array.tobytes() and array.save(path) do not need it";
+        numpy(slf.py(), &what, without)?.call_method1("asarray", (slf,))
     }
 }
 
@@ -197,11 +199,19 @@ impl PyArray {
 
     /// Its numbers as nested lists.
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let plain = slf.get().layout.dtype.number().is_some_and(|element| element != Element::Float(2));
-        match plain {
-            true => pyo3::types::PyMemoryView::from(slf.as_any())?.call_method0("tolist"),
-            // What memoryviews know nothing of.
-            false => Self::asarray(slf)?.call_method0("tolist"),
+        let (py, layout) = (slf.py(), &slf.get().layout);
+        match layout.dtype.number() {
+            // Memoryviews do not read half floats.
+            Some(Element::Float(2)) => {
+                let halves = layout.tight(slf.get().bytes());
+                let wide =
+                    halves.chunks_exact(2).flat_map(|two| half(u16::from_ne_bytes([two[0], two[1]])).to_ne_bytes());
+                let bytes = PyBytes::new(py, &wide.collect::<Vec<u8>>());
+                let shape = PyTuple::new(py, &layout.shape)?;
+                PyMemoryView::from(bytes.as_any())?.call_method1("cast", ("f", shape))?.call_method0("tolist")
+            }
+            Some(_) => PyMemoryView::from(slf.as_any())?.call_method0("tolist"),
+            None => Self::asarray(slf)?.call_method0("tolist"),
         }
     }
 

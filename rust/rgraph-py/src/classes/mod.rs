@@ -51,6 +51,7 @@ pub(crate) mod show;
 pub(crate) mod texels;
 pub(crate) mod trace;
 pub(crate) mod transfer;
+pub(crate) mod unpickled;
 pub(crate) mod view;
 pub(crate) mod what_if;
 pub(crate) mod window;

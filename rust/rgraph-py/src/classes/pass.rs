@@ -104,6 +104,12 @@ impl PyPass {
         Self::declare(slf, &PyTuple::new(py, [resource])?, usage, details, Allowed::all())
     }
 
+    /// Its queue and what it does with which resource, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let values = (slf.get().graph.bind(slf.py()), slf.get().full_name());
+        slf.py().import("rgraph._reprs")?.call_method1("declared_pass", values)
+    }
+
     fn __repr__(&self) -> String {
         format!("<Pass \"{}\">", self.full_name())
     }

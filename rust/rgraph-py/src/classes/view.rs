@@ -137,6 +137,12 @@ impl PyView {
         Self::with_aspects(slf.as_any(), names)
     }
 
+    /// What it is and which passes use a part of it, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let aspects: Vec<_> = slf.get().part.aspects.names().collect();
+        slf.py().import("rgraph._reprs")?.call_method1("view", (slf, aspects))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Ranges { mips, layers, bytes } = self.part.ranges;
         let mut said = format!("<View of {}", PyResource::described(self.of.bind(py))?);

@@ -54,7 +54,8 @@ impl PyDevice {
         shape: &Bound<'py, PyAny>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let numpy = numpy(py)?;
+        let without = "an array.array or a bytearray can be written and read as well, at the rate of a copy";
+        let numpy = numpy(py, "a page-locked array", without)?;
         let dtype = match dtype {
             Some(dtype) => numpy.call_method1("dtype", (dtype,))?,
             None => numpy.call_method1("dtype", ("float32",))?,
