@@ -77,6 +77,36 @@ def test_a_faster_plan_stays_and_images_are_equal(device: rg.Device):
         device.compile(read, of=chains())
 
 
+def test_the_devices_own_times_decide_too(device: rg.Device):
+    compiled = device.compile(chains(), policy="declared")
+    found = settle(device, compiled, rg.Adapt(sample=1, frames=4, background=False))
+    if found.phase == "blind":
+        pytest.skip("the device measures nothing")
+    assert found.phase == "settled"
+    ran = [one for one in found.trials if one.measured_us is not None]
+    assert ran
+    for one in ran:
+        assert one.measured_us > 0
+        assert one.kept_us > 0
+        # Which plan is faster is the machine's affair; one that stays was measured to be.
+        assert one.measured_us < one.kept_us or not one.kept
+
+
+def test_a_graph_of_one_order_has_nothing_to_try(device: rg.Device):
+    g = rg.Graph("chain")
+    last = g.import_array("src", np.arange(64, dtype=np.uint32), as_buffer=True)
+    for at in range(3):
+        made = g.buffer(f"b{at}", 256)
+        g.compute(f"p{at}", SCALE, src=last, dst=made, params={"factor": 3, "offset": 1})
+        last = made
+    g.root(last)
+    compiled = device.compile(g)
+    for _ in range(64):
+        assert np.asarray(compiled.run(adapt=rg.Adapt(sample=1, frames=4, background=False))["b2"])[1] == 40
+    assert device.trials(compiled).trials == []
+    assert device.trials(compiled).phase in ("settled", "blind")
+
+
 def test_a_slow_plan_goes(device: rg.Device):
     compiled = device.compile(chains(), policy="declared")
     slow = adapt(times=lambda plan, report: 300.0 if interleaved(plan) else 100.0)
