@@ -111,7 +111,7 @@ class DeviceMemory(NamedTuple):
     heaps: tuple[HeapMemory, ...]
     """The driver's heaps."""
     owners: dict[str, int]
-    """Bytes by owner, the largest first."""
+    """Bytes by owner, the largest first: those in use, and staging blocks that wait to be used again."""
 
 
 class PassSpan(NamedTuple):

@@ -210,7 +210,7 @@ pub struct MemoryReport {
     pub domains: Vec<DomainReport>,
     /// Vulkan's heaps.
     pub heaps: Vec<HeapReport>,
-    /// Bytes by who wanted them, largest first.
+    /// Bytes by who wanted them, largest first: those in use, and staging blocks that wait to be used again.
     pub owners: Vec<(String, u64)>,
 }
 
