@@ -7,13 +7,15 @@ mod support {
     pub mod fault;
 }
 
+use std::sync::{Arc, Mutex};
+
 use ash::vk;
-use rgraph_plan::access::{MemoryDomain, PassQueue};
+use rgraph_plan::access::{self, MemoryDomain, PassQueue, Usage};
 use rgraph_plan::bake::Options;
 use rgraph_plan::format::Format;
-use rgraph_plan::graph::Graph;
-use rgraph_plan::resource::{Life, Resource};
-use rgraph_vk::work::Workload;
+use rgraph_plan::graph::{Graph, Pass, Use};
+use rgraph_plan::resource::{Imported, Life, Resource};
+use rgraph_vk::work::{CallbackError, HostViews, HostWork, Step, Transfer, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, EntryTable, Inputs, Upload};
 
 use support::demand::demand;
@@ -85,6 +87,57 @@ fn g03_persistent_resources_lie_in_the_memory_that_the_caller_chooses() {
         words.write(&[7; 1024]).expect("written");
         assert_eq!(faults.take_names().contains(&"vkQueueSubmit2"), submits, "{domain}");
         assert_eq!(words.read().expect("read").bytes(), &[7; 1024]);
+    }
+}
+
+/// A pass on the host that keeps the bytes it reads.
+struct Reads(Mutex<Vec<u8>>);
+
+impl HostWork for Reads {
+    fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
+        *self.0.lock().unwrap() = views.views[0].bytes.to_vec();
+        views.views[1].bytes.writable().ok_or("a writable view")?.fill(0);
+        Ok(())
+    }
+}
+
+#[test]
+fn g03_the_host_sees_the_fallback_of_what_it_reads() {
+    let Some((_faults, device)) = device(discrete()) else { return };
+    for life in [Life::Transient, Life::Persistent, Life::Imported(Imported::default())] {
+        let mut graph = Graph::new("fallback", [64, 64]);
+        let plain = graph.add_resource("plain", Resource { life, ..Resource::buffer(256) }, None);
+        let [middle, better, out] = ["middle", "better", "out"].map(|name| graph.buffer(name, 256));
+        let filled = Use { transfer: Some(access::Transfer::Fill), ..Use::new(Usage::TransferDst) };
+        let [plainly, half, whole] = [("plainly", plain), ("half", middle), ("whole", better)]
+            .map(|(name, to)| graph.pass(name, PassQueue::Transfer).uses(to, &filled).id());
+        for (pass, flag, output, input) in [(half, "half", middle, plain), (whole, "whole", better, middle)] {
+            graph.pass_mut(pass).conditional = Some(graph.flag(flag));
+            graph.fallback(pass, output, input);
+        }
+        let look = graph.add_pass("look", Pass::new(PassQueue::Cpu), None);
+        graph.access(look, better, &Use::new(Usage::HostRead), None);
+        graph.access(look, out, &Use::new(Usage::HostWrite), None);
+        graph.root(out);
+        let mut workload = Workload::new(graph);
+        for (pass, buffer, byte) in [(plainly, plain, 1), (half, middle, 2), (whole, better, 3)] {
+            let fill = Transfer::Fill { buffer, offset: 0, size: None, word: byte * 0x0101_0101 };
+            workload.works.insert(pass, Work::Steps(vec![Step::Transfer(fill)]));
+        }
+        let reads = Arc::new(Reads(Mutex::default()));
+        workload.works.insert(look, Work::Host(reads.clone()));
+        let compiled = device.compile(workload, &Options::default()).expect("it compiles");
+        for (flags, byte) in [([true, true], 3), ([true, false], 2), ([false, false], 1), ([false, true], 3)] {
+            let flags = ["half", "whole"].iter().zip(flags).map(|(name, on)| ((*name).to_owned(), on)).collect();
+            let zeros = [0; 256];
+            let uploads = match life {
+                Life::Imported(_) => vec![(plain, Upload::Bytes(&zeros[..]))],
+                _ => Vec::new(),
+            };
+            let frame = compiled.run(&Inputs { flags, uploads, ..Inputs::default() }).expect("it runs");
+            frame.wait(None).expect("it ends");
+            assert_eq!(*reads.0.lock().unwrap(), [byte; 256], "{life:?}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use rgraph_plan::access::Usage;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{HeapId, Plan, PlanKind, PlanLife};
@@ -85,7 +86,12 @@ impl<'a> Placer<'a> {
         }
         let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
-            scene.of(pass).iter().for_each(|access| seen[scene.memory[access.resource]] = true);
+            let accesses = scene.of(pass).iter();
+            let reads = accesses.clone().filter(|access| access.usage != Usage::HostWrite);
+            let mut read: Vec<ResourceId> = reads.map(|access| access.resource).collect();
+            scene.add_stand_ins(pass, &mut read);
+            let all = accesses.map(|access| access.resource).chain(read);
+            all.for_each(|resource| seen[scene.memory[resource]] = true);
         }
         // What remembers lies in the ring of what it remembers.
         for (id, resource) in graph.resources().iter_ids() {

@@ -341,6 +341,22 @@ impl Scene {
         &self.accesses[self.of_pass[pass].range()]
     }
 
+    /// Adds the resources that a pass may read in place of some while the passes that write those are off.
+    /// O(resources · fallbacks).
+    pub fn add_stand_ins(&self, pass: PlanPassId, read: &mut Vec<ResourceId>) {
+        let mut next = 0;
+        while let Some(&resource) = read.get(next) {
+            next += 1;
+            for &(output, input, flag) in &self.stand_ins {
+                // Who is under the same flag never reads while it is off.
+                let never = flag.is_some() && flag == self.flag_of[pass];
+                if output == resource && !never && !read.contains(&input) {
+                    read.push(input);
+                }
+            }
+        }
+    }
+
     /// Whether both names are one memory.
     pub fn same(&self, a: ResourceId, b: ResourceId) -> bool {
         self.memory[a] == self.memory[b]
@@ -365,18 +381,8 @@ pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>
                 match command {
                     Command::Pass { pass, .. } => {
                         let mut read: Vec<ResourceId> = scene.of(*pass).iter().map(|access| access.resource).collect();
-                        let mut next = 0;
-                        while let Some(&resource) = read.get(next) {
-                            next += 1;
-                            note(resource);
-                            for &(output, input, flag) in &scene.stand_ins {
-                                // Who is under the same flag never reads while it is off.
-                                let never = flag.is_some() && flag == scene.flag_of[*pass];
-                                if output == resource && !never && !read.contains(&input) {
-                                    read.push(input);
-                                }
-                            }
-                        }
+                        scene.add_stand_ins(*pass, &mut read);
+                        read.into_iter().for_each(&mut note);
                     }
                     Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) => {
                         plan.image_barriers[barriers.images.range()].iter().for_each(|one| note(one.resource));
