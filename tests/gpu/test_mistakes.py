@@ -1,5 +1,7 @@
 """What drivers would crash, hang or misbehave on is refused with a reason, and the device goes on working."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,32 @@ def test_a_word_of_the_wrong_type_is_called_by_its_meaning():
     g = rg.Graph()
     with pytest.raises(TypeError, match="expected the word for the queue, not int"):
         g.add_pass("p", queue=3)
+
+
+def test_a_mode_in_which_the_device_resolves_no_depth_is_refused(device: rg.Device):
+    def resolved(mode: str) -> rg.Graph:
+        g = rg.Graph(size=(8, 8))
+        many, drawn = (g.image(name, format=of, samples=4) for name, of in (("many", "depth32float"), ("c", "r8unorm")))
+        z = g.image("z", format="depth32float")
+        draw = g.raster("draw", FLAT, color=drawn, depth=many, clear=(0, 0, 0, 0), clear_depth=0.5, push=[0, 0, 0, 0])
+        draw.resolve(z, resolves=many, mode=mode)
+        g.root(z)
+        return g
+
+    def outcome(mode: str) -> str | np.ndarray:
+        try:
+            return np.array(device.run(resolved(mode))["z"])
+        except rg.DeviceError as error:
+            return str(error)
+
+    first = outcome("sample_zero")
+    assert isinstance(first, np.ndarray)
+    for mode in ("min", "max", "average"):
+        other = outcome(mode)
+        if isinstance(other, str):
+            assert re.match(
+                rf'RG-E102 "z" is resolved by {mode}, in which .* resolves no depth\n.*use .*sample_zero', other
+            )
+        else:
+            np.testing.assert_array_equal(other, first, strict=True)
+    assert works(device)

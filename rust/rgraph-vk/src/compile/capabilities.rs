@@ -5,11 +5,13 @@
 use std::borrow::Cow;
 
 use ash::vk;
-use rgraph_plan::access::{Aspects, Stages};
+use rgraph_plan::access::{Aspects, ResolveMode, Stages};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_shader::{Binding, BindingKind, Program};
 
+use crate::compile::rendering::Renderings;
+use crate::compile::scene::Scene;
 use crate::compile::spirv;
 use crate::convert;
 use crate::device::Shared;
@@ -79,6 +81,61 @@ impl Shared {
         let name = plan.resource_name(one.resource);
         let message = format!("\"{name}\" is a 3D image and an attachment, which no pass can draw to");
         Err(Error::input(name, message, "draw to an image with layers, or write it in a compute pass"))
+    }
+
+    /// Refuses modes in which the device resolves no depth or no stencil; all devices take the first sample (Vulkan 1.3,
+    /// `VkPhysicalDeviceDepthStencilResolveProperties`).
+    pub(super) fn check_resolves(&self, plan: &Plan, scene: &Scene, renderings: &Renderings) -> Result<(), Error> {
+        let mut known = None;
+        for rendering in &renderings.passes {
+            let attachments = &plan.attachments[rendering.attachments.range()];
+            // Render passes with subpasses attach whole images.
+            let whole = rendering.needs_subpasses(plan, scene);
+            for (attachment, resolve) in attachments.iter().zip(&rendering.resolves) {
+                let Some(resolve) = resolve else { continue };
+                let resource = resolve.access.resource;
+                let all = plan.resources[resource].kind.aspects() & (Aspects::DEPTH | Aspects::STENCIL);
+                let aspects = if whole { all } else { attachment.aspects & all };
+                if aspects.is_empty() || resolve.mode == vk::ResolveModeFlags::SAMPLE_ZERO {
+                    continue;
+                }
+                for (aspect, modes) in *known.get_or_insert_with(|| self.resolves()) {
+                    if aspects.contains(aspect) && !modes.contains(resolve.mode) {
+                        return self.lacks_resolve(plan.resource_name(resource), aspect, (resolve.mode, modes));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Modes in which the device resolves depth and stencil.
+    fn resolves(&self) -> [(Aspects, vk::ResolveModeFlags); 2] {
+        let mut known = vk::PhysicalDeviceDepthStencilResolveProperties::default();
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut known);
+        // SAFETY: it is a device of the instance, of version 1.3, so it knows the struct.
+        unsafe { self.context.raw().get_physical_device_properties2(self.physical, &mut all) };
+        [
+            (Aspects::DEPTH, known.supported_depth_resolve_modes),
+            (Aspects::STENCIL, known.supported_stencil_resolve_modes),
+        ]
+    }
+
+    fn lacks_resolve(
+        &self,
+        name: &str,
+        aspect: Aspects,
+        (mode, modes): (vk::ResolveModeFlags, vk::ResolveModeFlags),
+    ) -> Result<(), Error> {
+        let words = |modes: vk::ResolveModeFlags| {
+            let all = ResolveMode::ALL.iter().filter(|mode| modes.contains(convert::resolve_mode(**mode)));
+            all.map(|mode| mode.name()).collect::<Vec<_>>().join(" or ")
+        };
+        let aspect = aspect.names().collect::<String>();
+        let message =
+            format!("\"{name}\" is resolved by {}, in which {} resolves no {aspect}", words(mode), self.info.name);
+        let help = format!("use {}", words(modes | vk::ResolveModeFlags::SAMPLE_ZERO));
+        Err(DeviceError::new(Code::Missing, message, help).of(name).into())
     }
 
     /// Whether texels of a format can be the source or the target of a blit, as `feature` says.

@@ -271,6 +271,7 @@ impl Prepared {
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
         let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
         renderings.check(&plan, shared.limits.max_color_attachments)?;
+        shared.check_resolves(&plan, &scene, &renderings)?;
         subpass::create(shared, &plan, &scene, &mut renderings)?;
         let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
         (placer.clears, placer.contents) = (chaos.is_some(), contents);

@@ -144,9 +144,10 @@ impl<'a> Subpass<'a> {
     fn resolve(&self) -> vk::SubpassDescriptionDepthStencilResolve<'_> {
         let resolve = vk::SubpassDescriptionDepthStencilResolve::default();
         match &self.depth_resolve {
+            // One mode for both: devices need not have two at once (`independentResolve`).
             Some((reference, mode)) => resolve
                 .depth_resolve_mode(*mode)
-                .stencil_resolve_mode(vk::ResolveModeFlags::SAMPLE_ZERO)
+                .stencil_resolve_mode(*mode)
                 .depth_stencil_resolve_attachment(reference),
             None => resolve,
         }
