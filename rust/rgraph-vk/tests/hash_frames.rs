@@ -7,7 +7,11 @@ mod demand;
 mod hash;
 
 use hash::Settings;
+use hash::adapt::adapt;
 use hash::coverage::REQUIRED;
+use rgraph_plan::access::{MemoryDomain, Usage};
+use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::profile::Profile;
 use rgraph_vk::{DeviceOptions, devices};
 
 #[test]
@@ -58,5 +62,22 @@ fn images_are_in_layouts_that_they_and_their_device_are_made_for() {
             Settings { seed, graphs: 1, runs: 2, messages: true, newer: true, events: 0, ..Settings::read(1, &[]) };
         let report = hash::run(settings).unwrap();
         assert!(report.failures.is_empty() && report.words > 0, "{report}");
+    }
+}
+
+/// Mips that fall together in smaller images where one is read and the other written, and memory of the device that
+/// passes of the host use.
+#[test]
+fn frames_declare_nothing_that_a_device_refuses() {
+    let mut scratch = Scratch::default();
+    let newer = [7_003_053, 7_006_137, 7_130_092, 7_130_240, 7_130_344, 7_160_030, 7_160_303, 7_220_336, 7_220_397];
+    for (seed, newer) in newer.map(|seed| (seed, true)).into_iter().chain([(7_170_434, false)]) {
+        let graph = adapt(seed, hash::limits(newer), false).graph;
+        let refused = bake(&graph, &Profile::discrete(), &Options::default(), &mut scratch).err();
+        assert!(refused.is_none(), "{seed}: {}", refused.unwrap());
+        for access in graph.accesses().iter().filter(|one| matches!(one.usage, Usage::HostRead | Usage::HostWrite)) {
+            let domain = graph.resources()[access.resource].memory_domain;
+            assert_ne!(domain, Some(MemoryDomain::Device), "{seed}: {}", graph.resource_name(access.resource));
+        }
     }
 }

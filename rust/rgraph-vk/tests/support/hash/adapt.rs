@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::random::Random;
-use rgraph_plan::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Transfer, Usage};
+use rgraph_plan::access::{Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::format::Format;
-use rgraph_plan::graph::{Access, Clear, Graph, Pass, PassId, Use};
+use rgraph_plan::graph::{Access, Clear, Graph, Pass, PassId, Ranges, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, Imported, Kind, Life, Resource, ResourceId, Size};
 
@@ -133,6 +133,34 @@ fn shared(graph: &Graph) -> Vec<bool> {
     shared
 }
 
+/// Resources whose memory passes of the host use, under any name: not every device has memory of its own that the host
+/// sees (RG-E102, RG-E225).
+fn of_the_host(graph: &Graph) -> Vec<bool> {
+    let memory = |mut id: ResourceId| {
+        loop {
+            id = match (graph.resources()[id].modifies, graph.resources()[id].life) {
+                (Some(base), _) => base,
+                (None, Life::History(history)) => history.of,
+                (None, _) => return id,
+            };
+        }
+    };
+    let uses = graph.accesses().iter().filter(|one| matches!(one.usage, Usage::HostRead | Usage::HostWrite));
+    let mut used: Vec<ResourceId> = uses.map(|one| one.resource).collect();
+    let mut next = 0;
+    while let Some(&one) = used.get(next) {
+        next += 1;
+        let inputs = graph.fallbacks().iter().filter(|fallback| fallback.output == one).map(|fallback| fallback.input);
+        let more: Vec<_> = inputs.filter(|input| !used.contains(input)).collect();
+        used.extend(more);
+    }
+    let mut host = vec![false; graph.resources().len()];
+    for id in used {
+        host[index(memory(id))] = true;
+    }
+    graph.resources().ids().map(|id| host[index(memory(id))]).collect()
+}
+
 fn is_attachment(usage: Usage) -> bool {
     matches!(
         usage,
@@ -173,8 +201,13 @@ impl Adapter {
 
     fn resources(&mut self) {
         let old = self.old.clone();
+        let host = of_the_host(&old);
         for (id, resource) in old.resources().iter_ids() {
             let mut resource = resource.clone();
+            if host[index(id)] && resource.memory_domain == Some(MemoryDomain::Device) {
+                self.count("device memory that passes of the host use as the runtime's");
+                resource.memory_domain = None;
+            }
             match &mut resource.kind {
                 Kind::Buffer(buffer) => buffer.acceleration_structure = false,
                 Kind::Image(image) => {
@@ -212,11 +245,11 @@ impl Adapter {
             let unordered = pass.unordered && self.commutes(id);
             let pass = Pass { slot: None, unit, unordered, ..pass.clone() };
             let accesses: Vec<_> = old.accesses().iter().filter(|access| access.pass == id).collect();
+            let said: Vec<_> = accesses.into_iter().map(|access| (access, self.said(access))).collect();
             let mut uses: Vec<(ResourceId, Use)> = Vec::new();
-            for access in accesses {
-                let how = self.said(access);
-                if self.is_new(access.resource, &how, &uses) {
-                    uses.push((access.resource, how));
+            for (at, (access, how)) in said.iter().enumerate() {
+                if self.is_new(at, &said) {
+                    uses.push((access.resource, *how));
                 } else {
                     self.count("access of mips that a smaller image has not");
                 }
@@ -254,19 +287,24 @@ impl Adapter {
         alone
     }
 
-    /// Whether no other use of its pass has these subresources already. Mips that were apart may be one mip of the
-    /// smaller image.
-    fn is_new(&self, resource: ResourceId, how: &Use, uses: &[(ResourceId, Use)]) -> bool {
-        let meet = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
-            (Some(a), Some(b)) => a[0] < b[1] && b[0] < a[1],
-            _ => true,
+    /// Whether a use of a pass meets none that it did not meet before: mips that were apart may be one mip of the smaller
+    /// image. Reads give way to writes, and writes to earlier ones.
+    fn is_new(&self, at: usize, said: &[(&Access, Use)]) -> bool {
+        let apart = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
+            (Some(a), Some(b)) => a[1] <= b[0] || b[1] <= a[0],
+            _ => false,
         };
-        let clamped = |how: &Use| how.ranges.mips.is_some_and(|mips| mips[1] == self.shapes[index(resource)].mips);
-        let same = |(other, one): &(ResourceId, Use)| {
-            let apart = meet(how.ranges.mips, one.ranges.mips) && meet(how.ranges.layers, one.ranges.layers);
-            *other == resource && one.usage == how.usage && apart && writes(how.usage) && clamped(how) && clamped(one)
+        let met = |a: Ranges, b: Ranges| !apart(a.mips, b.mips) && !apart(a.layers, b.layers);
+        let (access, how) = said[at];
+        let before = self.old.ranges_of(access);
+        let gives_way = |(number, (other, one)): (usize, &(&Access, Use))| {
+            other.resource == access.resource
+                && writes(one.usage)
+                && (number < at || !writes(how.usage))
+                && met(how.ranges, one.ranges)
+                && !met(before, self.old.ranges_of(other))
         };
-        !uses.iter().any(same)
+        !said.iter().enumerate().any(gives_way)
     }
 
     /// All that an access says, in ranges of the smaller resource.

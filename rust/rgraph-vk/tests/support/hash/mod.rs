@@ -3,7 +3,7 @@
 //! declared order. Whatever barrier, wait, layout, load operation or byte offset is wrong ends in a wrong word of a
 //! root.
 
-mod adapt;
+pub mod adapt;
 mod case;
 pub mod chaos;
 pub mod coverage;
@@ -197,7 +197,7 @@ const WITHOUT: Families = UNSETTLED.and(UNTRIED).and(Families::of(&[
 ]));
 
 /// The graphs that these frames have shaders, commands and formats for; `newer`: those of [`NEWER`] families too.
-fn limits(newer: bool) -> Limits {
+pub fn limits(newer: bool) -> Limits {
     Limits { without: if newer { WITHOUT } else { WITHOUT.and(NEWER) }, ..Limits::default() }
 }
 
