@@ -44,7 +44,7 @@ use crate::id::{Id, IdVec};
 use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
-use crate::stages::alias::place::{Overflow, Peak};
+use crate::stages::alias::item::{Overflow, Peak};
 use crate::stages::bound;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};

@@ -2,7 +2,7 @@
 
 use super::conflict::Conflicts;
 use super::greedy::{self, Greedy, Hole, Order, UNPLACED};
-use super::place::{Item, Peak};
+use super::item::{Item, Peak};
 use super::search::{Outcome, Problem, Search, search};
 use super::timeline::Timeline;
 

@@ -7,7 +7,7 @@
 //! ```
 //! Where the order of uses is total, a run is one segment, since whoever comes now may have all of it.
 
-use super::place::{Item, Overflow};
+use super::item::{Item, Overflow};
 
 const NONE: u32 = u32::MAX;
 /// Classes per power of two: runs of one class differ by less than an eighth.

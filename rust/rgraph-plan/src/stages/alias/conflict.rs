@@ -1,6 +1,6 @@
 //! Which items must not share bytes, as neighbour lists.
 
-use super::place::Item;
+use super::item::Item;
 use super::timeline::Timeline;
 
 /// Symmetric neighbour lists of the items that have bytes.

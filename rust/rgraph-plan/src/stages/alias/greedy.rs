@@ -9,7 +9,7 @@ use std::collections::binary_heap::PeekMut;
 
 use super::arena::align_up;
 use super::conflict::Conflicts;
-use super::place::{Item, Overflow};
+use super::item::{Item, Overflow};
 use super::timeline::Timeline;
 
 /// The offset of an item that has none yet.

@@ -3,6 +3,7 @@
 //! [`place`](place::place) shortens lifetimes to a timeline, sweeps it with an arena of holes, and with more effort tries
 //! greedy rules and a depth-first search over all conflicts. [`hand_offs`](walk::hand_offs) then walks the bytes.
 
+pub mod item;
 pub mod place;
 pub mod remembered;
 pub mod walk;

@@ -3,7 +3,7 @@
 //! O(n) after the timeline, whatever the overlaps: an item looks at no more than a constant number of holes.
 
 use super::arena::Arena;
-use super::place::{Item, Overflow};
+use super::item::{Item, Overflow};
 use super::timeline::Timeline;
 
 /// Which way time runs: a placement for the reversed timeline serves as well.

@@ -1,7 +1,7 @@
 //! Placements of bakes before: a frame in which other things changed finds its bytes again, as they would be found
 //! anew. Placing is a function of what is compared here, so the offsets are the same.
 
-use super::place::{Item, Peak};
+use super::item::{Item, Peak};
 
 /// Placements that are kept: a bake that cuts intervals for bytes makes some, each in up to three classes of memory.
 const KEPT: usize = 8;

@@ -23,7 +23,7 @@
 
 use super::arena::align_up;
 use super::conflict::Conflicts;
-use super::place::Item;
+use super::item::Item;
 use super::timeline::Timeline;
 
 /// How a search ended.

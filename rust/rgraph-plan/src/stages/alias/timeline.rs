@@ -9,7 +9,7 @@
 //! ```
 //! Two items overlap in sections exactly if they overlap in positions, and there are at most as many sections as items.
 
-use super::place::{Item, Overflow};
+use super::item::{Item, Overflow};
 
 const BORN: u8 = 1;
 const DIES: u8 = 2;
