@@ -1,20 +1,19 @@
 //! Files that a graph file includes, as modules of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::extras::Included;
 use super::inline;
-use super::options::{Setting, Settings, holds, setting};
+use super::keys::GRAPH_KEYS;
+use super::options::{DEEPEST, Settings, holds, own_options, with};
 use super::part::{Part, Phase, Reader};
-use super::read::{GRAPH_KEYS, Included, own_options};
 use super::scope::{Given, Here, Scope};
 use crate::json::{Fields, Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
 
-/// How deep files and modules may be in each other.
-pub(super) const DEEPEST: usize = 32;
 const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
 
 impl Reader<'_> {
@@ -151,17 +150,4 @@ impl Reader<'_> {
         }
         Ok(source.take_mistakes())
     }
-}
-
-/// The options that an included file is read with.
-pub(super) fn with(node: Option<Node<'_, '_>>) -> Settings {
-    let mut settings = BTreeMap::<String, Setting>::new();
-    if let Some(node) = node {
-        node.entries(" of options of the file", |name, value| {
-            if let Some(value) = setting(&value) {
-                settings.insert(name.to_owned(), value);
-            }
-        });
-    }
-    settings
 }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::include::{DEEPEST, with};
-use super::options::{Settings, holds};
+use super::extras::Included;
+use super::keys::{GRAPH_KEYS, GraphFields};
+use super::options::{DEEPEST, Settings, holds, own_options, with};
 use super::part::{Part, Phase, Reader};
-use super::read::{GRAPH_KEYS, GraphFields, Included, own_options};
 use super::scope::{Given, Scope};
 use crate::json::{Node, Source};
 use rgraph_ir::error::{Code, Mistake};

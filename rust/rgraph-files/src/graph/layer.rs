@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::access::access;
+use super::keys::PassFields;
 use super::options::holds;
 use super::part::{Part, Phase, Reader};
-use super::read::{PassFields, access};
 use super::scope::{Here, Scope};
 use crate::json::{Fields, Node, shown};
 use rgraph_ir::access::{PassQueue, Usage};

@@ -1,7 +1,10 @@
 //! Graph files (`*.rgraph.json`): what the user declares.
 
+mod access;
+mod extras;
 mod include;
 mod inline;
+mod keys;
 mod layer;
 mod options;
 mod part;
@@ -11,18 +14,18 @@ mod scope;
 mod typed;
 mod write;
 
+pub use extras::{Extras, Included};
+pub use keys::{GRAPH_KEYS, GraphFields, PASS_KEYS, PassFields, WORK_KEYS};
 pub use options::{Setting, Settings};
-pub use read::{
-    Extras, GRAPH_KEYS, GraphFields, Included, PASS_KEYS, PassFields, WORK_KEYS, read_graph, read_graph_with,
-};
+pub use read::{read_graph, read_graph_with};
 pub use scope::{Here, Scope};
 pub use typed::{Dtype, Typed};
 pub use write::{Tails, write_graph, write_graph_with};
 
-pub use read::clear as read_clear;
+pub use access::clear as read_clear;
 pub use write::clear as write_clear;
 
 #[cfg(test)]
-pub(super) use read::ACCESS_KEYS;
+pub(super) use keys::ACCESS_KEYS;
 #[cfg(test)]
 pub(super) use resource::{BUFFER_KEYS, IMAGE_KEYS, IMPORTED_KEYS};

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::json::{Fields, Node, shown};
+use super::keys::GRAPH_KEYS;
+use crate::json::{Fields, Node, Source, shown};
 use rgraph_ir::error::{Code, GraphError, Mistake};
 use rgraph_ir::nearest::nearest;
+
+/// How deep files and modules may be in each other.
+pub(super) const DEEPEST: usize = 32;
 
 /// A value of an option.
 #[derive(Clone, PartialEq, Debug)]
@@ -183,4 +187,23 @@ fn asked<'o>(node: &Node<'_, '_>, name: &str, options: &'o Settings) -> Option<(
 pub(super) fn alone(file: &str, mut mistake: Mistake) -> GraphError {
     mistake.message = format!("{file}: {}", mistake.message);
     GraphError::one(mistake)
+}
+
+/// The options of a file with the values that it is read with.
+pub(super) fn own_options(source: &Source<'_>, settings: &Settings) -> Result<Option<Settings>, Box<Mistake>> {
+    let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) else { return Ok(None) };
+    options(fields.get("options"), settings).map(Some)
+}
+
+/// The options that an included file is read with.
+pub(super) fn with(node: Option<Node<'_, '_>>) -> Settings {
+    let mut settings = BTreeMap::<String, Setting>::new();
+    if let Some(node) = node {
+        node.entries(" of options of the file", |name, value| {
+            if let Some(value) = setting(&value) {
+                settings.insert(name.to_owned(), value);
+            }
+        });
+    }
+    settings
 }

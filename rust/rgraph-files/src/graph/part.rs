@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::access::access;
+use super::extras::{Extras, Included};
 use super::inline::Inlines;
+use super::keys::{GraphFields, PASS_KEYS, PassFields};
 use super::layer::Layers;
 use super::options::{Settings, holds};
-use super::read::{Extras, GraphFields, Included, PASS_KEYS, PassFields, access, few};
 use super::resource::{BUFFER_KEYS, IMAGE_KEYS, read_buffer, read_image};
 use super::scope::{Here, Scope};
 use crate::json::{Fields, Node, Source, shown};
@@ -21,7 +23,7 @@ use rgraph_ir::resource::{Image, Resource, ResourceId};
 /// Most passes, and most resources.
 const MOST: usize = 1 << 20;
 /// Most flags, and most occupancy classes.
-pub(super) const MOST_WORDS: usize = 4096;
+const MOST_WORDS: usize = 4096;
 /// Most modules and included files, each time that they are.
 const MOST_PARTS: usize = 4096;
 
@@ -530,4 +532,13 @@ fn entry(node: &Node<'_, '_>) -> Entry {
         });
     }
     entry
+}
+
+/// Flags and occupancy classes are found by looking at all of them, so there may not be many.
+fn few(node: &Node<'_, '_>, count: usize, what: &str) -> Option<()> {
+    if count > MOST_WORDS {
+        node.mistake(Code::TooLarge, format_args!("is one of more than {MOST_WORDS} {what}"), "use fewer");
+        return None;
+    }
+    Some(())
 }
