@@ -1,10 +1,20 @@
-"""The arrows between crates: those that Cargo proves, and the readers of a hidden module, which it cannot show."""
+"""The arrows between crates: those that Cargo proves, and the readers of a hidden module, which it cannot show; and the
+circles of files within each crate."""
 
+import importlib.util
 import pathlib
 import re
 import tomllib
 
 ROOT = pathlib.Path(__file__).parents[1]
+
+
+def house():
+    """The script that counts."""
+    spec = importlib.util.spec_from_file_location("house", ROOT / "scripts/house.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def sources():
@@ -47,3 +57,29 @@ def test_each_crate_depends_on_no_more_than_its_arrows():
         vulkan |= {name for need in needs if need in {"ash", "gpu-allocator"}}
     assert found == arrows
     assert not vulkan
+
+
+def test_files_in_a_circle_are_three_at_most_in_one_folder():
+    # Crates whose files name each other in larger circles.
+    tangled = {"rgraph-check", "rgraph-shader", "rgraph-py", "rgraph-vk"}
+    count, found = house(), {}
+    for src in sorted((ROOT / "rust").glob("*/src")):
+        found[src.parent.name] = count.circles(count.graph(src))
+    assert set(found) > tangled
+    held = [circle for crate, circles in found.items() if crate not in tangled for circle in circles]
+    assert [circle for circle in held if len(circle) > 3 or len({module[:-1] for module in circle}) > 1] == []
+
+
+def test_circles_are_found_through_reexports_and_trees_of_names(tmp_path):
+    files = {
+        "lib.rs": "mod a;\nmod b;\nmod c;\n",
+        "a/mod.rs": "pub mod inner;\npub use inner::{Thing, other::Else};\n",
+        "a/inner.rs": "use crate::{b::{self, Used}, c};\n",
+        "b.rs": "use crate::a::Thing;\n",
+        "c.rs": "// use crate::b;\n#[cfg(test)]\nmod tests {\n    use crate::a::inner;\n}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    count = house()
+    assert count.circles(count.graph(tmp_path)) == [[("a", "inner"), ("b",)]]
