@@ -59,7 +59,7 @@ def viewer() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport=VIEWER, color_scheme="light")
         page.goto(file.as_uri() + "#pin=p%3Alighting")
-        page.wait_for_function("document.documentElement.dataset.ready")
+        page.locator("html[data-ready]").wait_for(state="attached")
         page.wait_for_timeout(300)
         page.screenshot(path=PICTURES / "viewer.png")
         browser.close()

@@ -196,7 +196,7 @@ def shots(browser: Any, file: Path, folder: Path) -> dict[str, list[tuple[str, b
         )
         tab.set_default_timeout(180_000)
         tab.goto(file.as_uri())
-        tab.wait_for_function("document.documentElement.dataset.ready")
+        tab.locator("html[data-ready]").wait_for(state="attached")
         for view in VIEWS:
             if tab.locator(f"#tab-{view}").count() == 0:
                 continue

@@ -52,7 +52,7 @@ def times(browser: Any, file: Path) -> tuple[float, dict[str, float]]:
         return next(1e3 * one["value"] for one in found if one["name"] == "TaskDuration")
 
     tab.goto(file.as_uri())
-    tab.wait_for_function("document.documentElement.dataset.ready")
+    tab.locator("html[data-ready]").wait_for(state="attached")
     opened = busy()
     for _ in range(4):
         tab.keyboard.press("]")

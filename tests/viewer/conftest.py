@@ -105,7 +105,7 @@ def show(browser, tmp_path: Path) -> Iterator[Open]:
         page.on("console", lambda message: opened.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: opened.said.append(f"error: {error}"))
         page.goto(path.as_uri() + fragment)
-        page.wait_for_function("document.documentElement.dataset.ready")
+        page.locator("html[data-ready]").wait_for(state="attached")
         return opened
 
     yield show

@@ -124,6 +124,60 @@ def test_ninety_passes_of_three_views_open_whole_and_legible(show):
     assert spans[1][1] < spans[2][0]
 
 
+def test_passes_leave_out_the_name_that_their_area_has(show):
+    opened = show(views(35, 33, 24).to_html(), fragment="#view=graph", width=1440, height=900)
+    assert "View0" in " ".join(opened.page.locator("#view-graph .region").all_inner_texts())
+    texts = opened.page.locator("#view-graph .node .label").all_inner_texts()
+    assert [text for text in texts if "View" in text] == []
+    labels = opened.page.locator("#view-graph .node").evaluate_all("all => all.map(one => one.title)")
+    assert all(label.startswith("View") for label in labels), "the whole name on hover"
+
+
+def test_a_small_window_opens_at_the_beginning_with_columns_that_can_be_read(show):
+    opened = show(views(70, 60, 50).to_html(), fragment="#view=graph", width=800, height=600)
+    found = nodes(opened).values()
+    assert len({round(at["x"]) for at in found}) >= 3
+    assert min(at["height"] for at in found) >= 30, "room for two lines"
+
+
+def layers(count: int) -> rg.Plan:
+    """Layers of four passes, each of which reads two of the layer before."""
+    graph = rg.Graph("layers", size=(64, 64))
+    before: list[rg.Image] = []
+    for layer in range(count):
+        images = []
+        for at in range(4):
+            image = graph.image(f"layer{layer}/image{at}", format="rgba8unorm")
+            made = graph.add_pass(f"layer{layer}/pass{at}").color(image)
+            for source in before[at % 2 : at % 2 + 2]:
+                made.sampled(source)
+            images.append(image)
+        before = images
+    graph.root(*before)
+    return graph.bake("single_queue")
+
+
+def test_groups_of_a_large_graph_are_folded_when_it_opens_and_nowhere_else(show):
+    opened = show(layers(120).to_html(), fragment="#view=graph", width=1440, height=900)
+    page = opened.page
+    labels = list(nodes(opened))
+    assert len(labels) == 120, "a place for each layer, all of them in view"
+    assert all(": unfold" in label for label in labels)
+    button = page.locator("#view-graph").get_by_role("button", name="Fold names")
+    assert button.get_attribute("aria-pressed") == "true"
+    # One unfolds alone; the button brings all back.
+    page.locator("#view-graph .node").first.click()
+    opened.settled()
+    assert button.get_attribute("aria-pressed") == "false"
+    button.click()
+    opened.settled()
+    button.click()
+    opened.settled()
+    assert not any(": unfold" in label for label in nodes(opened))
+    page.locator("#tab-timeline").click()
+    assert page.locator("#view-timeline .box[aria-expanded=false]").count() == 0
+
+
 def test_parts_that_are_narrow_stand_beside_each_other(show):
     opened = show(views(*[2] * 12).to_html(), fragment="#view=graph", width=1440, height=900)
     found = nodes(opened)

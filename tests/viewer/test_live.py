@@ -65,7 +65,7 @@ def test_the_page_follows_the_program(device: rg.Device, opened: Any):
     with device.view() as view:
         device.run(graph(3)).wait()
         opened.goto(view.url)
-        opened.wait_for_function("document.documentElement.dataset.ready")
+        opened.locator("html[data-ready]").wait_for(state="attached")
         opened.evaluate("globalThis.sameDocument = true; location.hash = '#pin=p%3Aclear1'")
         opened.locator(".card .close").wait_for()
         for _ in range(5):
@@ -91,7 +91,7 @@ def test_a_paused_page_stays_as_it_is(device: rg.Device, opened: Any):
     with device.view() as view:
         device.run(graph(2)).wait()
         opened.goto(view.url)
-        opened.wait_for_function("document.documentElement.dataset.ready")
+        opened.locator("html[data-ready]").wait_for(state="attached")
         opened.locator("#live").click()
         assert opened.locator("#live").inner_text() == "Paused"
         device.run(graph(4)).wait()
@@ -126,7 +126,7 @@ def test_values_are_those_of_the_array_and_follow_it(device: rg.Device, opened: 
     with device.view() as view:
         device.run(bright(), inputs=light(0.3125)).wait()
         opened.goto(f"{view.url}#view=images")
-        opened.wait_for_function("document.documentElement.dataset.ready")
+        opened.locator("html[data-ready]").wait_for(state="attached")
         opened.get_by_role("button", name="folder/hdr: look closer").click()
         opened.locator("#view-images canvas[width='16']").wait_for()
         assert pointed().endswith(" 0.3125 2.5 -0.125 1"), "no bytes of a picture"

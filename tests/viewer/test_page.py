@@ -293,7 +293,7 @@ def test_links_bring_back_view_pin_and_search(show, rich: str):
     assert "view=resources" in address
     assert "pin=r%3Ashadow" in address
     page.reload()
-    page.wait_for_function("document.documentElement.dataset.ready")
+    page.locator("html[data-ready]").wait_for(state="attached")
     assert page.locator("#view-resources").is_visible()
     assert opened.pinned == "shadow"
     assert page.locator("#found").inner_text() == "2 passes"

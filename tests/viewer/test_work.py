@@ -125,7 +125,7 @@ def test_opening_makes_what_is_in_sight(browser, pages: dict[int, str], tmp_path
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(f"({OPENED})()")
     page.goto(path.as_uri())
-    page.wait_for_function("document.documentElement.dataset.ready")
+    page.locator("html[data-ready]").wait_for(state="attached")
     made, read = page.evaluate("[window.made, window.read]")
     page.close()
     assert 300 <= made <= 3_000, "elements do not grow with the frame"

@@ -1,5 +1,10 @@
 // The horizontal axis of a drawing: what part of a scale is in view, in pixels. Shared by views of the same scale.
 
+// Pixels of a drawing that the card covers: in windows of these sizes it lies on top (see the style sheet).
+const OVERLAID = matchMedia('(min-width: 761px) and (max-width: 1000px)');
+const DRAWER = 300;
+const drawer = () => (OVERLAID.matches && document.body.classList.contains('pinned') && !document.body.classList.contains('shut') ? DRAWER : 0);
+
 class Axis {
   constructor(scale) {
     this.width = 800;
@@ -55,8 +60,11 @@ class Axis {
     const wanted = end > begin ? ((end - begin) * this.width) / pixels : this.to - this.from;
     if (this.to - this.from > wanted) this.show((begin + end - wanted) / 2, (begin + end + wanted) / 2);
     const span = this.to - this.from;
-    if (begin < this.from) this.show(begin - span * 0.1, begin + span * 0.9);
-    else if (end > this.to) this.show(end - span * 0.9, end + span * 0.1);
+    // What lies under the card is not in view.
+    const share = clamp(1 - drawer() / this.width, 0.3, 1);
+    const last = this.from + span * share;
+    if (begin < this.from) this.show(begin - span * share * 0.1, begin + span * (1 - share * 0.1));
+    else if (end > last) this.show(end - span * share * 0.9, end + span * (1 - share * 0.9));
   }
 
   // Where to write numbers: round steps of time, or every so many columns.

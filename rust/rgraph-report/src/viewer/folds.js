@@ -33,23 +33,27 @@ function groupOf(kind, at) {
   return groupsOf(kind).has(group) ? group : null;
 }
 
-const foldedOf = (kind, at) => {
-  const group = folds.size > 0 ? groupOf(kind, at) : null;
-  return group && folds.has(group) ? group : null;
+// The group that stands in the place of a thing. `own` are folded in one view only.
+const foldedOf = (kind, at, own) => {
+  const group = folds.size > 0 || own?.size > 0 ? groupOf(kind, at) : null;
+  return group && (folds.has(group) || own?.has(group)) ? group : null;
 };
 
 // What a folded group is called: its prefix, and how many it stands for.
 const groupName = (group, members) => `${shown(group.slice(2))} (${number(members)})`;
 
-// A button that folds all groups of some kinds, and brings them back; nothing where there are none.
-function folder(kinds) {
+// A button that folds all groups of some kinds, and brings them back; nothing where there are none. `own` are those that
+// its view folded by itself.
+function folder(kinds, own) {
   const all = kinds.flatMap((kind) => [...groupsOf(kind).keys()]);
   if (!all.length) return '';
-  const button = toggle('Fold names', all.every((group) => folds.has(group)), (now) => {
+  const folded = () => all.every((group) => folds.has(group) || own?.has(group));
+  const button = toggle('Fold names', folded(), (now) => {
+    own?.clear();
     for (const group of all) if (now) folds.add(group); else folds.delete(group);
     tell('folds');
   });
-  on('folds', () => button.setAttribute('aria-pressed', String(all.every((group) => folds.has(group)))));
+  on('folds', () => button.setAttribute('aria-pressed', String(folded())));
   return button;
 }
 
@@ -66,14 +70,15 @@ function groupFact(kind, at) {
 }
 
 // Passes with those of folded groups joined, in an order in which every flow points forward. A group stays in parts
-// where joining them would make a line run backwards: what leads out of it leads into it again.
-function clusters(passes) {
+// where joining them would make a line run backwards: what leads out of it leads into it again. `alone` are groups that
+// are folded in one view only.
+function clusters(passes, alone) {
   const { from } = plan.flows;
   const own = new Map();
   const open = new Map();
   const all = [];
   for (const pass of passes) {
-    const group = foldedOf('p', pass);
+    const group = foldedOf('p', pass, alone);
     const befores = new Set([...plan.needs(pass)].map((flow) => own.get(from[flow])).filter(Boolean));
     const joined = group && open.get(group);
     let cluster = joined && !leadsTo(joined, befores) ? joined : null;
@@ -99,6 +104,18 @@ function clusters(passes) {
     for (const next of cluster.feeds) if ((next.needs -= 1) === 0) ready.push(next);
   }
   return order;
+}
+
+// A graph that cannot be read whole opens with its groups folded, where that leaves so many places and half of them or
+// fewer; above `many` passes none can be read whole.
+const FOLDED = { least: 12, share: 0.5, many: 400 };
+
+// How many passes run, and the groups that a graph may fold by itself: none once somebody has folded some.
+function foldable() {
+  const passes = plan.data.shown.filter((pass) => !plan.isCulled(pass));
+  const groups = [...groupsOf('p').keys()];
+  const left = groups.length && !folds.size ? clusters(passes, new Set(groups)).length : 0;
+  return { passes: passes.length, groups: left >= FOLDED.least && left <= passes.length * FOLDED.share ? groups : [] };
 }
 
 // Whether a way leads from a cluster to one of others.

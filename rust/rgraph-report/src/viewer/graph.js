@@ -15,13 +15,14 @@ const ONLY = 'Only what the pinned needs and feeds';
 class GraphView extends GridView {
   constructor() {
     super('graph', 'Graph', 'Passes by what they need');
-    Object.assign(this, { scale: 1, left: 0, top: 0, whole: false });
+    Object.assign(this, { scale: 1, left: 0, top: 0, whole: false, own: new Set() });
   }
 
   start() {
     this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
     this.frame.prepend(this.canvas);
     this.pills = h('div', { class: 'pills', 'aria-hidden': 'true' });
+    this.focusOn = -1;
     const culled = plan.passCount - plan.live;
     this.culled = culled > 0 && culled <= FEW_CULLED;
     this.tools.append(
@@ -31,14 +32,13 @@ class GraphView extends GridView {
         h('button', { type: 'button', class: 'plain', onclick: () => this.fit() }, 'Fit')),
       this.only = toggle(ONLY, false, (on) => this.look(on)),
       toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')),
-      folder(['p']),
+      folder(['p'], this.own),
       culled ? toggle(`Culled (${number(culled)})`, this.culled, (on) => {
         this.culled = on;
         this.anew();
       }) : '',
       h('span', { class: 'note', text: 'Lines run from the pass that writes to the pass that reads; dotted: implied by others.' }),
     );
-    this.focusOn = -1;
     on('folds', () => this.anew());
     // Without a pinned pass, the next one that is pinned is looked at alone.
     on('pin', () => {
@@ -60,7 +60,18 @@ class GraphView extends GridView {
       else if (event.target.closest('.carried, .specks, .grid, .frame')) this.pinNext(event.target.closest('.carried')?.list || this.lineAt(event));
     });
     this.measure();
+    this.foldByItself();
     this.anew();
+  }
+
+  // Folds groups, in this view only, where all of the passes cannot be read at once.
+  foldByItself() {
+    const { passes, groups } = foldable();
+    if (!groups.length) return;
+    if (passes <= FOLDED.many) this.lay();
+    if (passes <= FOLDED.many && !this.drawing.large) return;
+    for (const group of groups) this.own.add(group);
+    tell('folds');
   }
 
   // Lays passes out and shows all of them. What cannot be read then opens at its beginning, unless all was asked for.
@@ -98,9 +109,10 @@ class GraphView extends GridView {
     const use = (pass) => !plan.isCulled(pass) && (this.focusOn < 0 || this.near.has(pass));
     if (this.focusOn >= 0) this.near = kin(this.focusOn);
     // Passes are as wide as most of their names ask for at the size that they are mostly seen in.
-    const wide = plan.passes.name.map((name) => textWidth(shown(name), 11, 600)).sort((a, b) => a - b);
-    NODE.width = Math.round(clamp((wide[Math.floor(wide.length * 0.9)] || 0) * 1.5 + 24, 132, 236));
-    const all = clusters(plan.data.shown.filter(use));
+    const wide = plan.passes.name.map((name, pass) => textWidth(shown(groupOf('p', pass) ? name.slice(prefixOf(name).length + 1) : name), 11, 600)).sort((a, b) => a - b);
+    const [share, most] = this.width < NARROW ? [0.75, 190] : [0.9, 236];
+    NODE.width = Math.round(clamp((wide[Math.floor(wide.length * share)] || 0) * 1.5 + 24, 132, most));
+    const all = clusters(plan.data.shown.filter(use), this.focusOn < 0 ? this.own : null);
     this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, overview: this.overview || this.whole }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
     if (this.culledRows) this.placeCulled();
@@ -118,6 +130,7 @@ class GraphView extends GridView {
     this.nodeOf = new Map(nodes.flatMap((node) => [[node.key, node], ...node.members.map((pass) => [`p${pass}`, node])]));
     this.frames = this.framesOf(nodes);
     this.regions = regionsOf(nodes.filter((node) => !node.culled));
+    this.areaOf = new Map(this.regions.filter(({ title }) => title).flatMap(({ name, passes }) => passes.map((pass) => [pass, name])));
     this.tags = new EdgeNames(this.drawing, this.regions);
     this.laid = `${this.width} ${this.room}`;
   }
@@ -178,19 +191,22 @@ class GraphView extends GridView {
     if (scale < READABLE) this.scale = 0.8;
     const [x, y] = [node.x * this.scale, node.y * this.scale];
     const room = 30;
+    const width = this.width - drawer();
     if (x - room < this.left) this.left = x - room;
-    if (x + NODE.width * this.scale + room > this.left + this.width) this.left = x + NODE.width * this.scale + room - this.width;
+    if (x + NODE.width * this.scale + room > this.left + width) this.left = x + NODE.width * this.scale + room - width;
     if (y - room - NODE.height < this.top) this.top = y - room - NODE.height;
     if (y + room + NODE.height > this.top + this.room) this.top = y + room + NODE.height - this.room;
     if (scale < READABLE) {
-      this.left = x - this.width / 2;
+      this.left = x - width / 2;
       this.top = y - this.room / 2;
     }
   }
 
   // A folded group unfolds.
   magnify(row, key) {
-    fold(groupOf('p', Number(key.slice(2))));
+    const group = groupOf('p', Number(key.slice(2)));
+    if (this.own.delete(group)) tell('folds');
+    else fold(group);
   }
 
   covers(id, lit) {
@@ -331,6 +347,13 @@ class GraphView extends GridView {
     return this.regions.filter((one) => one.right * scale > left && one.left * scale < left + this.width && one.bottom * scale > top && one.top * scale < top + this.room);
   }
 
+  // The name of a pass; without that of its area where this stands beside it.
+  nameOf(node) {
+    const name = shown(plan.passes.name[node.pass]);
+    const area = this.areaOf.get(node.pass);
+    return area && /^[/.]./.test(name.slice(area.length)) && name.startsWith(area) ? name.slice(area.length + 1) : name;
+  }
+
   // Names of areas, where there is room: pressing one folds its passes into one.
   titles() {
     const { scale, left, top } = this;
@@ -368,17 +391,18 @@ class GraphView extends GridView {
     const { scale } = this;
     const [width, height] = [NODE.width * scale, NODE.height * scale];
     const folded = node.members.length > 1;
-    const name = folded ? groupName(groupOf('p', node.pass), node.members.length) : shown(plan.passes.name[node.pass]);
+    const name = folded ? groupName(groupOf('p', node.pass), node.members.length) : this.nameOf(node);
     const time = node.members.reduce((sum, pass) => sum + plan.passes.us[pass], 0);
     // Their rims are narrower than those of other boxes: a name more is whole.
-    const label = labelIn(name, width + 6, height);
+    // Smaller than they are laid out, all have small letters: two sizes beside each other would look like two ranks.
+    const label = labelIn(name, width + 6, height, scale < 1 ? [11] : [13, 11]);
     const timed = time > 0 && height >= 37 && label.lines.length === 1 && !label.turned;
     const physical = plan.passes.physical[node.pass];
     const look = `box node ${folded ? 'group-box ' : ''}${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}${folded ? node.members.length : ''}`;
     const words = () => (folded ? `${name}, ${micros(time)}: unfold` : say.key(node.key));
     const cell = this.cell(node.row, node.key, look, words, () => [
       findings.byPass.has(node.pass) && h('span', { class: 'badge', text: '!' }), labelOf(label), timed && h('span', { class: 'time', text: micros(time) })],
-    { title: label.lines.join('') === name ? null : name, 'aria-expanded': folded && 'false' });
+    { title: folded || label.lines.join('') === shown(plan.passes.name[node.pass]) ? null : shown(plan.passes.name[node.pass]), 'aria-expanded': folded && 'false' });
     return place(cell, node.x * scale - this.left, node.y * scale - this.top - height / 2, width, height);
   }
 

@@ -6,6 +6,8 @@
 const NODE = { width: 156, height: 40, gap: [48, 64, 90, 160], across: 212, down: 57, wire: 12, track: 7 };
 // Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
 const REDUCED = 3000;
+// In a window of fewer pixels across, columns come before names on lines.
+const NARROW = 900;
 // Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
 const LONG = { layers: 12, many: 600 };
 
@@ -30,7 +32,8 @@ function layOut(passes, window, members = passes.map((pass) => [pass])) {
   for (const item of items) ((parts[part[item.source]] ||= [])[item.layer] ||= []).push(item);
   for (const layers of parts) orderLayers(layers);
   for (const item of items) if (item.pass !== undefined) item.key = `${item.members.length > 1 ? 'mf' : 'p'}${item.pass}`;
-  const gap = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[2] : NODE.gap[1];
+  const named = [...carried.values()].some((list) => list.length > 1) ? NODE.gap[2] : NODE.gap[1];
+  const gap = window.width < NARROW ? NODE.gap[0] : named;
   const drawing = wrapLayers(parts, wires, window, gap);
   const nodes = items.filter((item) => item.pass !== undefined);
   const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));

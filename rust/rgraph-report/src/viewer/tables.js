@@ -118,6 +118,10 @@ const TABLES = {
 
 const round = (value) => Math.round(value * 10) / 10;
 
+// Times below each other have as many places behind the point, so that their digits stand below each other too.
+const tenths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const inColumn = (value, column) => (column.endsWith('µs') ? tenths.format(value) : number(value));
+
 class Tables extends GridView {
   constructor(id = 'tables', title = 'Tables', label = 'Table') {
     super(id, title, label);
@@ -253,7 +257,7 @@ class Tables extends GridView {
         const value = values[column];
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - MARGIN - 2 + widths.margins) : value })));
+          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? inColumn(value, table.columns[column]) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - MARGIN - 2 + widths.margins) : value })));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         // A reason takes the room of columns before it that have nothing.

@@ -58,11 +58,22 @@ function fit(text, room, size = 13, weight = 400) {
   const last = own === text ? 0 : [...own].length;
   // A word tells by its beginning and by the number at its end, a path by its last segment.
   const digits = Math.min(/\d*$/.exec(text)[0].length, 4);
+  // Where segments and humps of a path begin.
+  const starts = [];
+  if (last) for (const piece of pieces(text)) starts.push((starts[starts.length - 1] ?? 0) + [...piece].length);
   const cut = (n) => {
     const most = last ? Math.min(Math.floor(n * 0.4), Math.max(0, n - last)) : n - clamp(Math.floor(n * 0.35), Math.min(digits, n - 2), n - 2);
-    const head = most > 1 ? most : 0;
-    const end = n > head ? chars.slice(chars.length - (n - head)).join('') : '';
-    return head ? `${chars.slice(0, head).join('')}…${end}` : `…${end.replace(/^[/.]/, '')}`;
+    let head = most > 1 ? most : 0;
+    let from = chars.length - Math.max(0, n - head);
+    if (last && n >= last) {
+      // More of a path than its last segment begins with a whole word; the room that this leaves goes to its beginning.
+      from = starts.find((start) => start >= from && start < chars.length) ?? from;
+      head = Math.min(n - (chars.length - from), from - 1);
+      if (head < 2) head = 0;
+      head = starts.filter((start) => start > 2 && start <= head).pop() ?? head;
+    }
+    const beginning = chars.slice(0, head).join('').replace(last ? /[/._]+$/ : '', '');
+    return `${beginning}…${chars.slice(from).join('').replace(/^[/.]/, '')}`;
   };
   let [low, high] = [0, chars.length - 1];
   while (low < high) {
@@ -97,11 +108,11 @@ function wrap(text, room, most, size = 13, weight = 600) {
   return lines.length <= most ? lines : null;
 }
 
-// The label of a box: lines across it in one of two sizes, or turned where it is narrow, else shortened. `key` is the same
+// The label of a box: lines across it in the first of some sizes that fits, or turned where it is narrow, else shortened. `key` is the same
 // for the same label.
-function labelIn(text, width, height) {
+function labelIn(text, width, height, sizes = [13, 11]) {
   const across = width - 14;
-  for (const size of [13, 11]) {
+  for (const size of sizes) {
     const lines = width >= 24 ? wrap(text, across, Math.floor((height - 3) / lineHeight(size)), size) : null;
     if (lines) return { lines, size, turned: false, key: `${size} ${lines.join('\n')}` };
   }
