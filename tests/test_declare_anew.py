@@ -212,3 +212,16 @@ def test_errors_name_the_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch):
         exec(compile(code, name, "exec"), {"g": rg.Graph()})
     assert "In [14]:1" in str(caught.value)
     assert "In [14]:2" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "keyword", ["weight_us", "unit", "device", "side_effects", "unordered", "conditional", "fallback", "after"]
+)
+def test_a_keyword_argument_of_a_wrong_type_is_named(keyword: str):
+    g = rg.Graph()
+    src = g.import_array("src", np.zeros((4, 4, 4), np.uint8))
+    dst = g.image("dst", like=src)
+    with pytest.raises(TypeError) as error:
+        g.compute("copy", COPY, src=src, dst=dst, **{keyword: 2 + 3j})
+    assert keyword in " ".join([str(error.value), *getattr(error.value, "__notes__", ())])
+    assert g.passes == []

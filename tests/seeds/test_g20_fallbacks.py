@@ -235,3 +235,18 @@ def test_g20_captures_are_equal_where_a_root_had_no_contents(device: rg.Device, 
     report = device.replay(path)
     assert report.equal, report.text
     assert "128 bytes compared" in report.text
+
+
+def test_a_note_of_the_plan_is_in_the_report_once(device: rg.Device):
+    g = rg.Graph("empty root")
+    plain, better = g.buffer("plain", 64), g.buffer("better", 64)
+    g.fill("one", plain, ONE)
+    g.fill("two", better, TWO, conditional="on", fallback={better: plain})
+    copy = g.buffer("copy", 64)
+    g.copy("read", better, copy)
+    g.root(better, copy)
+    compiled = device.compile(g)
+    for on in (False, True):
+        notes = compiled.run(flags={"on": on}).report.notes
+        assert sum("its fallback is for passes" in note for note in notes) == 1, notes
+        assert len(notes) == len(set(notes))

@@ -53,7 +53,11 @@ impl Link {
 pub type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
 
 /// Reads `fallback=`.
-pub fn fallbacks(dict: &Bound<'_, PyDict>) -> PyResult<Fallbacks> {
+pub fn fallbacks(value: &Bound<'_, PyAny>) -> PyResult<Fallbacks> {
+    let Ok(dict) = value.cast::<PyDict>() else {
+        let kind = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("fallback= is {{output: input}}, a dict of resources, not {kind}")));
+    };
     dict.iter().map(|(output, input)| Ok((given(&output)?.owned(), given(&input)?.owned()))).collect()
 }
 

@@ -144,7 +144,7 @@ impl PyCompiled {
         }
         let plan = Arc::clone(compiled.plan());
         let unsaid = origin.as_ref().and_then(|graph| states::without_size(&load, &plan, graph.bind(py)));
-        let notes = plan.report.notes.iter().cloned().chain(states::idle(&load, &plan)).chain(unsaid).collect();
+        let notes = states::idle(&load, &plan).into_iter().chain(unsaid).collect();
         let numbers = Arc::clone(&device.get().numbers);
         let runnable = Runnable::new(py, (load, held), origin, Kinds::Plan(plan), (numbers, measuring), notes)?;
         let device = device.clone().unbind();

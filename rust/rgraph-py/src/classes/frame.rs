@@ -211,7 +211,10 @@ impl PyFrame {
             Of::One(_, frame) => call(py, |free| frame.get(free)?.report())?,
             Of::Several(_, frame) => call(py, |free| frame.get(free)?.report())?,
         };
-        report.notes.extend_from_slice(&self.runnable().notes);
+        // Parts on several devices have notes of the whole plan, too.
+        let more = self.runnable().notes.iter().filter(|note| !report.notes.contains(note));
+        let more: Vec<_> = more.cloned().collect();
+        report.notes.extend(more);
         Bound::new(py, PyReport(report))
     }
 

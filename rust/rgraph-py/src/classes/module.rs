@@ -502,7 +502,7 @@ impl PyGraphModule {
         side_effects: bool,
         unordered: bool,
         conditional: Option<Text<'_>>,
-        fallback: Option<&Bound<'py, PyDict>>,
+        fallback: Option<&Bound<'py, PyAny>>,
         after: Option<&Bound<'py, PyAny>>,
         setup: Option<Bound<'py, PyAny>>,
         execute: Option<Bound<'py, PyAny>>,

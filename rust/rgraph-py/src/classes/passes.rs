@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -72,12 +73,14 @@ impl<'py> Arguments<'py> {
     where
         T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
     {
-        self.take(name)?.map(|value| value.extract()).transpose()
+        self.take(name)?.map(|value| value.extract().map_err(|error| during(value.py(), error, name))).transpose()
     }
 
     /// Takes a word.
     pub fn word(&self, name: &str) -> PyResult<Option<String>> {
-        self.take(name)?.map(|value| Ok(value.extract::<Text>()?.0.to_owned())).transpose()
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        let text = value.extract::<Text>().map_err(|error| during(value.py(), error, name))?;
+        Ok(Some(text.0.to_owned()))
     }
 
     /// Takes what is left, by name.
@@ -95,6 +98,15 @@ impl<'py> Arguments<'py> {
         known.retain(|name| name != "options");
         Err(keywords::unexpected(function, name, &known))
     }
+}
+
+/// A mistake in the type of a keyword argument, with the argument's name: what PyO3 adds to those that it reads itself.
+fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(py) {
+        // An error without the note is still an error.
+        let _ = error.add_note(py, &format!("while processing '{name}'"));
+    }
+    error
 }
 
 /// The text of a name among keyword arguments.
@@ -152,12 +164,15 @@ impl PassArguments {
         let queue = arguments.take("queue")?.map_or(Ok(queue), |queue| declare::queue(&queue))?;
         let mut pass = Pass::new(queue);
         pass.weight_us = arguments.read::<Number>("weight_us")?.map(|Number(weight)| weight);
-        pass.device = arguments.take("device")?.map(|device| pass_links::device_index(&device)).transpose()?.flatten();
+        let device = arguments.take("device")?;
+        let device_index = |value: &Bound<'_, PyAny>| {
+            pass_links::device_index(value).map_err(|error| during(value.py(), error, "device"))
+        };
+        pass.device = device.as_ref().map(device_index).transpose()?.flatten();
         pass.side_effects = arguments.read("side_effects")?.unwrap_or(false);
         pass.unordered = arguments.read("unordered")?.unwrap_or(false);
         let fallback = arguments.take("fallback")?;
-        let fallbacks =
-            fallback.map(|dict| pass_links::fallbacks(dict.cast::<PyDict>()?)).transpose()?.unwrap_or_default();
+        let fallbacks = fallback.as_ref().map(pass_links::fallbacks).transpose()?.unwrap_or_default();
         let after = arguments.take("after")?;
         let after = after.map(|after| one_or_many(&after)?.iter().map(pass_links::earlier).collect()).transpose()?;
         let (unit, conditional) = (arguments.word("unit")?, arguments.word("conditional")?);
