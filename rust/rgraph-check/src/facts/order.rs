@@ -60,14 +60,16 @@ impl Facts<'_> {
         let uses = order.iter_mut().flat_map(|subresources| subresources.ids().zip(subresources.iter_mut()));
         for (subresource, uses) in uses {
             uses.sort_by_key(|u| (u.key, u.declared, u.at));
-            let mut open = false;
+            // Uses under two names of a memory are two groups.
+            let mut open = None;
             for u in uses {
                 let at = &mut self.declared_passes[u.declared].uses[u.at];
-                if at.unordered && !open {
+                let (name, _, _) = u.key;
+                if at.unordered && open != Some(name) {
                     group += 1;
                 }
-                open = at.unordered;
-                u.group = if open { group } else { 0 };
+                open = at.unordered.then_some(name);
+                u.group = if at.unordered { group } else { 0 };
                 if at.keys.is_empty() {
                     at.keys.resize(at.subresources.len(), ((0, 0, 0), 0));
                 }
@@ -103,6 +105,7 @@ impl Facts<'_> {
             // By subresource: whether something was there before the open group, and whether the group wrote it.
             let mut before = IdVec::filled(self.filled[memory], subresources.len());
             let mut within = IdVec::filled(false, subresources.len());
+            let mut names = IdVec::filled(0, subresources.len());
             let mut first = 0;
             while first < list.len() {
                 let (u, _) = list[first];
@@ -111,6 +114,12 @@ impl Facts<'_> {
                         (other.key, other.declared, other.at) == (u.key, u.declared, u.at)
                     });
                 let own = || list[first..end].iter().map(|(_, subresource)| *subresource);
+                let (name, _, _) = u.key;
+                for subresource in own() {
+                    if std::mem::replace(&mut names[subresource], name) != name {
+                        before[subresource] |= std::mem::take(&mut within[subresource]);
+                    }
+                }
                 let at = &mut self.declared_passes[u.declared].uses[u.at];
                 if at.unordered
                     && at.must_read

@@ -259,4 +259,22 @@ corners! {
         pass prepass graphics: depth z load=clear stencil_load=clear clear=1/0
         pass look graphics: depth_read z; storage_read z aspects=stencil stages=vertex; color c load=clear
         pass test graphics: depth_read z; color c";
+
+    depth_that_is_discarded_while_stencil_is_loaded = "
+        image z format=depth24plus-stencil8 root
+        pass draw graphics: depth z stencil_load=load";
+
+    depth_that_is_replaced_beside_stencil_that_is_kept_needs_no_earlier_writer = "
+        image z format=depth24plus-stencil8 root
+        pass all graphics: depth z load=clear stencil_load=clear clear=1/0
+        pass depths graphics: depth z aspects=depth load=clear clear=0.5
+        pass last graphics effects: depth z load=discard
+        runs all
+        culled depths";
+
+    depth_alone_is_replaced_whatever_its_access_says_of_stencil = "
+        image z format=depth24plus-stencil8
+        pass all graphics: depth z load=clear stencil_load=clear clear=1/0
+        pass last graphics effects: depth z aspects=depth load=discard stencil_load=load
+        culled all";
 }

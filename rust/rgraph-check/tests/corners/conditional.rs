@@ -378,4 +378,13 @@ corners! {
         pass write compute if=on fallback=over:base: storage_write over load=discard
         pass read compute if=on: storage_read over; storage_write out
         culled fill";
+
+    an_attachment_that_nothing_wrote_and_a_fallback = "
+        image a
+        image b
+        image out root
+        pass other graphics: color b load=clear
+        pass draw graphics if=on fallback=a:b: color a
+        pass read graphics: sampled a; color out
+        pass again graphics effects: color a load=discard";
 }

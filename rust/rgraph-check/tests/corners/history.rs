@@ -1,5 +1,11 @@
 //! What earlier frames left.
 
+use rgraph_check::check;
+use rgraph_files::read_graph;
+use rgraph_plan::access::Layout;
+use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::profile::Profile;
+
 corners! {
     two_histories_of_one_image_are_read_at_two_stages = "
         image now format=r32float
@@ -261,4 +267,51 @@ corners! {
         pass better graphics if=on fallback=other:past: storage_write other
         pass draw graphics: color end; uniform small; sampled other
         pass again cpu: host_write now";
+
+    a_history_of_a_name_whose_memory_is_persistent = "
+        image kept persistent
+        image more modifies=kept
+        image past history_of=more
+        image out root
+        pass draw graphics: color more
+        pass read graphics: sampled past; color out
+        refused RG-E216";
+
+    a_history_of_a_name_whose_memory_is_fresh = "
+        buffer kept 256 fresh
+        buffer between modifies=kept
+        buffer more modifies=between
+        buffer past history_of=more
+        buffer out 256 root
+        pass write compute: storage_write more
+        pass read compute: storage_read past; storage_write out
+        refused RG-E216";
+
+    a_history_of_a_name_that_is_a_copy_of_what_persists = "
+        image kept persistent
+        image half modifies=kept size=32x32
+        image past history_of=half
+        image out root
+        pass draw graphics: color kept
+        pass read graphics: sampled past; color out";
+}
+
+#[test]
+fn a_pass_that_reads_two_histories_names_the_layout_of_both() {
+    let text = r#"{"rgraph": 1, "name": "two",
+      "images": {"now": {"format": "rgba8unorm", "size": [8, 8], "mips": 2}, "one": {"history_of": "now"},
+        "two": {"history_of": "now"}},
+      "passes": [{"name": "both", "queue": "compute", "accesses": [
+        {"resource": "now", "usage": "storage_write", "generate_mips": true},
+        {"resource": "one", "usage": "sampled"}, {"resource": "two", "usage": "sampled", "mips": [1, 2]}]}],
+      "roots": ["now"]}"#;
+    let graph = read_graph(text.as_bytes(), "two").unwrap_or_else(|error| panic!("{error}"));
+    let plan = bake(&graph, &Profile::minimal(), &Options::default(), &mut Scratch::default()).expect("it bakes");
+    let of = |name: &str| {
+        let named = plan.layouts.iter().filter(|one| plan.resource_name(one.resource) == name);
+        named.map(|one| (one.mips, one.layout)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("one"), [([0, 2], Layout::ShaderReadOnly)]);
+    assert_eq!(of("two"), [([1, 2], Layout::ShaderReadOnly)]);
+    assert!(check(&graph, &plan).is_empty());
 }

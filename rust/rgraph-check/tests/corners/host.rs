@@ -229,4 +229,22 @@ corners! {
         pass look cpu: host_read a; host_write c
         pass fill cpu: host_write b; host_write c
         pass last graphics: indirect c; color out";
+
+    an_attachment_that_a_subpass_reads_in_place_is_read_by_the_host = "
+        image a format=r32float root
+        pass draw graphics: color a load=discard
+        pass look graphics effects: input a
+        pass host cpu effects: host_read a";
+
+    a_device_write_is_read_through_a_partial_host_write = "
+        buffer b 256 root
+        pass gpu graphics: storage_write b
+        pass host cpu: host_write b
+        pass look cpu effects: host_read b";
+
+    a_device_write_of_the_run_before_is_read_through_a_partial_host_write = "
+        buffer b 256 persistent
+        pass host cpu: host_write b range=64..192
+        pass look cpu effects: host_read b
+        pass gpu graphics effects: storage_write b";
 }

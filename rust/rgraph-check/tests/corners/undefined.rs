@@ -36,4 +36,21 @@ corners! {
         buffer out 65536 root
         pass draw graphics: color a layers=1..3
         pass copy transfer: src a; dst out";
+
+    a_buffer_that_holds_nothing_is_read_on_two_queues_before_it_is_written = "
+        buffer a 256
+        buffer b modifies=a root
+        buffer o 256 root
+        pass one graphics effects: vertex b
+        pass two async_compute: storage_read b; storage_write o
+        pass look cpu effects: host_read b
+        pass write compute: storage_read_write b";
+
+    bytes_that_hold_nothing_are_read_on_two_queues_before_they_are_written = "
+        buffer a 512 root
+        buffer o 256 root
+        pass low graphics: storage_write a range=0..256
+        pass one graphics effects: vertex a
+        pass two async_compute: storage_read a; storage_write o
+        pass high graphics: storage_write a range=256..512";
 }

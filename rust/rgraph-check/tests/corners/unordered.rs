@@ -197,4 +197,23 @@ corners! {
         pass late graphics: storage_write later
         before one two
         before late early";
+
+    commuting_accesses_of_two_names_of_one_memory_keep_the_order_of_the_names = "
+        buffer a 256
+        buffer b modifies=a root
+        pass top compute: storage_read_write b unordered
+        pass bottom compute: storage_write a unordered
+        before bottom top";
+
+    commuting_accesses_of_two_names_of_one_memory_are_two_groups = "
+        buffer a 256
+        buffer b modifies=a root
+        pass one compute: storage_write a unordered
+        pass two async_compute: storage_write a unordered
+        pass three compute: storage_read_write b unordered
+        pass four async_compute: storage_read_write b unordered
+        before one three
+        before two three
+        before one four
+        before two four";
 }

@@ -525,5 +525,13 @@ fn bytes_of(kind: PlanKind) -> Option<u64> {
     texels.checked_mul(format.block_bytes())
 }
 
+/// Whether `top`, which modifies `below`, is the same memory: it is unless their sizes differ.
+pub fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: ResourceId) -> bool {
+    match (shapes[top].kind, shapes[below].kind) {
+        (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests;

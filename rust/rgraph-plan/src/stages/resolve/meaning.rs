@@ -67,11 +67,6 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
     let or = |default: Stages| if said.is_empty() { default } else { said };
     let shader = || or(default_shader_stage(queue, raster));
     let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
-    let kept = |load: Option<Load>| match load {
-        Some(Load::Clear | Load::Discard) => Effect::Replace,
-        Some(Load::Load) => Effect::Keep,
-        None => Effect::KeepIfWritten,
-    };
     let over_part = match access.load {
         Some(Load::Clear | Load::Discard) => Effect::Replace,
         _ => Effect::Keep,
@@ -91,17 +86,12 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             }
         }
         Usage::DepthStencilAttachment => {
-            // Depth and stencil are one subresource unless accesses name aspects: what either keeps is kept.
-            let effect = match aspects {
-                Aspects::DEPTH => kept(access.load),
-                Aspects::STENCIL => kept(access.stencil_load.or(access.load)),
-                _ => kept(access.load).with(kept(access.stencil_load)),
-            };
+            let accessed = if access.aspects.is_empty() { aspects } else { access.aspects & aspects };
             Meaning {
                 stages: tests,
                 kinds: Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
                 layout: Layout::DepthStencilAttachment,
-                effect,
+                effect: effect_on(access, aspects, accessed),
             }
         }
         Usage::DepthStencilRead => read(tests, Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Layout::DepthStencilReadOnly),
@@ -155,9 +145,16 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             effect: over_part,
         },
         Usage::HostRead => read(Stages::HOST, Accesses::HOST_READ, Layout::General),
-        Usage::HostWrite => {
-            Meaning { stages: Stages::HOST, kinds: Accesses::HOST_WRITE, layout: Layout::General, effect: over_part }
-        }
+        // What the host keeps of old contents, it must have seen: whoever reads it there later has no other barrier.
+        Usage::HostWrite => Meaning {
+            stages: Stages::HOST,
+            kinds: match over_part {
+                Effect::Keep => Accesses::HOST_READ | Accesses::HOST_WRITE,
+                _ => Accesses::HOST_WRITE,
+            },
+            layout: Layout::General,
+            effect: over_part,
+        },
         // Presentation is no pipeline stage; one that every queue has stands for it where a wait must name one.
         Usage::Present => Meaning {
             stages: Stages::COPY,
@@ -193,6 +190,31 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             read(or(default), Accesses::ACCELERATION_STRUCTURE_READ, Layout::Undefined)
         }
     }
+}
+
+/// What an attachment does to old contents.
+fn kept(load: Option<Load>) -> Effect {
+    match load {
+        Some(Load::Clear | Load::Discard) => Effect::Replace,
+        Some(Load::Load) => Effect::Keep,
+        None => Effect::KeepIfWritten,
+    }
+}
+
+/// The effect of a depth and stencil attachment on aspects that are one subresource, of an image that has `all`: what
+/// either keeps is kept.
+pub(super) fn effect_on(access: &Access, all: Aspects, aspects: Aspects) -> Effect {
+    let stencil = kept(said_of_stencil(access, all));
+    match aspects {
+        Aspects::DEPTH => kept(access.load),
+        Aspects::STENCIL => stencil,
+        _ => kept(access.load).with(stencil),
+    }
+}
+
+/// What an access says of the stencil aspect's old contents; where there is nothing but stencil, `load` is about it.
+pub(super) fn said_of_stencil(access: &Access, all: Aspects) -> Option<Load> {
+    access.stencil_load.or(access.load.filter(|_| all == Aspects::STENCIL))
 }
 
 /// `fill` and `clear` count as all transfer stages, since drivers and layers disagree on theirs.

@@ -18,10 +18,9 @@ mod walk;
 use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdVec, Span};
-use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
-use crate::stages::size::Shape;
-use meaning::{Effect, meaning};
+use crate::stages::size::{Shape, shares_memory};
+use meaning::{Effect, effect_on, meaning, said_of_stencil};
 use subresource::{Part, Subresources};
 
 crate::id! {
@@ -463,7 +462,14 @@ impl Facts {
                 let part = part_of(graph, access, shape);
                 // Reads commute with reads anyway, and with no write.
                 let unordered = access.unordered && means.effect.writes();
+                let first = self.accesses.len();
                 twice |= self.access(pass, access.resource, declared, &part, means, unordered);
+                if access.usage == Usage::DepthStencilAttachment {
+                    for one in &mut self.accesses[first..] {
+                        let aspects = self.subresources.get(one.first).aspects & part.aspects;
+                        one.effect = effect_on(access, shape.aspects, aspects);
+                    }
+                }
                 if means.effect == Effect::Read && !self.fallbacks.of(access.resource).is_empty() {
                     twice |= self.access_fallbacks(source, pass, id, declared, &part, means);
                 }
@@ -475,7 +481,7 @@ impl Facts {
                         layers: part.layers,
                         usage: access.usage,
                         load: declared_load(means.effect, access.load),
-                        stencil_load: declared_load(means.effect, said_of_stencil(access, shape)),
+                        stencil_load: declared_load(means.effect, said_of_stencil(access, shape.aspects)),
                     });
                 }
             }
@@ -548,19 +554,6 @@ impl Facts {
         });
         twice
     }
-}
-
-/// Whether `top`, which modifies `below`, is the same memory: it is unless their sizes differ.
-fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: ResourceId) -> bool {
-    match (shapes[top].kind, shapes[below].kind) {
-        (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
-        _ => true,
-    }
-}
-
-/// What an access says of the stencil aspect's old contents; where there is nothing but stencil, `load` is about it.
-fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
-    access.stencil_load.or(access.load.filter(|_| shape.aspects == Aspects::STENCIL))
 }
 
 /// Whether a usage makes its pass a raster pass.

@@ -94,8 +94,8 @@ impl Facts {
         }
         placed.sort_unstable();
         self.entry_states(source);
-        for &(.., [first, end]) in placed.iter() {
-            self.place_in_group(source, first..end);
+        for &(level, _, _, [first, end]) in placed.iter() {
+            self.place_in_group(source, level, first..end);
         }
     }
 
@@ -174,7 +174,9 @@ impl Facts {
                 None if this.position % 2 == 1 => Via::Forward(this.resource),
                 None => Via::Resource(this.resource),
             };
-            hazards.access(this.subresource as usize, this.pass, this.exclusive, u32::from(this.unordered), |from| {
+            // Uses under two names do not commute.
+            let group = if this.unordered { this.level + 1 } else { 0 };
+            hazards.access(this.subresource as usize, this.pass, this.exclusive, group, |from| {
                 edges.push((from, this.pass, via));
             });
             below = Some(*this);

@@ -1,7 +1,7 @@
 //! The walk over all accesses in serial order: what each attachment loads, who contributes to whom, and what is
 //! read although nobody wrote it.
 
-use super::meaning::Effect;
+use super::meaning::{Effect, said_of_stencil};
 use super::subresource::Part;
 use super::{Facts, Origin, Problem, ResolvedAccess, ResolvedAttachment, ResolvedPassId, Source, part_of};
 use crate::access::{Accesses, Load, Usage};
@@ -27,6 +27,14 @@ pub(super) struct State {
 }
 
 impl State {
+    /// A use under another name of the memory ends a group.
+    fn enter_name(&mut self, level: u32) {
+        if self.level != level {
+            (self.level, self.in_group) = (level, 0);
+            self.group += 1;
+        }
+    }
+
     /// Notes a use before it counts as a write: `group` is the group of uses that it commutes with, 0 for none.
     fn enter(&mut self, group: u32) {
         if group != self.in_group {
@@ -177,6 +185,9 @@ impl Facts {
     /// some subresources may have ended the group there, and it goes on in the others.
     fn cut_at_groups(&mut self, id: ResolvedPassId) {
         let accesses = self.passes[id].accesses;
+        for at in accesses.range() {
+            self.enter_name(at, level(self, id, &self.accesses[at]));
+        }
         let states = &self.states;
         let run = |access: &ResolvedAccess, first: usize| {
             let rest = states[first..access.subresources().end].iter();
@@ -226,7 +237,17 @@ impl Facts {
             let default = if written { Load::Load } else { Load::Discard };
             let attachment = &mut self.attachments[at];
             attachment.load = access.load.unwrap_or(default);
-            attachment.stencil_load = super::said_of_stencil(access, &shapes[resource]).unwrap_or(default);
+            attachment.stencil_load = said_of_stencil(access, shapes[resource].aspects).unwrap_or(default);
+        }
+    }
+
+    /// An access in the meant order is under the name of a level.
+    fn enter_name(&mut self, access: usize, level: u32) {
+        if !self.accesses[access].unordered {
+            return;
+        }
+        for state in &mut self.states[self.accesses[access].subresources()] {
+            state.enter_name(level);
         }
     }
 
@@ -259,7 +280,10 @@ impl Facts {
     }
 
     /// Takes note of a use in the meant order, for [`Facts::ends_lone_group`] of those behind it.
-    pub(super) fn place_in_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) {
+    pub(super) fn place_in_group(&mut self, source: Source<'_>, level: u32, uses: std::ops::Range<usize>) {
+        for at in uses.clone() {
+            self.enter_name(at, level);
+        }
         self.ends_lone_group(source, uses.clone());
         for access in &self.accesses[uses] {
             for state in &mut self.states[access.subresources()] {

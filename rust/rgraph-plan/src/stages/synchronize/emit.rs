@@ -4,13 +4,14 @@
 use super::batch::Batches;
 use super::call::{About, Barrier, NONE};
 use super::hazard::{Hazards, Scene};
+use super::layouts::Layouts;
 use super::repeat::Repeats;
-use crate::access::{Aspects, Layout, Load, Stages, Store, Usage};
+use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
 use crate::id::{Id, Span};
 use crate::plan::{
-    Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PassLayout,
-    PhysicalPassId, Plan, PlanKind, PlanPassId, QueueId, Wait,
+    Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PhysicalPassId, Plan,
+    PlanKind, PlanPassId, QueueId, Wait,
 };
 use crate::resource::ResourceId;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
@@ -64,6 +65,7 @@ pub struct Scratch {
     physical: Vec<Option<PhysicalPassId>>,
     /// By attachment of the render pass: the aspects that its passes use.
     attached: Vec<Aspects>,
+    layouts: Layouts,
 }
 
 /// Barriers of a call whose dependencies begin after one physical pass.
@@ -102,6 +104,7 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.image_barriers.clear();
     plan.attachments.clear();
     plan.layouts.clear();
+    scratch.layouts.start(input.scene.frame);
     scratch.sort_barriers(input);
     scratch.number(input, plan);
     scratch.split_calls(input, plan);
@@ -335,7 +338,7 @@ impl Scratch {
             {
                 plan.commands.push(Command::Barriers(Barriers { by_region: true, ..barriers }));
             }
-            let layouts = write_layouts(input, at, self.visit_of[at], plan);
+            let layouts = self.layouts.write(input.scene, at, self.visit_of[at], plan);
             plan.commands.push(Command::Pass { pass: PlanPassId::new(at), layouts });
         }
         if self.physical[physical as usize].is_some() {
@@ -535,56 +538,4 @@ fn resolved(input: Input<'_>, of_pass: &[ResolvedAttachment], resolve: &Resolved
     };
     let source = named.or_else(|| of_pass.iter().find(fits).map(|one| one.resource))?;
     Some(frame.facts.memory[source])
-}
-
-/// The layouts in which a pass finds its images, neighbouring subresources of one layout together.
-fn write_layouts(input: Input<'_>, at: usize, mut visit: u32, plan: &mut Plan) -> Span {
-    let frame = input.scene.frame;
-    let start = plan.layouts.len();
-    for access in frame.accesses(at) {
-        let image = frame.is_image(frame.facts.memory[access.resource]);
-        for subresource in access.subresources() {
-            let read_group = &input.scene.read_groups.read_groups[input.scene.read_groups.of[visit as usize] as usize];
-            visit += 1;
-            if !image {
-                continue;
-            }
-            let part = frame.facts.subresources.get(subresource as u32);
-            let layout: Layout = read_group.layout_of(access.layout);
-            let (mips, layers, aspects) = (part.mips, part.layers, part.aspects);
-            add_layout(
-                &mut plan.layouts,
-                start,
-                PassLayout { resource: access.resource, mips, layers, aspects, layout },
-            );
-        }
-    }
-    Span::new(start, plan.layouts.len())
-}
-
-/// Adds a layout to those from `start` on, or widens the last of them.
-fn add_layout(layouts: &mut Vec<PassLayout>, start: usize, mut one: PassLayout) {
-    while let Some(last) = layouts[start..].last().copied().filter(|last| joins(last, &mut one)) {
-        debug_assert_eq!(last.resource, one.resource);
-        layouts.pop();
-    }
-    layouts.push(one);
-}
-
-/// Widens `one` by what is said already, if both are neighbours or the same in another aspect.
-fn joins(last: &PassLayout, one: &mut PassLayout) -> bool {
-    if last.resource != one.resource || last.layout != one.layout {
-        return false;
-    }
-    let within = last.mips == one.mips && last.layers == one.layers;
-    if within {
-        one.aspects |= last.aspects;
-    } else if last.aspects == one.aspects && last.mips == one.mips && last.layers[1] == one.layers[0] {
-        one.layers[0] = last.layers[0];
-    } else if last.aspects == one.aspects && last.layers == one.layers && last.mips[1] == one.mips[0] {
-        one.mips[0] = last.mips[0];
-    } else {
-        return false;
-    }
-    true
 }

@@ -16,6 +16,7 @@ pub mod edge;
 pub mod emit;
 pub mod foreign;
 pub mod hazard;
+mod layouts;
 pub mod narrow;
 pub mod read_group;
 pub mod repeat;

@@ -39,6 +39,8 @@ pub struct ReadGroup {
     pub multi_queue: bool,
     /// Whether it begins with a change of owner.
     pub moved: bool,
+    /// Whether the frame has no use before it.
+    pub opens: bool,
     /// Whether the host alone looks at an image that holds nothing and is in no layout, which the host cannot change.
     pub empty: bool,
     members: u32,
@@ -61,9 +63,9 @@ struct State {
 
 impl ReadGroup {
     /// Whether its first use prepares the subresource for all: `prepared`, it must be by somebody, and no single write
-    /// before it does so on its own queue.
+    /// before it does so on its own queue. The first use in the frame follows the run before.
     pub fn is_led(&self, prepared: bool) -> bool {
-        (prepared || self.moved) && self.producer.is_none()
+        (prepared || self.moved || self.opens) && self.producer.is_none()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
@@ -326,6 +328,7 @@ impl ReadGroups {
                 first_producer: if producer == Some(queue) { at } else { NONE },
                 multi_queue,
                 moved: moves,
+                opens: before.is_none(),
                 empty,
                 members: self.members.len() as u32 - 1,
             });

@@ -8,7 +8,7 @@ use crate::error::{Code, Mistake};
 use crate::format::Numbers;
 use crate::plan::PlanKind;
 use crate::resource::{Axis, History, Image, Kind, Life, Mips, Resource, ResourceId, Size};
-use crate::stages::size::{Measure, ShapeIssue, ShapeProblem};
+use crate::stages::size::{Measure, ShapeIssue, ShapeProblem, shares_memory};
 
 impl Check<'_> {
     /// Says what [`shapes`](crate::stages::size::shapes) noted, in order of declaration.
@@ -217,19 +217,25 @@ impl Check<'_> {
         }
         let name = self.resource_name(of);
         let remembered = &self.graph.resources()[of];
+        let memory = self.memory_of(of);
         if !(1..=MAX_HISTORY).contains(&history.frames) {
             let says = format!("remembers {}", counted(u64::from(history.frames), "frame"));
             let help = format!("remember 1 to {MAX_HISTORY} frames");
             self.block(self.of_resource(Code::BadHistory, id, &says, &help));
         }
-        let kept = match remembered.life {
+        let kept = match self.graph.resources()[memory].life {
             Life::History(_) => Some(("is a history itself", "remember the resource itself, more frames ago")),
             Life::Persistent => Some(("is persistent: it has one memory", "read it before it is written")),
             Life::Fresh => Some(("is fresh: each frame has other memory for it", "leave out fresh")),
             Life::Transient | Life::Imported(_) => None,
         };
         if let Some((why, help)) = kept {
-            let says = format!("is a history of \"{name}\", which {why}");
+            let has = if memory == of {
+                String::new()
+            } else {
+                format!("has the memory of \"{}\", which ", self.resource_name(memory))
+            };
+            let says = format!("is a history of \"{name}\", which {has}{why}");
             self.block(self.of_two(Code::BadHistory, id, of, &says, help));
         } else if remembered.as_image().is_some() != resource.as_image().is_some() {
             let says = format!("is a history of \"{name}\", which is of another kind");
@@ -242,6 +248,16 @@ impl Check<'_> {
             let says = "is a history and is to be left in a state";
             self.add(self.of_resource(Code::BadHistory, id, says, &format!("say leave of \"{name}\"")));
         }
+    }
+
+    /// The resource whose memory a name has: what it modifies, and that modifies, as long as sizes are equal.
+    fn memory_of(&self, name: ResourceId) -> ResourceId {
+        let resources = self.graph.resources();
+        let below = |&top: &ResourceId| {
+            let below = resources[top].modifies.filter(|&below| self.known(below))?;
+            shares_memory(self.shapes, top, below).then_some(below)
+        };
+        std::iter::successors(Some(name), below).take(resources.len()).last().unwrap_or(name)
     }
 
     /// Whether what a history says of its shape is what it has.

@@ -2,12 +2,12 @@
 //! owner, and what the host is to see.
 
 use super::{Hazards, Here, Left, Need, State};
-use crate::access::{Accesses, Layout, Load, Stages};
+use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
-use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
+use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
 use crate::stages::synchronize::call::{About, CallSite, Source};
 use crate::stages::synchronize::hazard::{First, Scene};
 use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroup};
@@ -110,7 +110,7 @@ impl Hazards {
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
         self.calls.about(call, Source::WHOLE, about, release, families, why);
-        let (dst_stages, dst_access) = meets(scene.frame, here.access);
+        let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
         let acquire =
             Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
         let call = self.place(scene, here, &need);
@@ -126,7 +126,7 @@ impl Hazards {
         if effect == Effect::Read && kinds.contains(Accesses::INPUT_ATTACHMENT_READ) && !tested {
             (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
         } else {
-            meets(scene.frame, here.access)
+            meets(scene.frame, here.at, here.access)
         }
     }
 
@@ -141,7 +141,7 @@ impl Hazards {
     ) -> u32 {
         let part = *scene.frame.facts.subresources.get(here.subresource as u32);
         let about = About::Image(here.access.resource, part, old, new);
-        let (dst_stages, dst_access) = meets(scene.frame, here.access);
+        let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
         let mut scope = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
         if need.foreign {
             scope.src_stages |= here.access.stages;
@@ -172,7 +172,7 @@ impl Hazards {
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
     /// written, execution alone where it was only read.
     pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
-        let target = meets(scene.frame, here.access);
+        let target = meets(scene.frame, here.at, here.access);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
         // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
         // what follows a pass that may be switched off.
@@ -289,6 +289,14 @@ impl Hazards {
         self.calls.memory(call, Source::WHOLE, scope, why);
     }
 
+    /// What changes its layout within a render pass is stored at its end, behind that change.
+    pub(super) fn show_stored_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+        let initializer = self.list(state.uses).find(|used| used.queue == state.initializer);
+        if initializer.is_some_and(|used| self.is_within_another_physical(scene, used.barrier, here.physical)) {
+            self.show_to_host(scene, here, state.before);
+        }
+    }
+
     pub(super) fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
         let why = self.why(here, Hazard::Host, Some(left.last), None);
         self.show(scene, left, here.access.kinds, why);
@@ -368,23 +376,27 @@ impl Hazards {
 ///
 /// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
 /// output, loading reads) and "Rasterization Order".
-pub fn meets(frame: Frame<'_>, access: &ResolvedAccess) -> (Stages, Accesses) {
+pub fn meets(frame: Frame<'_>, at: u32, access: &ResolvedAccess) -> (Stages, Accesses) {
     let color = Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
     let depth = Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
     let ResolvedAccess { stages, kinds, effect, .. } = *access;
     if !(color | depth).contains(kinds) || !effect.writes() {
         return (stages, kinds);
     }
-    // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept.
-    let replaces = |load: Option<Load>| matches!(load, Some(Load::Clear | Load::Discard));
-    let declared = frame.graph.accesses().get(access.declared as usize);
+    // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept: what
+    // counts are the load operations, also those that nothing declares.
+    let pass = frame.schedule.passes[at as usize].pass;
+    let attachments = &frame.facts.attachments[frame.facts.passes[pass].attachments.range()];
+    let attached = attachments.iter().find(|one| one.declared == access.declared);
+    let stencil = frame.shapes[access.resource].aspects.contains(Aspects::STENCIL);
+    let replaces = |one: &ResolvedAttachment| one.load != Load::Load || stencil && one.stencil_load != Load::Load;
     match effect {
         // Beside depth, colour is the resolve at the end.
         Effect::Replace if kinds.intersects(depth) => {
             (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)
         }
         Effect::Replace => (stages, Accesses::COLOR_ATTACHMENT_WRITE),
-        _ if declared.is_none_or(|access| replaces(access.load) || replaces(access.stencil_load)) => (stages, kinds),
+        _ if attached.is_none_or(replaces) => (stages, kinds),
         _ if kinds.contains(Accesses::DEPTH_STENCIL_ATTACHMENT_READ) => {
             (stages - Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
         }

@@ -463,6 +463,7 @@ impl Hazards {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
                 if read_group.moved || state.producer_barrier == NONE && (!written || self.changes_layout(state)) {
                     self.show_initializer_to_host(scene, here, state);
+                    self.show_stored_to_host(scene, here, state);
                 } else if state.producer_barrier == NONE {
                     self.show_to_host(scene, here, state.before);
                 } else {
@@ -535,8 +536,8 @@ impl Hazards {
         barrier
     }
 
-    fn is_within_another_physical(&self, scene: Scene<'_>, barrier: u32, physical: u32) -> bool {
-        let call = self.calls.barriers[barrier as usize].call;
+    pub(super) fn is_within_another_physical(&self, scene: Scene<'_>, barrier: u32, physical: u32) -> bool {
+        let Some(call) = self.calls.barriers.get(barrier as usize).map(|barrier| barrier.call) else { return false };
         match self.calls.calls[call as usize].site {
             CallSite::Within(at) => scene.frame.schedule.passes[at as usize].physical != physical,
             _ => false,
