@@ -104,7 +104,7 @@ impl<'py> Arguments<'py> {
 fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
     if error.is_instance_of::<PyTypeError>(py) {
         // An error without the note is still an error.
-        let _ = error.add_note(py, &format!("while processing '{name}'"));
+        let _ = error.add_note(py, format!("while processing '{name}'"));
     }
     error
 }
