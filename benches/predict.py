@@ -10,11 +10,11 @@ import argparse
 import json
 import random
 import statistics
-import time
 from pathlib import Path
 from typing import Any
 
 import rgraph as rg
+from rgraph.cli.doctor.measure import period
 
 SIZES = (32, 64, 128, 256, 512, 1024, 2048)
 READS = """
@@ -99,30 +99,6 @@ def graph(seed: int) -> rg.Graph:
         if resource.name not in read:
             g.root(resource)
     return g
-
-
-def period(device: rg.Device, compiled: rg.Compiled) -> float:
-    """Microseconds from frame to frame, the least of some rounds.
-
-    Parameters
-    ----------
-    device
-        Where it runs.
-    compiled
-        What runs.
-    """
-    device.run(compiled, read=[]).wait()
-    start = time.perf_counter()
-    device.run(compiled, read=[]).wait()
-    frames = max(4, min(400, int(0.01 / (time.perf_counter() - start))))
-    rounds = []
-    for _ in range(7):
-        start = time.perf_counter()
-        for _ in range(frames - 1):
-            device.run(compiled, read=[])
-        device.run(compiled, read=[]).wait()
-        rounds.append((time.perf_counter() - start) * 1e6 / frames)
-    return min(rounds)
 
 
 def alone(device: rg.Device, g: rg.Graph) -> dict[str, float]:

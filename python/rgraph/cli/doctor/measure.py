@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rgraph._core import Compiled, Device, Graph, Profile, _Queue
 
-__all__ = ["Costs", "measure", "measured_profile", "text"]
+__all__ = ["Costs", "measure", "measured_profile", "period", "text"]
 
 FEW, MANY = 64, 256
 FEW_HOPS, MANY_HOPS = 16, 64
@@ -87,8 +87,16 @@ def _steps(count: int, buffers: int, queues: tuple[_Queue, ...]) -> Graph:
     return graph
 
 
-def _period(device: Device, compiled: Compiled) -> float:
-    """Microseconds from frame to frame where many follow each other: the least of some rounds."""
+def period(device: Device, compiled: Compiled) -> float:
+    """Microseconds from frame to frame where many follow each other: the least of some rounds.
+
+    Parameters
+    ----------
+    device
+        Where it runs.
+    compiled
+        What runs.
+    """
     device.run(compiled, read=[]).wait()
     start = time.perf_counter()
     device.run(compiled, read=[]).wait()
@@ -108,7 +116,7 @@ def _periods(
 ) -> tuple[float, float]:
     """A frame's microseconds per dispatch, and what the frame costs besides."""
     few, many = (
-        _period(device, device.compile(_steps(count, count if independent else 1, queues), split_barriers="never"))
+        period(device, device.compile(_steps(count, count if independent else 1, queues), split_barriers="never"))
         for count in counts
     )
     slope = max((many - few) / (counts[1] - counts[0]), 0.0)
@@ -159,7 +167,7 @@ def _mixed(device: Device, alternately: bool) -> float:
             data = graph.buffer(f"data {at}", 256, persistent=True)
             graph.compute(f"{kind} {at}", DISPATCH, groups=1, data=data)
             graph.root(data)
-    return _period(device, device.compile(graph, policy="declared"))
+    return period(device, device.compile(graph, policy="declared"))
 
 
 def measure(device: Device) -> Costs:
