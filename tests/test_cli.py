@@ -326,30 +326,6 @@ def test_check_writes_a_certificate_and_verifies_it(plan: Path, deferred: Path, 
     assert run("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
 
 
-def test_listings_and_differences_are_as_wide_as_the_terminal(tmp_path: Path):
-    for name, format in (("a", "rgba8unorm"), ("b", "rgba16float")):
-        graph = rgraph.Graph("frame")
-        image = graph.image("Shadows.ProjectedESM.KawaseBlur0.FilteredImage", (64, 64), format)
-        graph.add_pass("Shadows.ProjectedESM.KawaseBlur0").color(image, clear=(0, 0, 0, 0))
-        graph.add_pass("Shadows.ProjectedESM.KawaseBlur1", side_effects=True).sampled(image)
-        graph.save(tmp_path / f"{name}.rgraph.json")
-        graph.bake().save(tmp_path / f"{name}.rplan.json")
-    narrow = os.environ | {"COLUMNS": "60"}
-
-    def looked_at(*arguments: str | Path) -> str:
-        text = run("--color", "always", *arguments, env=narrow).stdout.decode()
-        assert "\x1b[1m" in text
-        return re.sub(r"\x1b\[[\d;]*m", "", text)
-
-    listed = looked_at("bake", tmp_path / "a.rgraph.json", "--text")
-    changed = looked_at("diff", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json")
-    for text in (listed, changed):
-        assert max(len(line) for line in text.splitlines() if " " in line.strip()[20:]) <= 60
-    whole = run("bake", tmp_path / "a.rgraph.json", "--text", env=narrow).stdout.decode()
-    assert whole == str(rgraph.Graph.load(tmp_path / "a.rgraph.json").bake()), "pipes get every line whole"
-    assert whole.split() == listed.split(), "the same words"
-
-
 def test_pictures_have_a_view_and_a_width(deferred: Path, tmp_path: Path):
     picture = tmp_path / "memory.svg"
     options = ["--view", "memory", "--width", "640"]

@@ -1,4 +1,4 @@
-"""The help of the command `rgraph`: it fits a terminal, lists every command, and loads little."""
+"""What the command `rgraph` prints fits a terminal; its help lists every command, and loads little."""
 
 import re
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import clitool
+import rgraph as rg
 from rgraph import cli
 
 COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
@@ -37,3 +38,36 @@ def test_help_loads_nothing_that_it_does_not_need(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"argparse", "pathlib", "dataclasses", "json", "numpy", "rgraph.cli.run", "rgraph.demo"}
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_plans_differences_and_explanations_are_as_wide_as_the_terminal(tmp_path: Path, columns: int):
+    prefix = "MainView.Shadows.FullscreenShadowBlur.ProjectedExponential"
+    for name, format in (("a", "rgba8unorm"), ("b", "rgba16float")):
+        graph = rg.Graph("frame")
+        image = graph.image(f"{prefix}.KawaseBlur0.FilteredImage", (64, 64), format)
+        graph.add_pass(f"{prefix}.KawaseBlur0").color(image, clear=(0, 0, 0, 0))
+        graph.add_pass(f"{prefix}.KawaseBlur1", side_effects=True).sampled(image)
+        graph.add_pass(f"{prefix}.Unused").storage_write(graph.image(f"{prefix}.Unread", (64, 64), format))
+        graph.save(tmp_path / f"{name}.rgraph.json")
+        (tmp_path / name).mkdir()
+        graph.bake().save(tmp_path / name / "frame.rplan.json")
+
+    def looked_at(*arguments: str) -> str:
+        done = clitool.run("--color", "always", *arguments, cwd=tmp_path, COLUMNS=str(columns))
+        text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+        assert max(map(len, text.splitlines())) <= columns, arguments
+        return text
+
+    plans = ("a/frame.rplan.json", "b/frame.rplan.json")
+    summary = looked_at("bake", "a.rgraph.json")
+    assert f"culled{prefix}.Unused:" in "".join(summary.split()), "no name is cut"
+    looked_at("explain", "a.rgraph.json", f"{prefix}.KawaseBlur1")
+    looked_at("explain", "RG-E211")
+    looked_at("diff", *plans)
+    looked_at("diff", "--all", *plans)
+    looked_at("diff", "a", "b")
+    listed = looked_at("bake", "a.rgraph.json", "--text")
+    whole = clitool.run("bake", "a.rgraph.json", "--text", cwd=tmp_path, COLUMNS=str(columns)).stdout
+    assert whole == str(rg.Graph.load(tmp_path / "a.rgraph.json").bake()), "pipes get every line whole"
+    assert "".join(whole.split()) == "".join(listed.split()), "the same words"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rgraph.cli import UsageError
 from rgraph.cli._files import baked, load_plan
-from rgraph.cli._terminal import paint, size
+from rgraph.cli._terminal import figures, paint, size
 
 if TYPE_CHECKING:
     from rgraph import Plan
@@ -161,7 +161,7 @@ def lines(entries: list[Entry]) -> list[str]:
     widest = max((len(one.name) for one in told), default=0)
     for entry in told:
         sign, color = _SIGNS[entry.status]
-        out.append(f"  {paint(sign, color)} {entry.name:{widest}}  {_told(entry)}")
+        out.append(f"  {paint(sign, color)} {entry.name:{widest}}  {figures(_told(entry), widest + 6)}")
     return out
 
 

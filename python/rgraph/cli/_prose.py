@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from rgraph.cli._terminal import columns, paint, wrapped
+from rgraph.cli._terminal import columns, figures, paint, parted, wrapped
 
 __all__ = ["listing", "reasons", "rendered"]
 
@@ -16,7 +16,7 @@ _MARGIN = 15
 
 def _wrapped(words: str, first: str = "", later: str = "") -> str:
     filled = textwrap.fill(
-        words,
+        parted(words, columns() - len(later)),
         columns(),
         initial_indent=first,
         subsequent_indent=later,
@@ -53,7 +53,9 @@ def rendered(markdown: str) -> str:
                 out.append("")
             code = not code
         elif code:
-            out.append(f"    {line}".rstrip())
+            words = line.lstrip()
+            margin = 4 + len(line) - len(words)
+            out.append(f"{' ' * margin}{wrapped(words, margin)}".rstrip())
         elif line.startswith("#"):
             flush()
             out.append(paint(line.lstrip("# "), "bold"))
@@ -77,11 +79,15 @@ def listing(text: str) -> str:
     text
         As `str(plan)` gives it.
     """
-    out = []
+    out: list[str] = []
+    head = True
     for line in text.splitlines():
         words = line.lstrip()
         margin = len(line) - len(words)
-        if not margin and words:
+        head = head and bool(words)
+        if head and margin:
+            out.append(f"{' ' * margin}{figures(words, margin)}")
+        elif not margin and words:
             out.append(paint(wrapped(words, 0), "bold"))
         elif words.startswith("▸ "):
             out.append(f"{' ' * margin}▸ {paint(wrapped(words[2:], margin + 2), 'cyan')}")

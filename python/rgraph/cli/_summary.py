@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rgraph.cli._terminal import columns, paint, size, wrapped
+from rgraph.cli._terminal import columns, figures, paint, size, wrapped
 
 if TYPE_CHECKING:
     from rgraph import Plan
 
-__all__ = ["differences", "ranked", "summary"]
+__all__ = ["differences", "every", "headed", "ranked", "summary"]
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _LINES = 8
@@ -90,6 +90,18 @@ def _memory(plan: Plan, values: dict[str, Any], width: int) -> list[str]:
     return [f"  {'memory':9} {paint(bars, 'yellow')} {size(peak)}", f"  {'at peak':9} {held_by}"]
 
 
+def headed(plan: Plan) -> list[str]:
+    """What a plan is of, and its figures: the first lines of every summary.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    """
+    head, *rest = str(plan).splitlines()
+    return [paint(wrapped(head, 0), "bold"), *(f"  {figures(line.strip(), 2)}" for line in rest[:3] if line.strip())]
+
+
 def summary(plan: Plan) -> list[str]:
     """A plan on less than a screen: figures, a timeline, memory, the longest passes, culled ones.
 
@@ -98,19 +110,17 @@ def summary(plan: Plan) -> list[str]:
     plan
         The plan.
     """
-    head, *rest = str(plan).splitlines()
-    lines = [paint(head, "bold"), *(line for line in rest[:3] if line.strip())]
+    lines = headed(plan)
     width = max(columns() - 24, _LEAST)
     lines += _timeline(plan, width) + _memory(plan, plan.to_dict(), width)
     slow = sorted(plan.passes, key=lambda one: -one.duration_us)
     if slow and slow[0].duration_us > 0:
         lines.append(f"  {'longest':9} {_listed([(one.name, _microseconds(one.duration_us)) for one in slow])}")
     culled = list(plan.culled.items())
-    most = max(columns() - 14, _LEAST)
-    lines += [f"  {'culled':9} {_short(f'{name}: {reason}', most)}" for name, reason in culled[:3]]
+    lines += [f"  {'culled':9} {wrapped(f'{name}: {reason}', 12)}" for name, reason in culled[:3]]
     if len(culled) > 3:
         lines.append(f"  {'':9} and {len(culled) - 3} more")
-    return [*lines, "  --text prints the listing, -o FILE.html writes the viewer"]
+    return [*lines, f"  {wrapped('--text prints the listing, -o FILE.html writes the viewer', 2)}"]
 
 
 def _said(change: dict[str, Any]) -> str:
@@ -147,8 +157,27 @@ def differences(values: dict[str, Any]) -> list[str]:
     """
     lines = []
     for (what, name), changes in ranked(values):
-        lines.append(f"  {what} {paint(name, 'bold')}" if name else f"  {what}")
+        lines.append(f"  {what} {paint(wrapped(name, len(what) + 3), 'bold')}" if name else f"  {what}")
         lines += [_said(one) for one in changes[:_LINES]]
         if len(changes) > _LINES:
             lines.append(f"    … and {len(changes) - _LINES} more: --all prints them")
+    return lines
+
+
+def every(changes: str) -> list[str]:
+    """Every difference of two plans in the order of the plan, as lines of the terminal's width.
+
+    Parameters
+    ----------
+    changes
+        What `Plan.diff` returns.
+    """
+    colors = dict(_MARKS.values())
+    lines = []
+    for line in changes.splitlines():
+        mark, space, text = line.partition(" ")
+        if mark in colors and space:
+            lines.append(f"{paint(mark, colors[mark])} {wrapped(text, 2)}")
+        else:
+            lines.append(figures(line, 0) if " · " in line else wrapped(line, 0))
     return lines

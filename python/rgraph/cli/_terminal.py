@@ -18,10 +18,12 @@ __all__ = [
     "as_json",
     "columns",
     "complain",
+    "figures",
     "fill_closed",
     "listing",
     "nearest",
     "paint",
+    "parted",
     "say",
     "setup",
     "size",
@@ -279,8 +281,46 @@ def wrapped(text: str, margin: int) -> str:
     import textwrap
 
     room = max(columns() - margin, 24)
-    lines = textwrap.wrap(text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        parted(text, room - 2), room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
     return f"\n{' ' * margin}".join(lines)
+
+
+def parted(text: str, room: int) -> str:
+    """Text in which names that are wider than a line are in parts, each of which ends with what parts names.
+
+    Parameters
+    ----------
+    text
+        Words with spaces between them.
+    room
+        Columns of a line.
+    """
+    words = []
+    for whole in text.split(" "):
+        word = whole
+        while len(word) > room:
+            end = max(word.rfind(mark, 0, room) for mark in "/._") + 1 or room
+            words.append(word[:end])
+            word = word[end:]
+        words.append(word)
+    return " ".join(words)
+
+
+def figures(line: str, margin: int) -> str:
+    """Figures with dots between them as lines of the terminal's width, in which no figure is broken.
+
+    Parameters
+    ----------
+    line
+        The figures, without their margin.
+    margin
+        Columns that stand before it, and before its further lines.
+    """
+    whole = "\u00a0"
+    kept = " · ".join(figure.replace(" ", whole) for figure in line.split(" · "))
+    return wrapped(kept, margin).replace(whole, " ")
 
 
 def size(count: float) -> str:

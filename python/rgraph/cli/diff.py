@@ -12,8 +12,8 @@ from rgraph.cli._images import captured, compared, of_folder
 from rgraph.cli._images import lines as image_lines
 from rgraph.cli._kept import find, is_kept
 from rgraph.cli._parser import natural
-from rgraph.cli._summary import differences
-from rgraph.cli._terminal import as_json, say, wrapped
+from rgraph.cli._summary import differences, every
+from rgraph.cli._terminal import as_json, figures, say
 
 if TYPE_CHECKING:
     import argparse
@@ -69,15 +69,8 @@ def _grouped(before: Plan, after: Plan) -> str:
     """The figures that changed, then the changes by pass, the largest first."""
     head = before.diff(after).partition("\n")[0]
     # The figures are in the first line, if any changed.
-    figures = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [_figures(head)]
-    return "\n".join([*figures, *differences(before.diff_dict(after))])
-
-
-def _figures(line: str) -> str:
-    """Figures as lines of the terminal's width, none of which is broken."""
-    whole = "\u00a0"
-    kept = " · ".join(figure.replace(" ", whole) for figure in line.split(" · "))
-    return wrapped(kept, 0).replace(whole, " ")
+    first = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [figures(head, 0)]
+    return "\n".join([*first, *differences(before.diff_dict(after))])
 
 
 def _read(name: str, nth: int) -> tuple[Plan, dict[str, Any]]:
@@ -141,6 +134,6 @@ def main(arguments: argparse.Namespace) -> int:
         found = {"images": [one._asdict() for one in images]} if first or second else {}
         say(as_json({**changes, **found}))
     elif output is None:
-        said = before.diff(after) if arguments.all else _grouped(before, after)
+        said = "\n".join(every(before.diff(after))) if arguments.all else _grouped(before, after)
         say("\n".join([said, *image_lines(images)]))
     return 1 if arguments.exit_code and not (changes["equal"] and not any(one.differs for one in images)) else 0

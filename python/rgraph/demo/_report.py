@@ -10,7 +10,8 @@ from typing import Any
 
 import rgraph
 from rgraph._core import _write_file
-from rgraph.cli._terminal import columns, paint, say
+from rgraph.cli._summary import headed
+from rgraph.cli._terminal import columns, figures, say, wrapped
 
 _PART = re.compile(r"^(?P<stem>.*?)(?P<number>\d+)$")
 
@@ -84,18 +85,16 @@ def _wrapped(head: str, names: list[str], width: int) -> list[str]:
 
 def summary(plan: rgraph.Plan, report: rgraph.Report | None = None) -> None:
     """Say what a plan is, on less than a screen: its size, its batches, what was left out, what takes long."""
-    head, *rest = str(plan).splitlines()
-    say(paint(head, "bold"))
-    for line in rest[:3]:
-        if line.strip():
-            say(line)
+    for line in headed(plan):
+        say(line)
     width = columns()
     for at, batch in enumerate(plan.batches):
         lines = _wrapped(f"  {at} {batch.queue or 'host':9}", _shortened(list(batch.passes)), width)
         for line in lines if len(plan.batches) <= 8 else lines[:1]:
             say(line)
     for name, reason in plan.culled.items():
-        say(f"  left out  {name}: {reason}")
+        say(f"  left out  {wrapped(f'{name}: {reason}', 12)}")
     if report is not None and report.measure != "off":
         slow = sorted(report.pass_us.items(), key=lambda item: -item[1])[:5]
-        say("  slowest   " + " · ".join(f"{name} {us / 1000:.1f} ms" for name, us in slow))
+        listed = " · ".join(f"{name} {us / 1000:.1f} ms" for name, us in slow)
+        say(f"  slowest   {figures(listed, 12)}")
