@@ -14,3 +14,6 @@ pub type Work = rgraph_work::Work<dyn RawWork>;
 
 /// A declaration and what its passes do.
 pub type Workload = rgraph_work::Workload<dyn RawWork>;
+
+/// What each pass does, by pass.
+pub type Works = rgraph_work::Works<dyn RawWork>;

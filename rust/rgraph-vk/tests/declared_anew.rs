@@ -1,6 +1,8 @@
 //! A graph that is declared and compiled anew for each frame: what a device keeps of the one before, counted by the
 //! driver's calls.
 
+#[path = "../../rgraph-plan/tests/common/counting.rs"]
+mod counting;
 mod support {
     pub mod bench;
     pub mod fault;
@@ -11,6 +13,7 @@ use std::time::Duration;
 
 use rgraph_plan::access::{PassQueue, Transfer as TransferKind, Usage};
 use rgraph_plan::bake::Options;
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
@@ -137,6 +140,71 @@ fn steps_with_other_push_data_are_recorded_and_make_nothing() {
     assert_eq!((made, begun), (Vec::new(), 20));
 }
 
+/// The same, with as many passes as wanted.
+fn longer(add: &Arc<Program>, passes: u32, more: u32) -> Chain {
+    let mut chain = chain(add, more, 1);
+    for at in 0..passes {
+        let next = chain.bench.graph().buffer(&format!("c{at}"), 256);
+        let uses = [(chain.last, Use::new(Usage::StorageRead)), (next, Use::new(Usage::StorageWrite))];
+        let pass = chain.bench.pass(&format!("q{at}"), PassQueue::Compute, &uses);
+        chain.bench.steps(pass, vec![step(add, chain.last, next, more)]);
+        chain.last = next;
+    }
+    chain.bench.graph().root(chain.last);
+    chain
+}
+
+#[test]
+fn compiling_an_equal_declaration_allocates_the_same_whatever_its_size() {
+    let Some((_table, device)) = counted() else { return };
+    let add = program(Kind::Compute, ADD);
+    // Equal steps, and steps with other push data.
+    for changing in [0, 1] {
+        let allocations = [0, 200].map(|passes| {
+            let mut allocations = 0;
+            for at in 0..WARM {
+                let chain = longer(&add, passes, 1 + changing * at);
+                let workload = chain.bench.workload.clone();
+                let before = counting::allocations();
+                let compiled = device.compile(workload, &Options::default()).unwrap();
+                allocations = counting::allocations() - before;
+                let frame = run(&compiled, chain.first, at);
+                drop(compiled);
+                let expected = at + (20 + passes) * (1 + changing * at);
+                assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [expected; 64]);
+            }
+            allocations
+        });
+        assert_eq!(allocations[0], allocations[1], "changing: {changing}");
+    }
+}
+
+#[test]
+fn push_data_of_steps_that_are_sorted_arrives_with_its_step() {
+    let Some((_table, device)) = counted() else { return };
+    let add = program(Kind::Compute, ADD);
+    for at in 0..6 {
+        // Three dispatches into buffers of their own: recorded by their keys, not as they are declared.
+        let mut bench = Bench::new([1, 1]);
+        let first = bench.import_buffer("first", 256);
+        let to = [0, 1, 2].map(|to| bench.graph().buffer(&format!("b{to}"), 256));
+        let mut uses = vec![(first, Use::new(Usage::StorageRead))];
+        uses.extend(to.map(|to| (to, Use::new(Usage::StorageWrite))));
+        let pass = bench.pass("all", PassQueue::Compute, &uses);
+        let steps = [(to[0], 10 + at, 2), (to[1], 20 + at, 1), (to[2], 30 + at, 3)];
+        let keyed = |(to, more, key)| match step(&add, first, to, more) {
+            Step::Dispatch(dispatch) => Step::Dispatch(Dispatch { key, ..dispatch }),
+            other => other,
+        };
+        bench.steps(pass, steps.map(keyed).into());
+        to.iter().for_each(|to| bench.graph().root(*to));
+        let frame = run(&compile(&device, &bench), first, 100);
+        for (to, more, _) in steps {
+            assert_eq!(words(frame.read(to).unwrap().bytes()), [100 + more; 64], "frame {at}");
+        }
+    }
+}
+
 #[test]
 fn other_steps_of_the_same_passes_keep_memory_and_views() {
     let Some((made, _)) = calls(|add, at| (chain(add, 1, 1 + at as usize % 3), 20)) else { return };
@@ -186,6 +254,44 @@ fn an_owner_finds_nothing_that_the_one_before_set() {
         let frame = compiled.run(&Inputs { uploads, flags, push, ..Inputs::default() }).unwrap();
         assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [at + 19 + 4; 64]);
     }
+}
+
+#[test]
+fn the_driver_is_asked_once_what_a_kind_of_image_requires() {
+    const COPY: &str = "
+        @group(0) @binding(0) var src: texture_2d<f32>;
+        @group(0) @binding(1) var dst: texture_storage_2d<rgba8unorm, write>;
+        @compute @workgroup_size(1) fn main() { textureStore(dst, vec2(0, 0), textureLoad(src, vec2(0, 0), 0)); }";
+    let Some((table, device)) = counted() else { return };
+    let copy = program(Kind::Compute, COPY);
+    let asked = |name: &str, images: u32| {
+        let mut bench = Bench::new([16, 16]);
+        let mut last = bench.graph().image(&format!("{name}0"), Format::Rgba8unorm);
+        let store = Use::new(Usage::StorageWrite);
+        let pass = bench.pass("begin", PassQueue::Compute, &[(last, store)]);
+        bench.steps(pass, Vec::new());
+        for at in 1..images {
+            let next = bench.graph().image(&format!("{name}{at}"), Format::Rgba8unorm);
+            let pass =
+                bench.pass(&format!("p{at}"), PassQueue::Compute, &[(last, Use::new(Usage::Sampled)), (next, store)]);
+            let bound = bound(&copy, &[("src", whole(last)), ("dst", whole(next))]);
+            let dispatch = Dispatch::new(copy.clone(), bound, Groups::Fixed([16, 16, 1]));
+            bench.steps(pass, vec![Step::Dispatch(dispatch)]);
+            last = next;
+        }
+        bench.graph().root(last);
+        table.take_names();
+        let compiled = compile(&device, &bench);
+        let names = table.take_names();
+        (compiled, names.iter().filter(|name| **name == "vkGetPhysicalDeviceImageFormatProperties").count())
+    };
+    // The root may be copied from, so it is another kind.
+    let (first, kinds) = asked("a", 8);
+    assert!((1..=3).contains(&kinds), "{kinds} questions");
+    let (second, again) = asked("b", 20);
+    assert_eq!(again, 0);
+    drop((first, second));
+    assert_eq!(device.messages(), Vec::<String>::new());
 }
 
 #[test]

@@ -2,15 +2,16 @@
 //! anybody. Functions stand only where data cannot.
 
 mod bound;
+mod pass_hasher;
 mod raster_state;
 mod ray;
 mod sampler;
 
+pub use pass_hasher::{PassHasher, Works};
 pub use raster_state::{Blend, BlendFactor, BlendOp, Cull, RasterState, StencilFace, StencilOp, Topology};
 pub use ray::{Build, Geometry, HitGroup, INSTANCE_BYTES, Instance, Instances, RayGroups, TRANSFORM_BYTES, Trace};
 pub use sampler::{Address, Border, Compare, Sampler};
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use rgraph_ir::access::Aspects;
 use rgraph_ir::format::Format;
-use rgraph_ir::graph::{Graph, PassId};
+use rgraph_ir::graph::Graph;
 use rgraph_ir::resource::ResourceId;
 use rgraph_shader::Program;
 
@@ -29,13 +30,13 @@ pub struct Workload<R: ?Sized = Infallible> {
     /// The declaration; ids in `works` are its.
     pub graph: Graph,
     /// What each pass does; a pass without an entry does nothing but be ordered.
-    pub works: HashMap<PassId, Work<R>>,
+    pub works: Works<R>,
 }
 
 impl<R: ?Sized> Workload<R> {
     /// A declaration whose passes do nothing yet.
     pub fn new(graph: Graph) -> Self {
-        Self { graph, works: HashMap::new() }
+        Self { graph, works: Works::default() }
     }
 }
 

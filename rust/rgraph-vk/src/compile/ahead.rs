@@ -1,17 +1,16 @@
 //! Pipelines of a graph, made on all cores before its packets are: drivers compile for milliseconds each, and one after
 //! the other they would take as long as all together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use rgraph_plan::graph::PassId;
 use rgraph_shader::Program;
 
 use crate::compile::bind::Binder;
 use crate::compile::keys::{ProgramKey, RasterKey};
 use crate::compile::pipeline::Targets;
 use crate::error::Error;
-use crate::work::{Draw, Step, Work};
+use crate::work::{Draw, Step, Work, Works};
 use rgraph_work::cores::on_all_cores;
 
 /// A pipeline that steps ask for.
@@ -44,7 +43,7 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// If a call of the driver fails: that of the first such pipeline.
-    pub fn make_ahead(&self, works: &HashMap<PassId, Work>) -> Result<(), Error> {
+    pub fn make_ahead(&self, works: &Works) -> Result<(), Error> {
         let mut wanted = Vec::new();
         // Steps share what they hold, so the same handle is the same pipeline; equal ones behind other handles cost a look-up.
         let mut seen = HashSet::new();

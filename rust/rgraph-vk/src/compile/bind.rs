@@ -1,7 +1,7 @@
 //! Steps of passes become packets: pipelines looked up, descriptors listed, everything that a step touches compared
 //! with what its pass declares. What is refused here would be a missing barrier later.
 
-use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
@@ -265,7 +265,7 @@ impl Binder<'_> {
         resource: ResourceId,
         wanted: &[Usage],
         holds: impl Fn(&Region) -> bool,
-        how: &str,
+        how: fmt::Arguments<'_>,
     ) -> Result<&PassAccess, Error> {
         let accesses = self.scene.of(pass);
         let fits = |access: &&PassAccess| access.resource == resource && wanted.contains(&access.usage);
@@ -470,15 +470,21 @@ impl Binder<'_> {
         out: &mut Packets,
     ) -> Result<Span, Error> {
         let sets = out.sets.len();
-        let mut places: HashMap<(u32, u32), (&Bound, bool)> = HashMap::with_capacity(bound.len());
-        for one in bound {
-            places.entry((one.binding, one.element)).and_modify(|(_, again)| *again = true).or_insert((one, false));
-        }
+        let place = |one: &&Bound| (one.binding, one.element);
+        // Mostly they are in this order.
+        let mut places: Vec<&Bound> = bound.iter().collect();
+        places.sort_by_key(place);
+        let once = |wanted: (u32, u32)| match &places[places.partition_point(|one| place(one) < wanted)..] {
+            [one, rest @ ..] if place(one) == wanted && rest.first().is_none_or(|two| place(two) != wanted) => {
+                Some(*one)
+            }
+            _ => None,
+        };
         for (group, &layout) in (0u32..).zip(&layouts.sets) {
             let writes = out.writes.len();
             for (at, binding) in program.interface.bindings.iter().enumerate().filter(|(_, one)| one.group == group) {
                 for element in 0..binding.count {
-                    let Some((one, false)) = places.get(&(at as u32, element)).copied() else {
+                    let Some(one) = once((at as u32, element)) else {
                         let says =
                             format!("does not bind \"{}\" of shader \"{}\" exactly once", binding.name, program.name);
                         return self.refuse(pass, says, "bind every variable of the shader");
@@ -517,7 +523,7 @@ impl Binder<'_> {
     ) -> Result<&PassAccess, Error> {
         let planned = self.planned(pass, resource)?;
         let how = if usage == Usage::TransferSrc { "copies from" } else { "copies to" };
-        let access = self.access(pass, planned, &[usage], holds, how)?;
+        let access = self.access(pass, planned, &[usage], holds, format_args!("{how}"))?;
         let Some(declared) = access.declared.map(|at| &self.graph.accesses()[at as usize]) else { return Ok(access) };
         let said = declared.transfer.unwrap_or(TransferKind::Copy);
         let stages = if declared.stages.is_empty() { transfer_stages(said) } else { declared.stages };

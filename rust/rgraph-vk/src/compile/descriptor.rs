@@ -110,9 +110,18 @@ impl Binder<'_> {
             Usage::AccelerationRead => &[Usage::AccelerationRead],
             _ => &[Usage::Sampled],
         };
-        let how =
-            format!("binds to \"{}\" of shader \"{}\" as {} the resource", binding.name, program.name, usage.name());
-        let access = self.access(pass, resource, allowed, |region| region.holds(view), &how)?;
+        let access = self.access(
+            pass,
+            resource,
+            allowed,
+            |region| region.holds(view),
+            format_args!(
+                "binds to \"{}\" of shader \"{}\" as {} the resource",
+                binding.name,
+                program.name,
+                usage.name()
+            ),
+        )?;
         let declared = self.stages(pass, access);
         if !declared.contains(binding.stages) && binding.kind != (BindingKind::InputAttachment { index: 0 }) {
             let names = |stages: Stages| stages.names().collect::<Vec<_>>().join(", ");

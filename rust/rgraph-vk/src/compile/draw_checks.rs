@@ -143,7 +143,7 @@ impl Binder<'_> {
         how: &str,
     ) -> Result<(), Error> {
         let within = |region: &Region| region.range[0] <= offset && offset.saturating_add(length) <= region.range[1];
-        let access = self.access(pass, buffer, &[usage], within, how)?;
+        let access = self.access(pass, buffer, &[usage], within, format_args!("{how}"))?;
         let [first, end] = access.region.range;
         let past = offset.checked_add(length);
         if !offset.is_multiple_of(4) || offset < first || past.is_none_or(|past| past > end) {

@@ -117,7 +117,7 @@ pub(crate) struct Prepared {
     pub queues: Vec<usize>,
     /// Runs after which rings are where they were.
     pub phases: u64,
-    /// Names of passes for debuggers.
+    /// Names of passes for debuggers; empty where the device has no labels.
     pub labels: IdVec<PlanPassId, CString>,
     /// The batch that signals a value of a queue of the plan (the host after the last).
     pub signals: HashMap<(usize, u32), BatchId>,
@@ -335,7 +335,8 @@ impl Prepared {
             let length = u64::from(*frames) + 1;
             all / gcd(all, length) * length
         });
-        let labels = plan.passes.ids().map(|pass| c_string(plan.pass_name(pass))).collect();
+        let named = shared.labels.is_some().then(|| plan.passes.ids()).into_iter().flatten();
+        let labels = named.map(|pass| c_string(plan.pass_name(pass))).collect();
         let mut signals = HashMap::new();
         for (id, batch) in plan.batches.iter_ids() {
             if let Some(value) = batch.signal {

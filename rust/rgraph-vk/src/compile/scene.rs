@@ -1,6 +1,7 @@
 //! A declaration and its plan laid side by side: which pass of the plan is which pass of the graph, what it accesses,
 //! whose memory a resource is in, and how each memory is used.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use ash::vk;
@@ -241,11 +242,18 @@ impl Scene {
             let help = "run the graph itself, or the plan that was baked of it";
             Error::Graph(GraphError::one(Mistake::new(Code::BadInput, message, help)))
         };
-        let by_name: HashMap<&str, ResourceId> = plan.resources.ids().map(|id| (plan.resource_name(id), id)).collect();
+        // Mostly both have one order.
+        let by_name = OnceCell::new();
+        let all_by_name =
+            || -> HashMap<&str, ResourceId> { plan.resources.ids().map(|id| (plan.resource_name(id), id)).collect() };
+        let of_name = |id: ResourceId, name: &str| {
+            let here = plan.resources.get(id).is_some() && plan.resource_name(id) == name;
+            if here { Some(id) } else { by_name.get_or_init(all_by_name).get(name).copied() }
+        };
         scene.declared = IdVec::filled(None, plan.resources.len());
         for id in graph.resources().ids() {
             let name = graph.resource_name(id);
-            let planned = *by_name.get(name).ok_or_else(|| foreign("resource", name))?;
+            let planned = of_name(id, name).ok_or_else(|| foreign("resource", name))?;
             scene.resource_of.push(planned);
             scene.declared[planned] = Some(id);
         }
@@ -271,28 +279,30 @@ impl Scene {
                 scene.layouts[*pass] = *layouts;
             }
         }
-        let mut of_pass: Vec<Vec<u32>> = vec![Vec::new(); graph.passes().len()];
-        for (access, at) in graph.accesses().iter().zip(0..) {
-            of_pass[access.pass.index()].push(at);
-        }
-        let mut at_position: HashMap<u32, PassId> = HashMap::new();
+        let of_pass = ByPass::new(graph);
+        let mut at_position: Vec<Option<PassId>> = vec![None; graph.passes().len()];
         for (id, pass) in plan.passes.iter_ids() {
             if let Some(position) = pass.declared {
                 let name = plan.pass_name(id);
-                at_position.insert(position, graph.find_pass(name).ok_or_else(|| foreign("pass", name))?);
+                // Each position is that of one of the graph's passes.
+                let place = at_position.get_mut(position as usize).ok_or_else(|| foreign("pass", name))?;
+                let here = PassId::new(position as usize);
+                let found = if graph.pass_name(here) == name { Some(here) } else { graph.find_pass(name) };
+                *place = Some(found.ok_or_else(|| foreign("pass", name))?);
             }
         }
         for (id, pass) in plan.passes.iter_ids() {
             let start = scene.accesses.len();
             let pass_at = |position: u32| {
-                at_position.get(&position).copied().ok_or_else(|| foreign("owner of pass", plan.pass_name(id)))
+                let found = at_position.get(position as usize).copied().flatten();
+                found.ok_or_else(|| foreign("owner of pass", plan.pass_name(id)))
             };
             let declared = pass.declared.map(pass_at).transpose()?;
             let owner = pass.owner.map(pass_at).transpose()?.or(declared);
             scene.flag_of.push(owner.and_then(|pass| graph.passes()[pass].conditional));
             scene.pass_of.push(declared);
             if let Some(declared) = declared {
-                for &at in &of_pass[declared.index()] {
+                for &at in of_pass.of(declared) {
                     let access = &graph.accesses()[at as usize];
                     let planned = scene.resource_of[access.resource];
                     let part = declared::part(graph, access, plan.resources[planned].kind);
@@ -360,6 +370,36 @@ impl Scene {
     /// Whether both names are one memory.
     pub fn same(&self, a: ResourceId, b: ResourceId) -> bool {
         self.memory[a] == self.memory[b]
+    }
+}
+
+/// Positions of a graph's accesses, those of each pass together and in their order.
+struct ByPass {
+    /// Where those of each pass end.
+    ends: IdVec<PassId, u32>,
+    accesses: Vec<u32>,
+}
+
+impl ByPass {
+    fn new(graph: &Graph) -> Self {
+        let mut ends = IdVec::filled(0, graph.passes().len());
+        graph.accesses().iter().for_each(|access| ends[access.pass] += 1);
+        let mut start = 0;
+        for end in ends.iter_mut() {
+            (*end, start) = (start, start + *end);
+        }
+        let mut accesses = vec![0; graph.accesses().len()];
+        for (access, at) in graph.accesses().iter().zip(0..) {
+            let next = &mut ends[access.pass];
+            accesses[*next as usize] = at;
+            *next += 1;
+        }
+        Self { ends, accesses }
+    }
+
+    fn of(&self, pass: PassId) -> &[u32] {
+        let start = pass.index().checked_sub(1).map_or(0, |before| self.ends[PassId::new(before)]);
+        &self.accesses[start as usize..self.ends[pass] as usize]
     }
 }
 

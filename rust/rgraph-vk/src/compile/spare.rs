@@ -15,7 +15,7 @@ use crate::compile::known_plans::PlanKey;
 use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
 use crate::frame::run::RunState;
-use crate::work::{Step, Work, Workload};
+use crate::work::{Dispatch, Draw, Step, Work, Workload};
 
 /// Compilations and runs of the device for which a spare graph is kept.
 const LIFETIME: u64 = 64;
@@ -196,7 +196,7 @@ impl Prepared {
             return None;
         }
         let mut renewed = Renewed::Same;
-        if !equal_works(&self.workload, workload) {
+        if !self.set_push(workload) {
             let packets = self.bind(workload).ok()?;
             if !packets.alike(&self.packets) || !self.equal_transfers(workload) {
                 renewed = Renewed::Other;
@@ -207,6 +207,31 @@ impl Prepared {
         self.bake_us = begin.elapsed().as_secs_f64() * 1e6;
         self.id = Self::next_id();
         Some(renewed)
+    }
+
+    /// Takes over the push data of other work of the same passes, if they differ in nothing else and each step has one
+    /// packet, in their order; `false`: they do not, and some of the push data may be taken over.
+    fn set_push(&mut self, workload: &Workload) -> bool {
+        for pass in self.plan.live() {
+            let Some(declared) = self.scene.pass_of[pass] else { continue };
+            let given = steps(workload, declared);
+            match difference(steps(&self.workload, declared), given) {
+                Difference::None => continue,
+                Difference::Push => {}
+                Difference::Steps => return false,
+            }
+            let packets = &self.packets.packets[self.packets.of_pass[pass].range()];
+            let keys = given.iter().map(|step| pushed(step).map(|(_, key)| key));
+            if packets.len() != given.len() || !keys.is_sorted() {
+                return false;
+            }
+            for (packet, step) in packets.iter().zip(given) {
+                let known = &mut self.packets.push[packet.push.range()];
+                let Some((push, _)) = pushed(step).filter(|(push, _)| push.len() == known.len()) else { return false };
+                known.copy_from_slice(push);
+            }
+        }
+        true
     }
 
     /// The packets of other work of the same passes.
@@ -244,7 +269,49 @@ fn steps(workload: &Workload, pass: PassId) -> &[Step] {
     }
 }
 
-fn equal_works(one: &Workload, other: &Workload) -> bool {
-    let equal = |pass: &PassId| other.works.contains_key(pass) && steps(one, *pass) == steps(other, *pass);
-    one.works.len() == other.works.len() && one.works.keys().all(equal)
+/// How steps differ from those of the same pass before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Difference {
+    None,
+    /// In bytes of push data alone.
+    Push,
+    Steps,
+}
+
+fn difference(known: &[Step], given: &[Step]) -> Difference {
+    if known.len() != given.len() {
+        return Difference::Steps;
+    }
+    known.iter().zip(given).map(difference_of).max().unwrap_or(Difference::None)
+}
+
+fn difference_of((known, given): (&Step, &Step)) -> Difference {
+    let (same, [one, two]) = match (known, given) {
+        (Step::Dispatch(known), Step::Dispatch(given)) => {
+            let Dispatch { program, bound, push, groups, key } = known;
+            let same = (program, bound, groups, key) == (&given.program, &given.bound, &given.groups, &given.key);
+            (same, [push, &given.push])
+        }
+        (Step::Draw(known), Step::Draw(given)) => {
+            let Draw { program, state, bound, push, vertex_buffers, index, count, viewport, key } = known;
+            let same = (program, state, bound) == (&given.program, &given.state, &given.bound)
+                && (vertex_buffers, index) == (&given.vertex_buffers, &given.index)
+                && (count, viewport, key) == (&given.count, &given.viewport, &given.key);
+            (same, [push, &given.push])
+        }
+        _ => return if known == given { Difference::None } else { Difference::Steps },
+    };
+    match same && one.len() == two.len() {
+        true if one == two => Difference::None,
+        true => Difference::Push,
+        false => Difference::Steps,
+    }
+}
+
+/// Push data and key of a dispatch or a draw.
+fn pushed(step: &Step) -> Option<(&[u8], u64)> {
+    match step {
+        Step::Dispatch(Dispatch { push, key, .. }) | Step::Draw(Draw { push, key, .. }) => Some((push, *key)),
+        Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => None,
+    }
 }

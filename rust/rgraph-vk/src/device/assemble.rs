@@ -126,6 +126,7 @@ impl Device {
             handles: Default::default(),
             foreign_waits: Default::default(),
             plans: Default::default(),
+            needs: Default::default(),
             spares: Arc::downgrade(&spares),
             lost: OnceLock::new(),
             closed: AtomicBool::new(false),

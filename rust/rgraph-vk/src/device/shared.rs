@@ -23,6 +23,7 @@ use crate::device::queue::Queue;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::clock::DeviceClock;
 use crate::memory::deferred_deletion::{DeferredDeletion, DeletionQueue};
+use crate::memory::requirements::KnownNeeds;
 use crate::memory::staged::Transfers;
 use crate::memory::staging::Staging;
 use crate::memory::{Memory, MemoryReport};
@@ -59,6 +60,7 @@ pub(crate) struct Shared {
     pub handles: Handles,
     pub foreign_waits: ForeignWaits,
     pub plans: KnownPlans,
+    pub needs: KnownNeeds,
     pub spares: Weak<Spares>,
     /// The first call that returned `VK_ERROR_DEVICE_LOST`.
     pub(super) lost: OnceLock<DeviceError>,

@@ -35,7 +35,7 @@ pub(crate) enum Raw {
 }
 
 /// How an image or buffer will be used: what its creation must say.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Usages {
     pub image: vk::ImageUsageFlags,
     pub buffer: vk::BufferUsageFlags,

@@ -1,6 +1,10 @@
 //! What a driver requires of images and buffers before they are made, and memory that fits.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use ash::vk;
+use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
@@ -51,6 +55,40 @@ pub(crate) fn buffer_info<'a>(
     if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
 }
 
+/// Answers that a device remembers: frames have a few kinds of images and buffers, again and again.
+const MOST_KNOWN: usize = 4096;
+
+/// A kind of image or buffer, its usages, and whether queue families share it.
+type NeedsKey = ((Option<Format>, [u64; 3], [u32; 3], [bool; 2]), Usages, bool);
+
+/// What the driver required before.
+#[derive(Debug, Default)]
+pub(crate) struct KnownNeeds(Mutex<HashMap<NeedsKey, Needs>>);
+
+impl KnownNeeds {
+    fn find(&self, key: &NeedsKey) -> Option<Needs> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    fn remember(&self, key: NeedsKey, needs: Needs) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, needs);
+    }
+}
+
+fn needs_key(kind: PlanKind, usages: Usages, concurrent: bool) -> NeedsKey {
+    let shape = match kind {
+        PlanKind::Image { format, size, mips, layers, samples, volume, cube } => {
+            (Some(format), size.map(u64::from), [mips, layers, samples], [volume, cube])
+        }
+        PlanKind::Buffer { size } => (None, [size, 0, 0], [0; 3], [false; 2]),
+    };
+    (shape, usages, concurrent)
+}
+
 impl Shared {
     /// Families of the device's queues, each once.
     pub(crate) fn families(&self) -> Vec<u32> {
@@ -94,11 +132,22 @@ impl Shared {
         self.needs(name, kind, usages, concurrent).map(|needs| needs.memory)
     }
 
-    /// As [`Self::measure`], with whether the driver wants memory for it alone.
+    /// As [`Self::measure`], with whether the driver wants memory for it alone. The driver is asked once per kind.
     pub(crate) fn needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
         let usages = self.usable(usages);
+        let several = self.queues.iter().any(|queue| queue.family != self.queues[0].family);
+        let concurrent = concurrent && several;
+        let key = needs_key(kind, usages, concurrent);
+        if let Some(known) = self.needs.find(&key) {
+            return Ok(known);
+        }
+        let needs = self.ask_needs(name, kind, usages, concurrent)?;
+        self.needs.remember(key, needs);
+        Ok(needs)
+    }
+
+    fn ask_needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
         let families = self.families();
-        let concurrent = concurrent && families.len() > 1;
         let mut dedicated = vk::MemoryDedicatedRequirements::default();
         let mut out = vk::MemoryRequirements2::default().push_next(&mut dedicated);
         match kind {
