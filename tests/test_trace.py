@@ -1,6 +1,8 @@
 """Traces for Perfetto and speedscope."""
 
 import json
+import math
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -195,3 +197,31 @@ def test_trace_is_written_by_suffix(frame: rg.Plan, tmp_path: Path):
     assert (tmp_path / "frame.trace.json").read_text() == frame.to_trace()
     frame.save(tmp_path / "frame.svg")
     assert (tmp_path / "frame.svg").read_text() == frame.to_svg()
+
+
+def test_arguments_of_passes_are_never_null(frame: rg.Plan):
+    passes = events(frame.to_trace(), "X")
+    assert passes
+    assert [one["name"] for one in passes if None in one["args"].values()] == []
+
+
+@pytest.mark.parametrize("width", [600, 900, 1400])
+def test_the_axis_of_a_picture_counts_in_round_steps(frame: rg.Plan, width: int):
+    drawn = frame.to_svg(view="timeline", width=width)
+    texts = re.findall(r">([\d.]+) (µs|ms)</text>", drawn)
+    times = [float(number) * {"µs": 1, "ms": 1000}[unit] for number, unit in texts]
+    assert len(times) >= 3
+    assert times[0] == 0
+    step = times[1]
+    assert step / 10 ** math.floor(math.log10(step)) == pytest.approx(1) or re.match("[25]", f"{step:.6g}"), step
+    assert times == pytest.approx([at * step for at in range(len(times))], rel=1e-3)
+
+
+def test_pictures_count_one_as_one():
+    graph = rg.Graph("one", size=(8, 8))
+    image = graph.image("image", format="rgba8unorm")
+    graph.add_pass("one").color(image)
+    graph.root(image)
+    drawn = graph.bake("single_queue").to_svg()
+    assert "1 submit ·" in drawn
+    assert "1 barrier call ·" in drawn

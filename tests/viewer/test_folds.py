@@ -8,6 +8,7 @@ import pytest
 
 import rgraph as rg
 
+from .test_graph_view import layers
 from .test_stack import engine
 
 # Joins the passes of folded groups with the viewer's own source: the clusters in their order.
@@ -194,3 +195,17 @@ def test_hostile_groups_are_text(show):
         assert any(prefix in label for label in labels), view
     assert page.evaluate("window.ran") is None
     assert page.locator("img").count() == 0
+
+
+def test_resources_of_a_large_frame_open_folded_in_their_rows_and_nowhere_else(show):
+    opened = show(layers(60).to_html(), fragment="#view=resources", width=1440, height=900)
+    page = opened.page
+    rows = page.locator("#view-resources .prefix-row")
+    assert rows.count() > 4
+    assert page.locator("#view-resources .prefix-row.open").count() == 0
+    rows.first.click()
+    opened.settled()
+    assert page.locator("#view-resources .prefix-row.open").count() == 1, "one unfolds alone"
+    assert page.locator("#view-resources .prefix-row.folded").count() > 0
+    opened.view("matrix")
+    assert page.locator("#view-matrix [aria-expanded=false]").count() == 0

@@ -140,6 +140,42 @@ def test_a_small_window_opens_at_the_beginning_with_columns_that_can_be_read(sho
     assert min(at["height"] for at in found) >= 30, "room for two lines"
 
 
+def test_all_of_a_graph_is_in_a_corner_while_a_part_is_in_view(show):
+    opened = show(views(70, 60, 50).to_html(), fragment="#view=graph", width=800, height=600)
+    page = opened.page
+    corner, part = page.locator("#view-graph .overview"), page.locator("#view-graph .overview .window")
+    around, window = corner.bounding_box(), page.locator("#view-graph .frame").bounding_box()
+    assert window["x"] < around["x"]
+    assert around["x"] + around["width"] <= window["x"] + window["width"]
+    assert around["y"] + around["height"] <= window["y"] + window["height"]
+    for label, at in nodes(opened).items():
+        assert at["x"] + at["width"] <= around["x"], f"it covers no pass: {label}"
+    assert not any("View2." in label for label in nodes(opened))
+    # A press at its end shows the end; dragging goes back to the beginning.
+    page.mouse.move(around["x"] + around["width"] / 2, around["y"] + around["height"] - 6)
+    page.mouse.down()
+    opened.settled()
+    low = part.bounding_box()["y"]
+    assert any("View2." in label for label in nodes(opened))
+    page.mouse.move(around["x"] + around["width"] / 2, around["y"] + 4, steps=3)
+    page.mouse.up()
+    opened.settled()
+    assert part.bounding_box()["y"] < low
+    assert any("View0." in label for label in nodes(opened))
+    page.locator("#view-graph").get_by_role("button", name="Fit", exact=True).click()
+    opened.settled()
+    assert corner.is_hidden(), "all of it is in view"
+
+
+def test_folded_groups_keep_their_names_where_the_count_has_no_room(show):
+    opened = show(layers(80).to_html(), fragment="#view=graph", width=800, height=600)
+    opened.page.locator("#view-graph").get_by_role("button", name="Fit", exact=True).click()
+    opened.settled()
+    texts = opened.page.locator("#view-graph .node .label").all_inner_texts()
+    assert len(texts) == 80
+    assert all(re.fullmatch(r"layer\d+( \(\d\))?", text) for text in texts), texts
+
+
 def layers(count: int) -> rg.Plan:
     """Layers of four passes, each of which reads two of the layer before."""
     graph = rg.Graph("layers", size=(64, 64))

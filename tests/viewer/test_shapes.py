@@ -191,7 +191,7 @@ def test_a_graph_of_any_size_is_on_paper(show, passes: int):
     page = opened.page
     page.emulate_media(media="print")
     opened.settled()
-    canvas = page.locator("#view-graph canvas")
+    canvas = page.locator("#view-graph canvas.specks")
     inked = canvas.evaluate("""one => {
         const { width, height } = one;
         const { data } = one.getContext('2d').getImageData(0, 0, width, Math.min(height, 600));

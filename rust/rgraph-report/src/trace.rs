@@ -139,11 +139,15 @@ fn passes(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec
             events.push(meta("thread_name", process, thread, &name));
         }
         let after = planned.why.after.map(|after| plan.pass_name(after));
+        let mut known = json!({"submission": batch_of[pass], "after": after, "queue": queue_sentence(planned.why.queue),
+            "render pass": planned.physical_pass.map(Id::index), "modelled µs": planned.why.duration_us});
+        // Importers show what is null as a value.
+        if let Value::Object(known) = &mut known {
+            known.retain(|_, value| !value.is_null());
+        }
         events.push(json!({
             "ph": "X", "name": plain(plan.pass_name(pass)), "cat": "pass", "pid": process, "tid": thread,
-            "ts": time.begin, "dur": time.end - time.begin,
-            "args": {"submission": batch_of[pass], "after": after, "queue": queue_sentence(planned.why.queue),
-                     "render pass": planned.physical_pass.map(Id::index), "modelled µs": planned.why.duration_us},
+            "ts": time.begin, "dur": time.end - time.begin, "args": known,
         }));
     }
 }

@@ -35,7 +35,7 @@ use rgraph_ir::plan::Plan;
 use rgraph_ir::words::{bytes_phrase, hazard_templates};
 
 /// The page's script: modules that share the scope of one function, in this order.
-const SCRIPTS: [&str; 30] = [
+const SCRIPTS: [&str; 31] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -54,6 +54,7 @@ const SCRIPTS: [&str; 30] = [
     include_str!("../viewer/layers.js"),
     include_str!("../viewer/regions.js"),
     include_str!("../viewer/edges.js"),
+    include_str!("../viewer/overview.js"),
     include_str!("../viewer/graph.js"),
     include_str!("../viewer/island.js"),
     include_str!("../viewer/tables.js"),

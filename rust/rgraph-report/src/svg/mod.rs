@@ -138,14 +138,18 @@ fn figures(data: &PlanData) -> Vec<String> {
     let live = data.passes.culled.iter().filter(|why| **why < 0).count();
     let mut figures = vec![
         format!("{live} of {} passes", data.passes.name.len()),
-        format!("{} barrier calls", meta.barrier_calls),
-        format!("{} submits", meta.submits),
+        counted(meta.barrier_calls as usize, "barrier call"),
+        counted(meta.submits as usize, "submit"),
         format!("{} ({} without aliasing)", bytes_phrase(meta.memory), bytes_phrase(meta.memory_plain)),
     ];
     if meta.frame_us > 0.0 {
         figures.push(format!("{} (modelled)", time_phrase(meta.frame_us)));
     }
     figures
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Width of a text in pixels in DejaVu Sans, the widest of the usual fonts.

@@ -119,25 +119,24 @@ impl Picture {
         }
     }
 
-    /// Numbers of the axis: times, or positions of passes.
+    /// Numbers of the axis: times, or positions of passes, in steps that people count in.
     fn ruler(&mut self, left: f64, top: f64, extent: Option<f64>, passes: usize) {
-        self.rule([left, top, self.width - EDGE, top]);
-        let steps = ((self.width - left - EDGE) / 150.0).floor().max(1.0);
-        for at in 0..=steps as usize {
-            let share = at as f64 / steps;
-            let x = left + share * (self.width - left - EDGE);
-            let text = match extent {
-                Some(extent) => time_phrase(share * extent),
-                None => format!("{:.0}", share * passes as f64),
+        let across = self.width - left - EDGE;
+        self.rule([left, top, left + across, top]);
+        let most = extent.unwrap_or(passes as f64);
+        let step = round_step(most / (across / 120.0).max(1.0)).max(if extent.is_some() { 0.0 } else { 1.0 });
+        let last = if step > 0.0 { (most / step + 1e-9).floor() as usize } else { 0 };
+        for at in 0..=last {
+            let value = at as f64 * step;
+            let x = left + if most > 0.0 { value / most * across } else { 0.0 };
+            let text = if extent.is_some() { time_phrase(value) } else { format!("{value:.0}") };
+            let anchor = match at {
+                0 => "start",
+                _ if x + text_width(&text, 10.0) / 2.0 > left + across => "end",
+                _ => "middle",
             };
-            let anchor = if at == 0 {
-                "start"
-            } else if share >= 1.0 {
-                "end"
-            } else {
-                "middle"
-            };
-            self.text(x, top + 14.0, 10.0, &MUTED, &format!("text-anchor=\"{anchor}\""), &text);
+            self.rule([x, top, x, top + 4.0]);
+            self.text(x, top + 16.0, 10.0, &MUTED, &format!("text-anchor=\"{anchor}\""), &text);
         }
     }
 
@@ -178,4 +177,17 @@ impl Picture {
             ));
         }
     }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is no smaller.
+fn round_step(least: f64) -> f64 {
+    if least <= 0.0 {
+        return 0.0;
+    }
+    let power = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|times| times * power)
+        .into_iter()
+        .find(|step| *step >= least * (1.0 - 1e-9))
+        .unwrap_or(least)
 }

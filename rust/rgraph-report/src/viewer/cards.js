@@ -98,7 +98,7 @@ const card = {
     if (plan.isCulled(pass)) {
       return [
         h('p', { class: 'tags' }, tag('culled', 'off')),
-        part('Why it does not run', h('p', { class: 'why', text: text(passes.culled) })),
+        part('Why it does not run', h('p', { class: 'why' }, broken(text(passes.culled)))),
         facts(['Declared', declaredAt(text(passes.place)) || `as pass ${passes.declared[pass]}`], ['Switched by', text(passes.flag)]),
         accessTable(plan.accessesOf(pass), 'resource'), foundList(findings.byPass.get(pass)),
       ];
@@ -177,7 +177,7 @@ const card = {
   a(access) {
     const { accesses } = plan;
     return [
-      h('p', { class: 'why', text: `${say.access(access)}.` }),
+      h('p', { class: 'why' }, broken(`${say.access(access)}.`)),
       facts(['Pass', link(`p${accesses.pass[access]}`)], ['Resource', link(`r${accesses.resource[access]}`)],
         ['Part', plan.text(accesses.part[access]) || 'all of it'], ['Usage', spread(plan.text(accesses.usage[access]))],
         ['Stages', spread(plan.text(accesses.stages[access]))], ['Layout', spread(plan.text(accesses.layout[access]))]),
@@ -195,7 +195,7 @@ const card = {
     return [
       h('p', { class: 'tags' }, h('span', { class: `sample diamond ${plan.barrierKind(barrier)}`, 'aria-hidden': 'true' }),
         tag(text(barriers.hazard)), tag(KIND_WORDS[plan.barrierKind(barrier)])),
-      part('Why it is there', h('p', { class: 'why', text: `${say.why(barrier)}.` })),
+      part('Why it is there', h('p', { class: 'why' }, broken(`${say.why(barrier)}.`))),
       h('table', { class: 'sides' }, h('caption', { class: 'hidden', text: 'Both sides of the barrier' }),
         h('thead', null, h('tr', null, h('th', { scope: 'col', text: 'Before' }), h('th', { scope: 'col', text: 'After' }))),
         h('tbody', null, h('tr', null,
@@ -216,7 +216,7 @@ const card = {
     const { calls } = plan;
     const inside = Array.from({ length: calls.count[call] }, (_, n) => calls.first[call] + n);
     return [
-      h('p', { class: 'why', text: `${say.call(call)}.` }),
+      h('p', { class: 'why' }, broken(`${say.call(call)}.`)),
       facts(calls.after[call] >= 0 && ['After', link(`p${calls.after[call]}`)], calls.before[call] >= 0 && ['Before', link(`p${calls.before[call]}`)],
         ['Submission', link(`s${calls.batch[call]}`, String(calls.batch[call]))],
         calls.region[call] > 0 && ['Scope', 'by region, inside its render pass']),
@@ -242,7 +242,7 @@ const card = {
     const { waits } = plan;
     const source = waits.source[wait];
     return [
-      h('p', { class: 'why', text: `${say.wait(wait)}.` }),
+      h('p', { class: 'why' }, broken(`${say.wait(wait)}.`)),
       facts(['Waiting', link(`s${waits.batch[wait]}`)], source >= 0 && ['Signalled by', link(`s${source}`)],
         source >= 0 && plan.batches.last[source] >= 0 && ['Which ends with', link(`p${plan.batches.last[source]}`)],
         ['Stages', spread(plan.text(waits.stages[wait]))], ['Value', String(waits.value[wait])]),
@@ -298,7 +298,7 @@ function barrierList(title, list) {
   if (!list.length) return title === 'Barriers for it' ? part(title, h('p', { class: 'note', text: 'None is for it.' })) : null;
   const lines = list.slice(0, 60).map((barrier) => h('li', null,
     h('span', { class: `sample diamond ${plan.barrierKind(barrier)}`, 'aria-hidden': 'true' }),
-    h('div', null, link(`b${barrier}`), h('span', { class: 'note', text: ` ${spread(say.change(barrier))}` }), h('p', { class: 'why', text: `${say.why(barrier)}.` }))));
+    h('div', null, link(`b${barrier}`), h('span', { class: 'note', text: ` ${spread(say.change(barrier))}` }), h('p', { class: 'why' }, broken(`${say.why(barrier)}.`)))));
   return part(`${title} (${list.length})`, h('ul', { class: 'barriers' }, lines),
     list.length > 60 && h('p', { class: 'note', text: `and ${list.length - 60} more: see the tables` }));
 }
@@ -306,7 +306,7 @@ function barrierList(title, list) {
 function foundList(list) {
   return list?.length ? part('Findings', list.map((at) => {
     const { rule, message } = payload.findings[at];
-    return h('p', { class: 'finding' }, h('strong', { text: rule }), `: ${message}`);
+    return h('p', { class: 'finding' }, h('strong', { text: rule }), ': ', broken(message));
   })) : null;
 }
 
@@ -331,7 +331,7 @@ function wholeCard() {
     !meta.declared && h('p', { class: 'note', text: 'The plan was read without its graph: accesses are those that its layouts and barriers tell.' }),
     foundList(payload.findings.map((_, at) => at)),
     payload.diff && part('Compared', h('p', { class: 'why', text: payload.diff.changes.length ? `${count(payload.diff.changes.length, 'change')}: press x` : 'The plans are equal.' })),
-    data.notes.length > 0 && part('Notes', data.notes.map((note) => h('p', { class: 'why', text: note }))),
+    data.notes.length > 0 && part('Notes', data.notes.map((note) => h('p', { class: 'why' }, broken(note)))),
     h('p', { class: 'note', text: 'Point at anything to see why it is there; press it to keep it here. ? lists the keys.' }),
   ];
 }

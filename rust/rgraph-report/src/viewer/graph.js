@@ -22,6 +22,8 @@ class GraphView extends GridView {
     this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
     this.frame.prepend(this.canvas);
     this.pills = h('div', { class: 'pills', 'aria-hidden': 'true' });
+    this.overview = new Overview(this);
+    this.frame.append(this.overview.area);
     this.focusOn = -1;
     const culled = plan.passCount - plan.live;
     this.culled = culled > 0 && culled <= FEW_CULLED;
@@ -48,7 +50,7 @@ class GraphView extends GridView {
     this.frame.addEventListener('pointerdown', (event) => this.grab(event));
     this.grid.addEventListener('pointerover', (event) => { state.along = event.target.closest('.carried')?.list || []; }, true);
     this.frame.addEventListener('pointermove', (event) => {
-      if (event.pointerType === 'touch' || event.buttons || event.target.closest('[data-key]')) return;
+      if (event.pointerType === 'touch' || event.buttons || event.target.closest('[data-key], .overview')) return;
       const small = this.small(event);
       state.along = small ? [] : this.lineAt(event);
       set('hover', small?.key || (state.along.length ? this.keyAlong(state.along) : null));
@@ -81,7 +83,7 @@ class GraphView extends GridView {
     this.centre();
     if (!this.whole && this.scale < LEGIBLE.least) {
       this.scale = LEGIBLE.opens;
-      this.left = Math.min(0, (this.drawing.width * this.scale - this.width) / 2);
+      this.left = Math.min(0, (this.drawing.width * this.scale - this.width + (this.drawing.large ? CORNER.aside : 0)) / 2);
       this.top = Math.max(0, this.drawing.nodes.reduce((top, node) => Math.min(top, node.y), Infinity) - NODE.down) * this.scale;
     }
     this.redraw();
@@ -109,11 +111,12 @@ class GraphView extends GridView {
     const use = (pass) => !plan.isCulled(pass) && (this.focusOn < 0 || this.near.has(pass));
     if (this.focusOn >= 0) this.near = kin(this.focusOn);
     // Passes are as wide as most of their names ask for at the size that they are mostly seen in.
-    const wide = plan.passes.name.map((name, pass) => textWidth(shown(groupOf('p', pass) ? name.slice(prefixOf(name).length + 1) : name), 11, 600)).sort((a, b) => a - b);
+    const all = clusters(plan.data.shown.filter(use), this.focusOn < 0 ? this.own : null);
+    const inArea = (pass) => (groupOf('p', pass) ? plan.passes.name[pass].slice(prefixOf(plan.passes.name[pass]).length + 1) : plan.passes.name[pass]);
+    const wide = all.map(({ group, members }) => textWidth(members.length > 1 ? groupName(group, members.length) : shown(inArea(members[0])), 11, 600)).sort((a, b) => a - b);
     const [share, most] = this.width < NARROW ? [0.75, 190] : [0.9, 236];
     NODE.width = Math.round(clamp((wide[Math.floor(wide.length * share)] || 0) * 1.5 + 24, 132, most));
-    const all = clusters(plan.data.shown.filter(use), this.focusOn < 0 ? this.own : null);
-    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, overview: this.overview || this.whole }, all.map(({ members }) => members));
+    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: (this.room || 600) - this.culledRows * NODE.down, aside: printing() ? 0 : CORNER.aside, overview: this.summed || this.whole }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
     if (this.culledRows) this.placeCulled();
     // The walk: a row for the passes of a band that stand at one height.
@@ -315,7 +318,7 @@ class GraphView extends GridView {
     this.measure();
     if (printing()) this.print();
     else if (this.kept) {
-      this.overview = false;
+      this.summed = false;
       this.lay();
       Object.assign(this, this.kept);
       this.kept = null;
@@ -328,7 +331,7 @@ class GraphView extends GridView {
       return x > -NODE.width * scale - 20 && x < this.width + 20 && y > -NODE.height && y < this.room + NODE.height;
     };
     const seen = this.drawing.nodes.filter(inView);
-    const readable = scale >= READABLE && (seen.length <= MOST_NODES || (printing() && !this.overview));
+    const readable = scale >= READABLE && (seen.length <= MOST_NODES || (printing() && !this.summed));
     const made = readable ? seen : seen.filter((node) => node.key === state.pin || `${node.row}:${node.key}` === this.at);
     this.painted = readable ? [] : seen;
     const rows = new Map();
@@ -377,12 +380,12 @@ class GraphView extends GridView {
       Object.assign(this, { width: PAPER, room: PAPER_DOWN });
       this.lay();
       // What would take dozens of pages is printed as an overview.
-      this.overview = this.drawing.height * Math.min(1, PAPER / this.drawing.width) > TALLEST;
-      if (this.overview) this.lay();
+      this.summed = this.drawing.height * Math.min(1, PAPER / this.drawing.width) > TALLEST;
+      if (this.summed) this.lay();
     }
     const { width, height } = this.drawing;
     const one = Math.min(1, PAPER / width, PAPER_DOWN / height);
-    const scale = one > 0.85 || this.overview ? one : Math.min(1, PAPER / width);
+    const scale = one > 0.85 || this.summed ? one : Math.min(1, PAPER / width);
     Object.assign(this, { scale, left: 0, top: 0, width: PAPER, room: height * scale });
     this.frame.style.minHeight = `${this.room}px`;
   }
@@ -391,11 +394,15 @@ class GraphView extends GridView {
     const { scale } = this;
     const [width, height] = [NODE.width * scale, NODE.height * scale];
     const folded = node.members.length > 1;
-    const name = folded ? groupName(groupOf('p', node.pass), node.members.length) : this.nameOf(node);
+    const group = folded && groupOf('p', node.pass);
+    const name = folded ? groupName(group, node.members.length) : this.nameOf(node);
     const time = node.members.reduce((sum, pass) => sum + plan.passes.us[pass], 0);
     // Their rims are narrower than those of other boxes: a name more is whole.
     // Smaller than they are laid out, all have small letters: two sizes beside each other would look like two ranks.
-    const label = labelIn(name, width + 6, height, scale < 1 ? [11] : [13, 11]);
+    const lettered = (text) => labelIn(text, width + 6, height, scale < 1 ? [11] : [13, 11]);
+    const counted = lettered(name);
+    // What a group is called tells more than how many passes it has.
+    const label = folded && counted.key.includes('…') ? lettered(shown(group.slice(2))) : counted;
     const timed = time > 0 && height >= 37 && label.lines.length === 1 && !label.turned;
     const physical = plan.passes.physical[node.pass];
     const look = `box node ${folded ? 'group-box ' : ''}${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}${folded ? node.members.length : ''}`;
@@ -435,6 +442,7 @@ class GraphView extends GridView {
     brush.setLineDash([]);
     this.paintNodes(brush, colours);
     this.paintLines(brush, colours);
+    this.overview.draw();
   }
 
   paintNodes(brush, colours) {
@@ -572,24 +580,4 @@ class GraphView extends GridView {
     this.lay();
     if (!this.panel.hidden) this.draw();
   }
-}
-
-// All passes that a pass needs, and all that it feeds, however far; itself included.
-function kin(pass) {
-  const found = new Set([pass]);
-  const follow = (start, flowsOf, end) => {
-    const stack = [start];
-    while (stack.length) {
-      for (const flow of flowsOf(stack.pop())) {
-        const next = plan.flows[end][flow];
-        if (!found.has(next)) {
-          found.add(next);
-          stack.push(next);
-        }
-      }
-    }
-  };
-  follow(pass, plan.needs, 'from');
-  follow(pass, plan.feeds, 'to');
-  return found;
 }

@@ -240,7 +240,7 @@ function wrapLayers(parts, wires, window, gap) {
       const one = measure(most);
       if (one.scale > best.scale * 1.02) best = one;
       all.push(one);
-      if (one.width * LEGIBLE.opens <= window.width) widest = one;
+      if (one.width * LEGIBLE.opens <= window.width - (window.aside || 0)) widest = one;
     }
     // Of those that are nearly as large, the one with the fewest lines around the ends of bands.
     const near = all.filter((one) => one === best || one.scale > Math.max(best.scale * NEARLY, LEGIBLE.easy));
@@ -259,7 +259,7 @@ function wrapLayers(parts, wires, window, gap) {
   if (large) best = widest;
   // Room that is left at the sides goes to the gaps.
   const gaps = best.columns - 1;
-  const free = (window.width - 8) / (large ? LEGIBLE.opens : Math.min(best.scale, LEGIBLE.most)) - best.width;
+  const free = (large ? (window.width - 8 - (window.aside || 0)) / LEGIBLE.opens : (window.width - 8) / Math.min(best.scale, LEGIBLE.most)) - best.width;
   if (gaps > 0 && free > 0) {
     const more = Math.min(free / gaps, NODE.gap[3] - NODE.across + NODE.width);
     NODE.across += more;
@@ -300,4 +300,24 @@ function detour({ from, to, source }, bands) {
   const side = 8 + ((source * 11) % Math.max(1, NODE.across - NODE.width - 20));
   const [x1, x2, y] = [from.x + NODE.width + side, to.x - 8 - (side % 12), bands[to.band].top - 5 - (source % 4) * 3];
   return [[from.x + NODE.width, from.y], [x1, from.y], [x1, y], [x2, y], [x2, to.y], [to.x, to.y]];
+}
+
+// All passes that a pass needs, and all that it feeds, however far; itself included.
+function kin(pass) {
+  const found = new Set([pass]);
+  const follow = (start, flowsOf, end) => {
+    const stack = [start];
+    while (stack.length) {
+      for (const flow of flowsOf(stack.pop())) {
+        const next = plan.flows[end][flow];
+        if (!found.has(next)) {
+          found.add(next);
+          stack.push(next);
+        }
+      }
+    }
+  };
+  follow(pass, plan.needs, 'from');
+  follow(pass, plan.feeds, 'to');
+  return found;
 }

@@ -5,6 +5,11 @@
 const ROW = { alone: 38, stacked: 25 };
 // Above this many rows, only resources of the part of the frame that is in view are listed.
 const IN_VIEW = 60;
+// More resources than this open without groups.
+const MOST_GROUPED = 12_000;
+// Above this many, groups open folded where so many of them or more are left, and half of the rows or fewer: the lives
+// of a large frame are then seen at once.
+const SHUT = { many: 200, least: 6, share: 0.5 };
 
 class Resources extends Pane {
   constructor() {
@@ -14,6 +19,21 @@ class Resources extends Pane {
     this.near = plan.resourceCount > IN_VIEW;
     this.lists = new Map();
     this.known = new Map();
+    // Groups that are folded here only.
+    this.own = new Set();
+  }
+
+  // Folds groups, in this view only, where there are too many resources to be seen.
+  foldByItself() {
+    if (!this.grouped || plan.resourceCount <= SHUT.many || folds.size) return;
+    const groups = [...groupsOf('r').keys()];
+    const alone = plan.resourceCount - groups.reduce((sum, group) => sum + groupsOf('r').get(group).length, 0);
+    if (groups.length + alone < SHUT.least || groups.length + alone > plan.resourceCount * SHUT.share) return;
+    for (const group of groups) this.own.add(group);
+  }
+
+  isFolded(group) {
+    return folds.has(group) || this.own.has(group);
   }
 
   start() {
@@ -24,7 +44,8 @@ class Resources extends Pane {
       this.draw();
     };
     const prefixes = new Set(plan.resources.name.map(prefixOf).filter(Boolean));
-    this.grouped = prefixes.size > 0 && plan.resourceCount < 3000;
+    this.grouped = prefixes.size > 0 && plan.resourceCount <= MOST_GROUPED;
+    this.foldByItself();
     this.tools.append(
       choice('Sorted by', orders, this.order, (order) => {
         this.order = order;
@@ -57,12 +78,12 @@ class Resources extends Pane {
     const late = (at) => (first[at] < 0 ? Infinity : first[at]);
     if (this.order === 'use') list.sort((a, b) => late(a) - late(b) || a - b);
     if (this.order === 'size') list.sort((a, b) => sizes[b] - sizes[a] || a - b);
-    const rows = this.grouped ? prefixRows(list, (at) => plan.resources.name[at], folds, 'r')
+    const rows = this.grouped ? prefixRows(list, (at) => plan.resources.name[at], (group) => this.isFolded(group), 'r')
       : list.map((item) => ({ item, depth: 0, label: shown(plan.resources.name[item]) }));
     this.rowOf = new Map();
     rows.forEach((row, at) => {
       row.at = at;
-      for (const item of row.members && folds.has(row.group) ? row.members : [row.item]) if (item !== undefined) this.rowOf.set(item, at);
+      for (const item of row.members && this.isFolded(row.group) ? row.members : [row.item]) if (item !== undefined) this.rowOf.set(item, at);
     });
     this.lists.set(key, rows);
     return rows;
@@ -102,7 +123,7 @@ class Resources extends Pane {
     const cells = [{ key: of.group ? `mf${row}` : `r${of.item}`, at: -Infinity, end: -Infinity }];
     const { pass, mode } = plan.accesses;
     const { scale } = this.axis;
-    const members = !of.group ? [of.item] : folds.has(of.group) ? of.members : [];
+    const members = !of.group ? [of.item] : this.isFolded(of.group) ? of.members : [];
     for (const resource of members) {
       for (const access of plan.accessesTo(resource)) {
         if (plan.isCulled(pass[access])) continue;
@@ -151,7 +172,9 @@ class Resources extends Pane {
     const [row, key] = split(id);
     if (key[0] === 'm' && key[1] === 'f') {
       this.at = id;
-      fold(this.list[row].group);
+      const { group } = this.list[row];
+      if (this.own.delete(group)) tell('folds');
+      else fold(group);
     } else super.open(id);
   }
 
@@ -185,19 +208,20 @@ class Resources extends Pane {
   // The name of a row: shortened in its middle, its bytes where there is room for both.
   header(row, key, look, name, note, { depth, role, mark, label }) {
     const { names } = this;
-    const room = names - 26 - depth * 12 - mark.length * 14;
+    const room = names - 30 - depth * 12 - mark.length * 14;
     const wide = textWidth(note, 11) + 10;
     const noted = textWidth(name, 13, 600) + wide <= room || room > 170;
     const text = fit(name, room - (noted ? wide : 0), 13, 600) || '…';
     const header = this.cell(row, key, `${look}|${text}${noted}${names}`, label, () => [mark,
       h('span', { class: role, text }), noted && h('span', { class: 'note', text: note })], { role: 'rowheader', title: text === name ? null : name });
     header.style.paddingLeft = `${12 + depth * 12}px`;
-    return place(header, 0, 0, names - 8, this.line);
+    // Marks of the first pass reach half their width into it.
+    return place(header, 0, 0, names - 12, this.line);
   }
 
   drawGroup(of, top) {
     const row = of.at;
-    const folded = folds.has(of.group);
+    const folded = this.isFolded(of.group);
     const size = of.members.reduce((sum, item) => sum + plan.resources.bytes[item], 0);
     const label = () => `${of.name}: ${count(of.members.length, 'resource')}, ${folded ? 'unfold' : 'fold'}`;
     const arrow = [h('span', { class: folded ? 'arrowhead folded' : 'arrowhead' })];

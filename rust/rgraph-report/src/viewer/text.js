@@ -85,7 +85,7 @@ function fit(text, room, size = 13, weight = 400) {
 }
 
 // Where a name may be broken: behind `/ . _ -` and before humps, never inside a word.
-const pieces = (text) => text.split(/(?<=[/._\-: ])|(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+const pieces = (text) => text.split(/(?<=\S[/._\-: ])|(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
 
 // A text with places to break it, for the browser to choose from.
 const broken = (text) => pieces(text).flatMap((piece, at) => (at > 0 ? [h('wbr'), piece] : [piece]));
@@ -158,7 +158,7 @@ function prefixRows(items, nameOf, folded, kind) {
       const next = skip + segment.length + 1;
       const group = { group: `${kind}:${inner}`, name: shown(segment), depth, members };
       rows.push(group);
-      if (folded.has(group.group)) continue;
+      if (folded(group.group)) continue;
       const exact = members.filter((item) => nameOf(item).length < next);
       for (const item of exact) rows.push({ item, depth: depth + 1, label: shown(nameOf(item).slice(skip)) });
       visit(members.filter((item) => nameOf(item).length >= next), next, depth + 1, `${inner}/`);

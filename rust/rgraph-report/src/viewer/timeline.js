@@ -277,6 +277,8 @@ class Timeline extends Pane {
     if (many || width < BRACKET + 10) return [];
     const shut = folds.has(`p:${name}`);
     const text = fit(shown(name), width - 24, 11);
+    // An arrow alone says nothing; walking there shows it.
+    if (!text && this.at !== `${row}:${key}`) return [];
     const label = () => `${shown(name)}: ${count(last - id + 1, 'pass', 'passes')}, ${shut ? 'unfold' : 'fold'}`;
     const cell = this.cell(row, key, `prefix|${text}${shut}`, label,
       () => [h('span', { class: `arrowhead${shut ? ' folded' : ''}` }), text], { 'aria-expanded': String(!shut), title: shown(name) });
