@@ -2,8 +2,9 @@
 // dragged. Who walks with keys sees it move; it is not in the walk itself.
 
 // In pixels: the most that it takes, how wide it is beside a graph of many bands, what such a graph leaves free for it,
-// the least that a side has, and rooms too small to have it.
-const CORNER = { wide: 200, tall: 150, strip: 36, aside: 52, least: 32, room: 230 };
+// the least that a side has, and rooms too small to have it. Where more than `most` of the graph is in view it would
+// cover more than it tells.
+const CORNER = { wide: 200, tall: 150, strip: 36, aside: 52, least: 32, room: 230, most: 0.75 };
 
 class Overview {
   constructor(view) {
@@ -18,23 +19,23 @@ class Overview {
 
   draw() {
     const { drawing, scale, left, top, width, room } = this.view;
-    const [right, bottom] = [drawing.width * scale - width, drawing.height * scale - room];
-    const all = left < 2 && top < 2 && left > right - 2 && top > bottom - 2;
-    this.area.hidden = all || printing() || Math.min(width, room) < CORNER.room;
+    const seen = (from, extent, size) => clamp((from + extent) / scale, 0, size) - clamp(from / scale, 0, size);
+    const share = (seen(left, width, drawing.width) * seen(top, room, drawing.height)) / (drawing.width * drawing.height);
+    this.area.hidden = share > CORNER.most || printing() || Math.min(width, room) < CORNER.room;
     if (this.area.hidden) return;
     const fitting = drawing.large ? CORNER.strip / drawing.width : Math.min(CORNER.wide / drawing.width, CORNER.tall / drawing.height);
     this.width = Math.round(Math.max(CORNER.least, drawing.width * fitting));
     this.height = Math.round(clamp(drawing.height * fitting, CORNER.least, room - 24));
     this.across = this.width / drawing.width;
     this.down = this.height / drawing.height;
-    const { width: seen, height: tall } = this;
-    const key = `${seen} ${tall} ${state.pin} ${theme.get()} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
+    const { width: wide, height: tall } = this;
+    const key = `${wide} ${tall} ${state.pin} ${theme.get()} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
     if (this.drawn !== drawing || this.key !== key) this.picture(drawing);
     Object.assign(this, { drawn: drawing, key });
-    place(this.area, width - seen - 14, room - tall - 14, seen, tall);
-    const [x, y] = [clamp((left / scale) * this.across, 0, seen - 6), clamp((top / scale) * this.down, 0, tall - 6)];
+    place(this.area, width - wide - 14, room - tall - 14, wide, tall);
+    const [x, y] = [clamp((left / scale) * this.across, 0, wide - 6), clamp((top / scale) * this.down, 0, tall - 6)];
     const [end, low] = [((left + width) / scale) * this.across, ((top + room) / scale) * this.down];
-    place(this.part, x, y, clamp(end, x + 6, seen) - x, clamp(low, y + 6, tall) - y);
+    place(this.part, x, y, clamp(end, x + 6, wide) - x, clamp(low, y + 6, tall) - y);
   }
 
   picture(drawing) {
