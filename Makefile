@@ -46,12 +46,12 @@ lint-python:
 # The distribution's layer looks its devices up in a table without a lock (Vulkan-ValidationLayers 1.3.239), and crashes at
 # times where one thread makes a device while another uses its own: tests of the runtime run one by one.
 test-rust:
-	$(call UNDER_LAYERS,cargo test --workspace --exclude rgraph-vk --locked)
-	$(call UNDER_LAYERS,env RUST_TEST_THREADS=1 cargo test --package rgraph-vk --locked)
+	$(call UNDER_LAYERS,cargo test --workspace --exclude rgraph-vk --locked --profile $(PROFILE))
+	$(call UNDER_LAYERS,env RUST_TEST_THREADS=1 cargo test --package rgraph-vk --locked --profile $(PROFILE))
 
 # Two thousand generated graphs whose passes are shaders, twice five frames each, against a serial evaluation.
 test-frames:
-	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 cargo test --package rgraph-vk --locked --test hash_frames; fi
+	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 cargo test --package rgraph-vk --locked --profile $(PROFILE) --test hash_frames; fi
 
 test-python: build
 	if scripts/browser.sh; then export RGRAPH_REQUIRE_BROWSER=1; fi; $(call UNDER_LAYERS,$(BIN)/python -m pytest)
