@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from math import inf
 from numbers import Real
+from operator import index
 from typing import Any
 
 from rgraph._core import Graph, Image, Module, Pass, View
@@ -28,14 +30,14 @@ class _Opened:
         self.color, self.depth = targets
         self.place = place
         self.behind: dict[Any, Any] = {}
-        self.demands = 0
+        self.demanded: dict[str, int] = {}
         self.first: Pass | None = None
 
     def copy(self, graph: Graph) -> _Opened:
         """The same layer of a copy of its graph."""
         place = graph._layer_place(self.name)
         other = _Opened(self.name, self.order, (self.color, self.depth), place)
-        other.behind, other.demands, other.first = dict(self.behind), self.demands, self.first
+        other.behind, other.demanded, other.first = dict(self.behind), dict(self.demanded), self.first
         return other
 
     def found(self, target: Any) -> Any:
@@ -75,11 +77,28 @@ class Layer:
         """Its depth attachment, or None."""
         return self._opened.depth
 
-    def _at(self, key: int, part: int, flag: str | None = None) -> Module:
-        if not isinstance(key, int) or isinstance(key, bool) or not 0 <= key <= _MOST_KEY:
+    def _key(self, key: Any) -> int:
+        """A key as a plain integer: numpy's integers are keys too."""
+        whole = _whole_number(key)
+        if whole is None or not 0 <= whole <= _MOST_KEY:
             message = f'layer "{self.name}" has no key {key!r}'
             raise _mistake("RG-E213", message, f"give a whole number from 0 to {_MOST_KEY}")
+        return whole
+
+    def _at(self, key: int, part: int, flag: str | None = None) -> Module:
         return self._opened.place._place([_KEYS, key >> 32, key & 0xFFFFFFFF, part], self._names, flag)
+
+    def _demand_name(self, key: int) -> str:
+        """A name that no other demand has: the layer's as seen from the module that demands, the key, a number."""
+        own, around = self.name.split("/"), _prefix(self._names)
+        both = zip(own[:-1], around.split("/"), strict=False)
+        shared = len(list(takewhile(lambda pair: pair[0] == pair[1], both)))
+        name = f"{'-'.join(own[shared:])}-behind-{key}"
+        full = f"{around}/{name}"
+        again = sum(one.demanded.get(full, 0) for one in self._names._layers.values())
+        demanded = self._opened.demanded
+        demanded[full] = demanded.get(full, 0) + 1
+        return f"{name}-{again}" if again else name
 
     def draw(self, name: str, shader: Any, *, key: int = 0, **options: Any) -> Pass:
         """Add a pass that draws to the attachments of the layer.
@@ -115,7 +134,7 @@ class Layer:
         targets: dict[str, Any] = {"color": [found(one) for one in self.color]} if self.color else {}
         if self.depth is not None:
             targets["depth"] = found(self.depth)
-        return self._at(key, _DRAWN).raster(name, shader, **targets, **options)
+        return self._at(self._key(key), _DRAWN).raster(name, shader, **targets, **options)
 
     def behind(
         self,
@@ -148,7 +167,8 @@ class Layer:
         scale
             Size of the copy, as a multiple of the target's.
         name
-            Prefix of the names of copy and module; default: `behind-KEY` and a number.
+            Prefix of the names of copy and module; default: the layer's name as seen from the module that demands,
+            `-behind-KEY`, and a number if that name is taken.
         conditional
             The flag of the draws that look behind: the copy and the passes of the module run with it only, unless these
             name flags of their own. Only passes with that flag may read the result.
@@ -166,6 +186,8 @@ class Layer:
             RG-E202 if there is no such target; RG-E213 if the scale is not a finite number above 0; RG-E219 if the flag
             is empty.
         """
+        key, location = self._key(key), _whole_number(target)
+        target = target if location is None else location
         given = tuple(sorted(arguments.items(), key=lambda pair: pair[0]))
         _check_scale(self.name, scale)
         demand = (key, target, scale, module, name, conditional, given)
@@ -178,10 +200,8 @@ class Layer:
             keep = False
         source = self._target(target)
         if name is None:
-            again = self._opened.demands
-            name = f"{self.name.replace('/', '-')}-behind-{key}" + (f"-{again}" if again else "")
+            name = self._demand_name(key)
         m = self._at(key, _BEHIND, conditional)
-        self._opened.demands += 1
         made = _copied(m, name, source, scale)
         if module is not None:
             made = module(m, name, made, **arguments)
@@ -190,7 +210,7 @@ class Layer:
         return made
 
     def _target(self, target: int | str) -> Image | View:
-        found = self.depth if target == "depth" else None
+        found = self.depth if isinstance(target, str) and target == "depth" else None
         if type(target) is int and 0 <= target < len(self.color):
             found = self.color[target]
         found = self._opened.found(found)
@@ -201,6 +221,14 @@ class Layer:
 
     def __repr__(self) -> str:
         return f'<Layer "{self.name}" (order {self.order})>'
+
+
+def _whole_number(value: Any) -> int | None:
+    """An integer, numpy's too; None: it is none, or it is a truth value."""
+    try:
+        return None if isinstance(value, bool) else index(value)
+    except TypeError:
+        return None
 
 
 def _check_scale(layer: str, scale: Any) -> None:

@@ -303,3 +303,52 @@ def test_a_scale_that_no_copy_can_have_is_refused_at_once(scale: float) -> None:
         with pytest.raises(TypeError, match="the scale of what is behind a layer is a number, not"):
             g.layer("scene").behind(key=10, scale=wrong)  # type: ignore[arg-type]
     assert not any("behind" in one.name for one in g.resources)
+
+
+def test_names_of_nested_demands_grow_by_one_part_per_level() -> None:
+    def deeper(levels: int) -> rg.ModuleValue[[rg.Image], rg.Image]:
+        @rg.module
+        def inner(m: rg.Module, image: rg.Image) -> rg.Image:
+            shown = m.image("shown", like=image)
+            layer = m.layer("glow", shown, clear=(0, 0, 0, 1))
+            m.copy("show", layer.behind(deeper(levels - 1) if levels else None, key=levels), shown)
+            return shown
+
+        return inner
+
+    g, _ = opened()
+    g.layer("scene").behind(deeper(3), key=9)
+    copied = [one.name for one in g.resources if one.name.endswith(".copy")]
+    path = ["scene-behind-9", "glow-behind-3", "glow-behind-2", "glow-behind-1", "glow-behind-0"]
+    assert copied == [f"{'/'.join(path[:depth])}.copy" for depth in range(1, 6)]
+
+
+def test_demands_of_layers_that_are_called_alike_have_names_of_their_own() -> None:
+    """A module that found the layer around it before it opened one of the same name demands of both."""
+    g, out = opened()
+    m = g.module("m")
+    around = m.layer("scene")
+    own = m.layer("scene", m.image("own", like=out), clear=(0, 0, 0, 1))
+    seen = [around.behind(key=3), own.behind(key=3), around.behind(key=3, scale=0.5), g.layer("m/scene").behind(key=4)]
+    assert [one.name for one in seen] == [
+        "m/scene-behind-3.copy",
+        "m/scene-behind-3-1.copy",
+        "m/scene-behind-3-2.copy",
+        "m-scene-behind-4.copy",
+    ]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.uint64, np.array])
+def test_integers_of_numpy_are_keys_and_targets(kind: Any) -> None:
+    g, _ = opened()
+    layer = g.layer("scene")
+    behind = layer.behind(key=kind(3), target=kind(0))
+    assert behind is layer.behind(key=3)
+    layer.draw("pane", PANE, key=kind(3), behind=behind, push={"tint": (0, 1, 0, 0), "low": 0, "high": 1})
+    drawn(g, "below", (1, 0, 0, 1), 0, 1, key=kind(2))
+    assert g.bake("single_queue").pass_names == ["scene", "below", "scene-behind-3.copy", "pane"]
+    for wrong in (np.float64(3), np.bool_(True), np.array([3, 4])):
+        with pytest.raises(rg.GraphError, match="RG-E213"):
+            layer.behind(key=wrong)
+        with pytest.raises((rg.GraphError, TypeError), match=r"RG-E202"):
+            layer.behind(key=3, target=wrong)  # type: ignore[arg-type]

@@ -252,3 +252,56 @@ def test_w14_lookup_textures_of_png_need_no_package(player, tmp_path, monkeypatc
     (got,) = rendered(player, slangp(path, size=(9, 7)), [pixels])
     opaque = np.concatenate([pixels[..., :3], np.full((7, 9, 1), 255, np.uint8)], -1)
     close(got, np.round(pixels / 2.0 + opaque / 2.0).astype(np.uint8))
+
+
+def declared(folder: Path) -> str:
+    """Where the shader `plain` declares GAIN, from 0 to 2."""
+    text = (folder / "plain.slang").read_text()
+    return f"{folder / 'plain.slang'}:{text[: text.index('#pragma parameter GAIN')].count(chr(10)) + 1}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (['parameters = "GAIN"', "GAIN = abc"], ':4: the parameter GAIN is "abc": taken as 0'),
+        (["GAIN = abc"], ':3: the parameter GAIN is "abc", not a number: the shader\'s own is taken'),
+        (['parameters = "GAIN;BIAS"', "BIAS = 0.5"], ":3: the parameter GAIN has no value: the shader's own is taken"),
+        (["GAIN = 1e999"], ':3: the parameter GAIN is "1e999", not a number'),
+        (["GAIN = 7"], ":3: the parameter GAIN is 7, outside of 0 to 2 (SHADER)"),
+        (["GAINS = 1"], ":3: no shader has the parameter GAINS; did you mean GAIN?"),
+        (["ELSEWHERE = 1"], ":3: no shader has the parameter ELSEWHERE"),
+        (["ELSEWHERE = word"], ":3: the key ELSEWHERE is not known"),
+    ],
+)
+def test_w14_wrong_parameters_of_presets_are_noted_with_line_and_name(tmp_path, lines, said):
+    shader(tmp_path, "plain", PLAIN)
+    path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang", *lines)
+    said = said.replace("SHADER", declared(tmp_path))
+    notes = [note.removeprefix(str(path)) for note in slangp(path).notes]
+    assert said in [note[: len(said)] for note in notes], notes
+
+
+def test_w14_wrong_numbers_of_a_shaders_parameter_are_noted(tmp_path):
+    shader(tmp_path, "plain", PLAIN, head='#pragma parameter MORE "More" high 0.0 2.0')
+    path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang")
+    said = 'the parameter MORE has the values "high 0.0 2.0", not INITIAL MINIMUM MAXIMUM STEP: taken as 0'
+    line = (tmp_path / "plain.slang").read_text().split("\n").index('#pragma parameter MORE "More" high 0.0 2.0') + 1
+    assert f"{tmp_path / 'plain.slang'}:{line}: {said}" in slangp(path).notes
+
+
+@pytest.mark.parametrize("value", ["abc", None, float("nan"), float("inf"), True, 10**400, [1]])
+def test_w14_a_parameter_that_is_no_number_is_refused_with_preset_shader_and_line(tmp_path, value):
+    shader(tmp_path, "plain", PLAIN)
+    path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang")
+    error = refused(path, parameters={"GAIN": value})
+    assert str(error).startswith(f'RG-E213 {path}: the parameter "GAIN" is {value!r}')
+    assert error.hint == f"give a number; {declared(tmp_path)} says 0 to 2"
+    assert f"{path}: the preset has no parameter" in str(refused(path, parameters={"GAINS": 1}))
+
+
+def test_w14_a_parameter_out_of_range_is_taken_and_noted(tmp_path):
+    shader(tmp_path, "plain", PLAIN)
+    path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang")
+    made = slangp(path, parameters={"GAIN": np.float32(2.5)})
+    assert made.parameters["GAIN"].value == 2.5
+    assert made.notes == (f"{path}: the parameter GAIN is 2.5, outside of 0 to 2 ({declared(tmp_path)})",)

@@ -55,7 +55,7 @@ def _number(value: Any, default: float) -> float:
     """A number, which the files also write as text."""
     try:
         found = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return default
     return found if math.isfinite(found) else default
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rgraph.importers._mistake import Place, refuse
+from rgraph.importers._o3de_shape import faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,8 @@ def _json(text: str, file: str) -> Any:
         refuse(f"invalid JSON: {error.msg}", "write JSON; comments are allowed", Place(file, error.lineno))
     except RecursionError:
         refuse("the file nests too deep", "nest less", file)
+    except ValueError:
+        refuse("a number has too many digits", "write a shorter number", file)
 
 
 def _template(path: Path, reader: Reader) -> Template | None:
@@ -215,6 +218,7 @@ class Tree:
         self.notes, self._known, self._count = notes, known, 0
         self._attachments: dict[str, Attachment] = {}
         self._open: set[tuple[int, str]] = set()
+        self._judged: set[str] = set()
         self.top = self._node(named(first.values, "Name"), "", first, {}, None, 0)
         self._globals = {
             named(one, "GlobalName"): (node, named(one, "Slot"))
@@ -229,6 +233,9 @@ class Tree:
         self._count += 1
         if depth > _MOST_DEPTH or self._count > _MOST_PASSES:
             refuse("the templates request each other without end, or too often", "remove a request", node.place)
+        if template.text and template.file not in self._judged:
+            self._judged.add(template.file)
+            self.notes.extend(faults(template.values, named(template.values, "Name"), template.place))
         for one in items(template.values, "PassRequests") + items(request, "PassRequests"):
             child, wanted = named(one, "Name"), named(one, "TemplateName")
             found = self._known.get(wanted)
@@ -262,6 +269,8 @@ class Tree:
             if reference is not None:
                 return self.reference(node, reference)
             known = next((one for one in node.slots() if named(one, "Name") == name), None)
+            if known is None and name and node.template.text:
+                self.notes.append(f'{node.place}: "{node.name}" has no slot "{name}": it is an image of its own')
             if node.parent is None or known is None:
                 return self._stand_in(node, name) if node.parent is None or name else None
             return None

@@ -101,6 +101,8 @@ class Preset:
     passes: list[PassSettings] = field(default_factory=list)
     textures: list[Texture] = field(default_factory=list)
     parameters: dict[str, tuple[float, Place]] = field(default_factory=dict)
+    unknown: dict[str, Entry] = field(default_factory=dict)
+    """Lines whose key means nothing, unless it is a parameter's."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -334,7 +336,7 @@ def _rest(lines: _Lines, preset: Preset, reader: Reader, path: Path) -> None:
         if key == "feedback_pass":
             preset.notes.append(f"{one.place}: feedback_pass is of older formats: passes name PassFeedback here")
         elif key not in (*lines.used, *preset.parameters, *_OF_PRESETS) and not _OF_PASSES.fullmatch(key):
-            preset.notes.append(f"{one.place}: the key {key} is not known")
+            preset.unknown[key] = one
 
 
 def read_preset(path: Path, reader: Reader, retroarch: bool) -> Preset:
@@ -367,7 +369,10 @@ def read_preset(path: Path, reader: Reader, retroarch: bool) -> Preset:
     absent = [name for name in _names(entries, "textures") if name not in lines.last]
     preset.notes += [f'{path}: the texture "{name}" has no file' for name in absent]
     for name in _names(entries, "parameters"):
-        if name in lines.last:
+        if name not in lines.last:
+            line = next(one.place for one in entries if one.key == "parameters" and name in one.value)
+            preset.notes.append(f"{line}: the parameter {name} has no value: the shader's own is taken")
+        else:
             one = lines.last[name]
             lines.used.add(name)
             value = _number(one.value)

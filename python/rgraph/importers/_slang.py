@@ -92,6 +92,8 @@ class Slang(NamedTuple):
     format: str | None
     """The format of its target; None: `rgba8unorm`."""
     parameters: dict[str, Parameter]
+    declared: dict[str, Place]
+    """The line of each parameter."""
 
 
 def _included(line: str, optional: bool) -> str:
@@ -132,6 +134,9 @@ def _parameter(line: str, place: Place, notes: list[str]) -> Parameter | None:
     numbers = _NUMBERS.match(found[3])
     if not numbers:
         # Collections have headings for menus this way.
+        if found[3].strip():
+            words = f'has the values "{found[3].strip()}", not INITIAL MINIMUM MAXIMUM STEP'
+            notes.append(f"{place}: the parameter {found[1]} {words}: taken as 0")
         return Parameter(found[1], found[2].strip(), 0.0, 0.0, 0.0, 0.0, 0.0)
     initial, least, most = (float(numbers[at]) for at in (1, 2, 3))
     step = 0.02 if numbers[4] is None else float(numbers[4])
@@ -169,6 +174,7 @@ def read_slang(path: Path, reader: Reader, place: Place, notes: list[str]) -> Sl
     name, form = "", None
     active: tuple[str, ...] = ("vertex", "fragment")
     parameters: dict[str, Parameter] = {}
+    declared: dict[str, Place] = {}
     for line, here in lines[1:]:
         words = line.split() if line.startswith("#pragma ") else []
         kind = words[1] if len(words) > 1 else ""
@@ -186,9 +192,10 @@ def read_slang(path: Path, reader: Reader, place: Place, notes: list[str]) -> Sl
         elif kind == "parameter":
             if one := _parameter(line, here, notes):
                 parameters.setdefault(one.name, one)
+                declared.setdefault(one.name, here)
         else:
             for stage in active:
                 stages[stage].append((line, here))
     vertex, fragment = ("\n".join(line for line, _ in stages[stage]) + "\n" for stage in ("vertex", "fragment"))
     places = {stage: [here for _, here in stages[stage]] for stage in stages}
-    return Slang(vertex, fragment, places, name, form, parameters)
+    return Slang(vertex, fragment, places, name, form, parameters, declared)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +15,7 @@ from rgraph.importers._chain import Chain, reflected, stem
 from rgraph.importers._imported import Imported
 from rgraph.importers._lookup import lookup, unread
 from rgraph.importers._meaning import Names
-from rgraph.importers._mistake import refuse
+from rgraph.importers._mistake import Place, refuse
 from rgraph.importers._preset import Preset, read_preset
 from rgraph.importers._read import Reader
 from rgraph.importers._slang import Parameter, Slang, read_slang
@@ -33,26 +35,60 @@ def _size(name: str, given: Sequence[int]) -> tuple[int, int]:
     return values[0], values[1]
 
 
+def _near(name: str, known: Iterable[str]) -> str:
+    """The known name that is nearest, or nothing."""
+    near = get_close_matches(name, known, 1)
+    return near[0] if near else ""
+
+
+def _outside(one: Parameter) -> str:
+    """What is odd about the value of a parameter, or nothing. Menus' headings have no range."""
+    inside = one.minimum <= one.value <= one.maximum or one.minimum == one.maximum
+    return "" if inside else f"is {one.value:g}, outside of {one.minimum:g} to {one.maximum:g}"
+
+
+def _given(preset: Path, name: str, value: object, known: dict[str, Parameter], declared: dict[str, Place]) -> float:
+    """A parameter's value as the caller gives it."""
+    if name not in known:
+        near = _near(name, known)
+        help = f"did you mean {near}?" if near else "look into `imported.parameters`"
+        refuse(f'the preset has no parameter "{name}"', help, str(preset), "RG-E202")
+    try:
+        number = float(value) if not isinstance(value, bool) else math.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        one = known[name]
+        help = f"give a number; {declared[name]} says {one.minimum:g} to {one.maximum:g}"
+        refuse(f'the parameter "{name}" is {value!r}', help, str(preset), "RG-E213")
+    return number
+
+
 def _parameters(
-    preset: Preset, slangs: list[Slang], given: Mapping[str, float], notes: list[str]
+    file: Path, preset: Preset, slangs: list[Slang], given: Mapping[str, float], notes: list[str]
 ) -> dict[str, Parameter]:
     """All parameters: the shaders' own values, those of the preset, those of the caller."""
     out: dict[str, Parameter] = {}
+    declared: dict[str, Place] = {}
     for slang in slangs:
         out |= slang.parameters
+        declared |= slang.declared
     for name, (value, place) in preset.parameters.items():
         if name in out:
             out[name] = out[name]._replace(value=value)
+            if odd := _outside(out[name]):
+                notes.append(f"{place}: the parameter {name} {odd} ({declared[name]})")
         else:
-            notes.append(f"{place}: no shader has the parameter {name}")
+            near = _near(name, out)
+            notes.append(f"{place}: no shader has the parameter {name}" + (f"; did you mean {near}?" if near else ""))
+    for name, line in preset.unknown.items():
+        said = f'the parameter {name} is "{line.value}", not a number: the shader\'s own is taken'
+        notes.append(f"{line.place}: {said if name in out else f'the key {name} is not known'}")
     for name, value in given.items():
-        if name not in out:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, out, 1)
-            help = f"did you mean {near[0]}?" if near else "look into `imported.parameters`"
-            refuse(f'the preset has no parameter "{name}"', help, None, "RG-E202")
-        out[name] = out[name]._replace(value=float(value))
+        number = _given(file, name, value, out, declared)
+        out[name] = out[name]._replace(value=number)
+        if odd := _outside(out[name]):
+            notes.append(f"{file}: the parameter {name} {odd} ({declared[name]})")
     return out
 
 
@@ -98,7 +134,7 @@ def slangp(
     ------
     GraphError
         RG-E222 with file and line if a file is malformed, missing or not to be read; RG-E202 if a shader names a
-        texture, or `parameters` a parameter, that does not exist.
+        texture, or `parameters` a parameter, that does not exist; RG-E213 if one of `parameters` is no finite number.
     ShaderError
         If a shader does not compile, with the line of its file.
 
@@ -141,7 +177,7 @@ def _imported(
     slangs = [read_slang(one.shader, reader, one.place, notes) for one in preset.passes]
     pairs = [reflected(slang, one.place) for slang, one in zip(slangs, preset.passes, strict=True)]
     slangs, found = [slang for slang, _ in pairs], [one for _, one in pairs]
-    known = _parameters(preset, slangs, given, notes)
+    known = _parameters(file, preset, slangs, given, notes)
     asked = _asked(found)
     # A texture that is named again is the later one; the earlier one has its number alone.
     last = {one.name: at for at, one in enumerate(preset.textures)}
