@@ -1941,6 +1941,11 @@ class Module:
         -------
         Module
             Declare in it, now or later: its passes stand where it was declared.
+
+        Raises
+        ------
+        GraphError
+            RG-E219 if the name is empty.
         """
     @property
     def _layers(self) -> dict[str, Any]: ...
@@ -2370,6 +2375,9 @@ class Pass:
     @property
     def name(self) -> str:
         """Full name, with the names of the modules around it."""
+    @property
+    def graph(self) -> Graph:
+        """The graph that it is declared in: in a setup function the one that is baked, so a clone's own."""
     @property
     def queue(self) -> str:
         """Where it was declared to run."""
@@ -3683,6 +3691,8 @@ class Device:
 
         Raises
         ------
+        GraphError
+            RG-E213 if there is no port of that number.
         OSError
             If the port is taken.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,10 @@ __all__ = [
     "Side",
     "explain",
 ]
+
+
+# What PyO3 notes of an argument that it cannot read.
+_ARGUMENT = re.compile(r"while processing '(\w+)'")
 
 
 class Side(NamedTuple):
@@ -139,6 +144,24 @@ class GraphError(RgError, ValueError):
         else:
             super().__init__(message)
         self.mistakes = tuple(mistakes)
+
+    def add_note(self, note: str, /) -> None:
+        """Add a note. That of an argument's number goes into the message, which then begins with the argument's name.
+
+        Parameters
+        ----------
+        note
+            The note.
+        """
+        argument = _ARGUMENT.fullmatch(note)
+        if argument is None or self.code != "RG-E213" or len(self.mistakes) != 1:
+            super().add_note(note)
+            return
+        first = self.mistakes[0]
+        if not first.message.startswith(argument[1]):
+            message = f"{argument[1]}: {first.message}"
+            self.args = (str(self).replace(first.message, message, 1),)
+            self.mistakes = (first._replace(message=message),)
 
 
 class PlanError(RgError, ValueError):

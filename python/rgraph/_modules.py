@@ -82,5 +82,13 @@ def module(declare: Callable[Concatenate[Module, Arguments], Made]) -> ModuleVal
     >>> g.root(red, blue)
     >>> [one.name for one in g.bake().passes]
     ['red/paint', 'blue/paint']
+
+    Raises
+    ------
+    TypeError
+        If `declare` cannot be called.
     """
+    if not callable(declare):
+        message = f"rgraph.module takes a function that declares an instance, not {type(declare).__name__}"
+        raise TypeError(f"{message}: write @rgraph.module above `def name(m, …):`")
     return ModuleValue(declare)

@@ -12,7 +12,7 @@ use rgraph_vk::work::{Bound as BoundTo, Sampler};
 use rgraph_work::WorkError;
 use rgraph_work::infer::{self, Elements, Given, Who};
 
-use crate::arguments::convert::{ByteRange, Range, Text, aspects, word};
+use crate::arguments::convert::{ByteRange, Range, Text, aspects, during, word};
 use crate::arguments::declare::{given, only};
 use crate::arguments::keywords;
 use crate::arguments::value::value;
@@ -161,7 +161,9 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
     for (one, many) in [("mip", "mips"), ("layer", "layers")] {
         let range = match (of(one)?, of(many)?) {
             (Some(_), Some(_)) => return Err(PyTypeError::new_err(format!("a binding has {one} or {many}, not both"))),
-            (Some(value), None) | (None, Some(value)) => value.extract::<Range>()?.0,
+            (Some(value), None) | (None, Some(value)) => {
+                value.extract::<Range>().map_err(|error| during(value.py(), error, many))?.0
+            }
             (None, None) => continue,
         };
         match one {
@@ -170,7 +172,7 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
         }
     }
     if let Some(range) = of("range")? {
-        part.ranges.bytes = Some(range.extract::<ByteRange>()?.0);
+        part.ranges.bytes = Some(range.extract::<ByteRange>().map_err(|error| during(range.py(), error, "range"))?.0);
     }
     if let Some(names) = of("aspects")? {
         part.aspects = aspects(&names)?;

@@ -85,7 +85,7 @@ fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
         return bad(py, Code::BadNumber, format!("{} is out of range", shown()), &format!("numbers here go {limit}"));
     }
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    if value.hasattr("__float__").unwrap_or(false) && !value.hasattr("__len__").unwrap_or(true) {
+    if is_number(value) {
         let message = format!("{} is a {kind}, where a whole number is meant", shown());
         let help = match value.extract::<f64>() {
             Ok(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("write {number:.0}"),
@@ -94,6 +94,22 @@ fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
         return bad(py, Code::BadNumber, message, &help);
     }
     PyTypeError::new_err(format!("expected a number, not '{kind}'"))
+}
+
+/// A mistake in an argument, with the argument's name, as PyO3 adds it to those that it reads itself: exceptions of
+/// `rgraph/_errors.py` take it into the message.
+pub fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py) {
+        // An error without the note is still an error.
+        let _ = error.add_note(py, format!("while processing '{name}'"));
+    }
+    error
+}
+
+/// Whether a value is meant as a number: an integer or a float, of Python or of numpy.
+pub fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    let has = |name| value.hasattr(name).unwrap_or(false);
+    (has("__index__") || has("__float__")) && !has("__len__")
 }
 
 /// Seconds of a `timeout=`; `None`: for ever.
@@ -265,15 +281,17 @@ pub fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
 
 /// A clear value: four numbers of a colour, or depth, or depth and stencil.
 pub fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
+    const FORMS: &str = "a clear value is (red, green, blue, alpha), depth or (depth, stencil)";
     let number = |item: &Bound<'_, PyAny>| item.extract::<Number>().map(|Number(number)| number);
     match items(value).transpose()?.as_deref() {
-        None => Ok(Clear::Depth(number(value)?, None)),
+        None if is_number(value) => Ok(Clear::Depth(number(value)?, None)),
+        None => {
+            let shown: String = value.repr()?.to_string_lossy().chars().take(40).collect();
+            Err(PyTypeError::new_err(format!("{FORMS}, not {shown}")))
+        }
         Some([depth]) => Ok(Clear::Depth(number(depth)?, None)),
         Some([depth, stencil]) => Ok(Clear::Depth(number(depth)?, Some(stencil.extract::<Count>()?.0))),
         Some([r, g, b, a]) => Ok(Clear::Color([number(r)?, number(g)?, number(b)?, number(a)?])),
-        Some(other) => Err(PyTypeError::new_err(format!(
-            "a clear value is (red, green, blue, alpha), depth or (depth, stencil), got {} numbers",
-            other.len()
-        ))),
+        Some(other) => Err(PyTypeError::new_err(format!("{FORMS}, got {} numbers", other.len()))),
     }
 }

@@ -11,7 +11,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
-use crate::arguments::convert::{Count, Number, Text, accesses, items, stages, word, word_of};
+use crate::arguments::convert::{Count, Number, Text, accesses, during, items, stages, word, word_of};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::resource::PyResource;
@@ -117,7 +117,7 @@ pub fn size(
         Some(_) if like.is_some() || scale.is_some() => {
             return Err(PyTypeError::new_err("size= cannot be given together with like= or scale="));
         }
-        Some(size) => sized(size)?,
+        Some(size) => sized(size).map_err(|error| during(size.py(), error, "size"))?,
         None if like.is_none() && scale.is_none() && round.is_none() => return Ok(None),
         None => {
             SizeOf { axes: scaled(like.map(relative).transpose()?.flatten().as_ref(), scale)?, round: Round::default() }
@@ -206,7 +206,8 @@ fn relative(value: &Bound<'_, PyAny>) -> PyResult<Option<Given<'static>>> {
 
 fn scaled(of: Option<&Given<'static>>, scale: Option<&Bound<'_, PyAny>>) -> PyResult<Axes> {
     let one = |item: &Bound<'_, PyAny>| {
-        item.extract::<Number>().map(|Number(scale)| Some(AxisOf::Scaled(of.cloned(), scale)))
+        let scale = item.extract::<Number>().map_err(|error| during(item.py(), error, "scale"));
+        scale.map(|Number(scale)| Some(AxisOf::Scaled(of.cloned(), scale)))
     };
     let Some(scale) = scale else {
         let whole = AxisOf::Scaled(of.cloned(), 1.0);
@@ -322,10 +323,13 @@ pub fn queue(value: &Bound<'_, PyAny>) -> PyResult<PassQueue> {
 /// `mips=` of an image: a number, or `"full"`.
 pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
     if value.is_instance_of::<PyString>() {
-        let full = |name: &str| (name == "full").then_some(Mips::Full);
-        return word_of(value, "number of mips", full, ["full"].into_iter());
+        let Text(name) = value.extract()?;
+        let message = format!("there is no number of mips called \"{}\"", name.chars().take(60).collect::<String>());
+        let unknown = || bad(value.py(), Code::UnknownName, message, "give a number, or \"full\" for all there can be");
+        return (name == "full").then_some(Mips::Full).ok_or_else(unknown);
     }
-    value.extract::<Count>().map(|Count(mips)| Mips::Count(mips))
+    let mips = value.extract::<Count>().map_err(|error| during(value.py(), error, "mips"));
+    mips.map(|Count(mips)| Mips::Count(mips))
 }
 
 /// `first_frame=`: whether a history begins with zeros, or the array that it begins with.

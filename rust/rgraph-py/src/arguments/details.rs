@@ -8,7 +8,7 @@ use rgraph_plan::access::{Load, ResolveMode, Transfer};
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::nearest::nearest;
 
-use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, stages, word_of};
+use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, during, stages, word_of};
 use crate::arguments::declare::given;
 use crate::run::state::Given;
 
@@ -70,15 +70,16 @@ pub fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyR
         if value.is_none() {
             continue;
         }
+        let named = |error| during(value.py(), error, name);
         match *keyword {
             Allowed::STAGES => how.stages = stages(&value)?,
-            Allowed::MIPS => how.ranges.mips = Some(value.extract::<Range>()?.0),
-            Allowed::LAYERS => how.ranges.layers = Some(value.extract::<Range>()?.0),
+            Allowed::MIPS => how.ranges.mips = Some(value.extract::<Range>().map_err(named)?.0),
+            Allowed::LAYERS => how.ranges.layers = Some(value.extract::<Range>().map_err(named)?.0),
             Allowed::ASPECTS => how.aspects = aspects(&value)?,
-            Allowed::RANGE => how.ranges.bytes = Some(value.extract::<ByteRange>()?.0),
+            Allowed::RANGE => how.ranges.bytes = Some(value.extract::<ByteRange>().map_err(named)?.0),
             Allowed::LOAD => how.load = Some(load(&value)?),
             Allowed::STENCIL_LOAD => how.stencil_load = Some(load(&value)?),
-            Allowed::CLEAR => how.details.clear = Some(clear(&value)?),
+            Allowed::CLEAR => how.details.clear = Some(clear(&value).map_err(named)?),
             Allowed::GENERATE_MIPS => how.generate_mips = value.extract()?,
             Allowed::UNORDERED => how.unordered = value.extract()?,
             Allowed::TRANSFER => {

@@ -12,7 +12,7 @@ use rgraph_vk::work::{Dispatch, Groups, Step};
 use rgraph_work::infer::{self, Part, Who};
 
 use crate::arguments::bind::{bind, misfit, push, values};
-use crate::arguments::convert::{Bytes, Count, Text, items};
+use crate::arguments::convert::{Bytes, Count, Text, during, is_number, items};
 use crate::arguments::declare::given;
 use crate::arguments::{shader, source};
 use crate::classes::module::PyGraphModule;
@@ -22,8 +22,13 @@ use crate::classes::view::PyView;
 use crate::run::draft::Todo;
 
 /// So many workgroups, if a value is a number or up to three of them; `wanted` is the message where it is a sequence of
-/// something else.
+/// something else, and begins with the argument's name.
 pub fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
+    let name = wanted.split(' ').next().unwrap_or_default();
+    counts(value, wanted).map_err(|error| during(value.py(), error, name))
+}
+
+fn counts(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
     let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
     let wrong = || PyTypeError::new_err(wanted);
     let mut groups = [1; 3];
@@ -35,8 +40,10 @@ pub fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Optio
         }
         return Ok(Some(groups));
     }
-    if let Ok(x) = count(value) {
-        return Ok(Some([x, 1, 1]));
+    match count(value) {
+        Ok(x) => return Ok(Some([x, 1, 1])),
+        Err(error) if is_number(value) => return Err(error),
+        Err(_) => {}
     }
     let Some(items) = items(value).filter(|_| PyView::of(value).is_none()).transpose()? else { return Ok(None) };
     let axes = groups.get_mut(..items.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;

@@ -229,6 +229,14 @@ impl PyDevice {
             let message = format!("{frames_in_flight} frames in flight");
             return Err(bad(py, Code::BadNumber, message, "two or three are usual, and 1 to 8 possible"));
         }
+        if queues.0 == 0 {
+            return Err(bad(
+                py,
+                Code::BadNumber,
+                "0 queues of each kind",
+                "give queues=1, or more for several of a kind",
+            ));
+        }
         let options = DeviceOptions {
             device,
             loader,

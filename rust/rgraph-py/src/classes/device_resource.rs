@@ -10,7 +10,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::arguments::convert::{Bytes, Count, Text, accesses, items, stages, word, word_of};
+use crate::arguments::convert::{Bytes, Count, Text, accesses, during, items, stages, word, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array::PyArray;
@@ -35,8 +35,12 @@ pub struct PyDeviceResource {
 
 /// A size in an argument.
 pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+    let texels = |value: &Bound<'_, PyAny>| match value.extract::<Count>() {
+        Ok(Count(texels)) => Ok(texels),
+        Err(error) => Err(during(value.py(), error, "size")),
+    };
     match items(value).transpose()?.as_deref() {
-        Some([width, height]) => Ok([width.extract::<Count>()?.0, height.extract::<Count>()?.0]),
+        Some([width, height]) => Ok([texels(width)?, texels(height)?]),
         _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
     }
 }
@@ -161,26 +165,26 @@ impl PyDevice {
         &self,
         py: Python<'_>,
         name: Text<'_>,
-        handle: u64,
+        handle: Bytes,
         size: &Bound<'_, PyAny>,
         format: Option<Text<'_>>,
         mips: Count,
         layers: Count,
         concurrent: bool,
     ) -> PyResult<PyDeviceResource> {
-        if handle == 0 {
+        if handle.0 == 0 {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give the handle as an integer"));
         }
         let (kind, handle) = match format {
             None => {
-                let size = size.extract::<Bytes>()?.0;
-                (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle)))
+                let size = size.extract::<Bytes>().map_err(|error| during(py, error, "size"))?.0;
+                (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle.0)))
             }
             Some(format) => {
                 let ([width, height], format) = (self::size(size)?, self::format(py, format)?);
                 let (mips, layers, size) = (mips.0, layers.0, [width, height, 1]);
                 let kind = PlanKind::Image { format, size, mips, layers, samples: 1, volume: false, cube: false };
-                (kind, BorrowedHandle::Image(vk::Image::from_raw(handle)))
+                (kind, BorrowedHandle::Image(vk::Image::from_raw(handle.0)))
             }
         };
         let resource = self.device.make(py, |device, _| {

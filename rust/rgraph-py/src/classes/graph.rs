@@ -11,13 +11,14 @@ use rgraph_plan::bake::propose::bake_proposals;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 
-use crate::arguments::convert::{Count, Text, items};
+use crate::arguments::convert::{Count, Text};
 use crate::arguments::keywords;
 use crate::arguments::options;
 use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::propose::{self, Hook};
 use crate::arguments::setup::{UnderWay, is_under_way};
 use crate::arguments::weights::Weights;
+use crate::classes::device_resource;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::plan::{Asked, PyPlan};
@@ -203,10 +204,7 @@ impl PyGraph {
         let unsaid = size.is_none();
         let size = match size {
             None => [1920, 1080],
-            Some(size) => match items(size).transpose()?.as_deref() {
-                Some([width, height]) => [width.extract::<Count>()?.0, height.extract::<Count>()?.0],
-                _ => return Err(PyTypeError::new_err("size is (width, height) in texels")),
-            },
+            Some(size) => device_resource::size(size)?,
         };
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
         let mut state = State::new(Graph::new(name.0, size));

@@ -6,7 +6,7 @@ use rgraph_plan::error::Code;
 use crate::arguments::convert::Text;
 use crate::arguments::setup;
 use crate::classes::module::PyGraphModule;
-use crate::run::error::{one, refusal};
+use crate::run::error::{bad, one, refusal};
 use crate::run::state::find_outwards;
 
 #[pymethods]
@@ -22,7 +22,15 @@ impl PyGraphModule {
     /// -------
     /// Module
     ///     Declare in it, now or later: its passes stand where it was declared.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     RG-E219 if the name is empty.
     fn module<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        if name.0.is_empty() {
+            return Err(bad(slf.py(), Code::BadName, "a module has an empty name", "give it a name"));
+        }
         let full = slf.get().full(name);
         let graph = Self::graph(slf)?;
         let parent = slf.get().slot();

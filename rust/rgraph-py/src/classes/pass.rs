@@ -48,6 +48,12 @@ impl PyPass {
         self.full_name()
     }
 
+    /// The graph that it is declared in: in a setup function the one that is baked, so a clone's own.
+    #[getter]
+    fn graph(&self, py: Python<'_>) -> Py<PyGraph> {
+        self.graph.clone_ref(py)
+    }
+
     /// Where it was declared to run.
     #[getter]
     fn queue(&self) -> &'static str {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -15,7 +14,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::infer::{self, Elements, Needs, Used, Who};
 
-use crate::arguments::convert::{Number, Text, one_or_many};
+use crate::arguments::convert::{Number, Text, during, one_or_many};
 use crate::arguments::declare;
 use crate::arguments::keywords;
 use crate::arguments::pass_links::{self, Earlier, Fallbacks, Link};
@@ -98,15 +97,6 @@ impl<'py> Arguments<'py> {
         known.retain(|name| name != "options");
         Err(keywords::unexpected(function, name, &known))
     }
-}
-
-/// A mistake in the type of a keyword argument, with the argument's name: what PyO3 adds to those that it reads itself.
-fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
-    if error.is_instance_of::<PyTypeError>(py) {
-        // An error without the note is still an error.
-        let _ = error.add_note(py, format!("while processing '{name}'"));
-    }
-    error
 }
 
 /// The text of a name among keyword arguments.

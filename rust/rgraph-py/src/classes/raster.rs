@@ -14,8 +14,9 @@ use rgraph_vk::work::{RasterState, Step};
 use rgraph_work::infer::{self, DepthTarget, Used, Who};
 
 use crate::arguments::bind::misfit;
-use crate::arguments::convert::{Text, clear, items, word_of};
+use crate::arguments::convert::{Text, clear, during, items, word_of};
 use crate::arguments::declare::given;
+use crate::arguments::keywords;
 use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::classes::draw::draw;
@@ -91,6 +92,22 @@ pub fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     word_of(value, "load", Load::from_name, known)
 }
 
+/// The clear value of an argument.
+fn clear_value(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Clear> {
+    clear(value).map_err(|error| during(value.py(), error, name))
+}
+
+/// The exception of a pass without targets: a name that is nearly one was meant as it.
+fn untargeted(arguments: Arguments<'_>) -> PyErr {
+    let known = ["color", "depth"].map(str::to_owned);
+    let typo =
+        arguments.rest().into_iter().find_map(|(name, _)| Some((keywords::near(&name, &known)?.to_owned(), name)));
+    PyTypeError::new_err(match typo {
+        Some((near, name)) => format!("raster() needs color= or depth=, and got '{name}': did you mean '{near}'?"),
+        None => "raster() needs color= or depth=".to_owned(),
+    })
+}
+
 /// Takes `color`, `depth`, `resolve` and their arguments. `state` is called with the number of colour targets; the
 /// aspects that its state writes decide about the access of `depth`.
 pub fn targets(
@@ -117,7 +134,7 @@ pub fn targets(
     let loads = spread(arguments.take("load")?, color.len(), "load")?;
     for ((target, value), said) in color.iter().zip(&clears).zip(&loads) {
         let Some((id, part)) = target else { continue };
-        let value = value.as_ref().map(clear).transpose()?.or(of_color.1);
+        let value = value.as_ref().map(|value| clear_value(value, "clear")).transpose()?.or(of_color.1);
         let said = said.as_ref().map(load).transpose()?.or(of_color.0);
         work.uses(*id, Usage::ColorAttachment, *part, |how| {
             how.details.clear = value;
@@ -144,7 +161,7 @@ pub fn targets(
     let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
     if let Some(depth) = &depth {
         let (at, part) = attachment(depth, work)?;
-        let clear = clear_depth.as_ref().map(clear).transpose()?.or(of_depth.1);
+        let clear = clear_depth.as_ref().map(|value| clear_value(value, "clear_depth")).transpose()?.or(of_depth.1);
         let load = load_depth.as_ref().map(load).transpose()?.or(of_depth.0);
         work.needs.depth(&DepthTarget { at, part, clear, load, stencil_load: None }, &state);
     } else if clear_depth.is_some() || load_depth.is_some() || of_depth != (None, None) {
@@ -291,7 +308,7 @@ impl PyGraphModule {
         let state = |count| raster_state::state(&arguments, count);
         let (mut targets, state) = targets(&arguments, &mut work, state)?;
         if targets.len() == 0 && !targets.depth {
-            return Err(PyTypeError::new_err("raster() needs color= or depth="));
+            return Err(untargeted(arguments));
         }
         let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         targets.check(py, who, &program, &mut work)?;

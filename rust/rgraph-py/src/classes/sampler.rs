@@ -7,6 +7,7 @@ use rgraph_plan::error::Code;
 use rgraph_vk::work::{Address, Border, Compare, Sampler};
 
 use crate::arguments::convert::{Number, Text, items, word};
+use crate::arguments::keywords;
 use crate::arguments::words::{ADDRESSES, BORDERS, COMPARES, FILTERS, name_of, named};
 use crate::run::error::bad;
 
@@ -52,7 +53,7 @@ impl PySampler {
     #[new]
     #[pyo3(signature = (filter = Text("linear"), *, mag = None, min = None, mip = None, address = None,
                         anisotropy = Number(1.0), compare = None, lod = (Number(0.0), Number(1000.0)),
-                        border = Text("transparent")),
+                        border = Text("transparent"), **unknown),
            text_signature = "(filter='linear', *, mag=None, min=None, mip=None, address='clamp', anisotropy=1.0, \
                              compare=None, lod=(0.0, 1000.0), border='transparent')")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -67,7 +68,9 @@ impl PySampler {
         compare: Option<Text<'_>>,
         lod: (Number, Number),
         border: Text<'_>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        keywords::refuse(py.get_type::<Self>().as_any(), "Sampler", unknown)?;
         let filter = linear(py, filter.0)?;
         let or = |name: Option<Text<'_>>| name.map_or(Ok(filter), |Text(name)| linear(py, name));
         let axis = |value: &Bound<'_, PyAny>| named(py, "address mode", value.extract::<Text>()?.0, ADDRESSES);

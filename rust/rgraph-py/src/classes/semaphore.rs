@@ -8,7 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{BinarySemaphore, Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
 
-use crate::arguments::convert::{Number, Text, one_or_many, seconds};
+use crate::arguments::convert::{Bytes, Number, Text, one_or_many, seconds};
 use crate::classes::binary::{PyBinarySemaphore, PyFence};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
@@ -46,11 +46,11 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E102 if it is to be shared, and the driver shares no timelines.
-    #[pyo3(signature = (value = 0, *, shared = false), text_signature = "($self, value=0, *, shared=False)")]
-    fn semaphore(slf: &Bound<'_, Self>, value: u64, shared: bool) -> PyResult<PySemaphore> {
+    #[pyo3(signature = (value = Bytes(0), *, shared = false), text_signature = "($self, value=0, *, shared=False)")]
+    fn semaphore(slf: &Bound<'_, Self>, value: Bytes, shared: bool) -> PyResult<PySemaphore> {
         let semaphore = slf.get().device.make(slf.py(), move |device, _| match shared {
-            true => device.shared_semaphore(value),
-            false => device.semaphore(value),
+            true => device.shared_semaphore(value.0),
+            false => device.semaphore(value.0),
         })?;
         Ok(PySemaphore::of(slf, semaphore))
     }
@@ -88,8 +88,8 @@ impl PySemaphore {
     /// ------
     /// GraphError
     ///     RG-E225 if it is not.
-    fn signal(&self, py: Python<'_>, value: u64) -> PyResult<()> {
-        call(py, |free| self.semaphore.get(free)?.signal(value))
+    fn signal(&self, py: Python<'_>, value: Bytes) -> PyResult<()> {
+        call(py, |free| self.semaphore.get(free)?.signal(value.0))
     }
 
     /// Wait until it has a value.
@@ -106,9 +106,9 @@ impl PySemaphore {
     /// bool
     ///     Whether it has the value; `False`: the time was over first.
     #[pyo3(signature = (value, timeout = None))]
-    fn wait(&self, py: Python<'_>, value: u64, timeout: Option<Number>) -> PyResult<bool> {
+    fn wait(&self, py: Python<'_>, value: Bytes, timeout: Option<Number>) -> PyResult<bool> {
         let timeout = seconds(timeout)?;
-        wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value, Some(slice)))
+        wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value.0, Some(slice)))
     }
 
     /// The device.

@@ -10,7 +10,7 @@ use rgraph_report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpa
 use rgraph_report::{Page, Series, svg};
 use rgraph_vk::Measure;
 
-use crate::arguments::convert::{Text, word};
+use crate::arguments::convert::{Count, Text, word};
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
@@ -265,19 +265,19 @@ impl PyPlan {
     /// ------
     /// GraphError
     ///     If there is no such view.
-    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = svg::WIDTH),
+    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = Count(svg::WIDTH)),
            text_signature = "($self, graph=None, *, view='plan', width=1000)")]
     fn to_svg(
         &self,
         py: Python<'_>,
         graph: Option<&Bound<'_, PyGraph>>,
         view: Text<'_>,
-        width: u32,
+        width: Count,
     ) -> PyResult<String> {
         let named = |name: &str| svg::View::ALL.into_iter().find(|view| view.name() == name);
         let view = word(py, "view of pictures", view.0, named, svg::View::ALL.into_iter().map(svg::View::name))?;
         let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
-        guarded(py, move || svg::picture(&plan, graph.as_deref(), view, width))
+        guarded(py, move || svg::picture(&plan, graph.as_deref(), view, width.0))
     }
 
     /// A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as

@@ -11,7 +11,7 @@ use rgraph_vk::work::Step;
 use rgraph_work::infer::Who;
 use rgraph_work::infer::transfer::{self, Side};
 
-use crate::arguments::convert::{Bytes, Text, clear};
+use crate::arguments::convert::{Bytes, Text, clear, during};
 use crate::arguments::declare::given;
 use crate::arguments::words::{FILTERS, named};
 use crate::classes::module::PyGraphModule;
@@ -77,7 +77,8 @@ pub fn clear_image(
     value: &Bound<'_, PyAny>,
     work: &mut Work,
 ) -> PyResult<Step> {
-    transfer::clear(who, image, clear(value)?, &mut work.needs).map_err(|error| graph_error(py, &error))
+    let value = clear(value).map_err(|error| during(py, error, "value"))?;
+    transfer::clear(who, image, value, &mut work.needs).map_err(|error| graph_error(py, &error))
 }
 
 /// One word again and again in a buffer.
@@ -91,10 +92,10 @@ pub fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         None => Ok(0),
         Some(value) => match value.extract::<i32>() {
             Ok(word) => Ok(word as u32),
-            Err(_) => match value.extract::<Bytes>()?.0.try_into() {
-                Ok(word) => Ok(word),
-                Err(_) => Err(PyTypeError::new_err("a fill is one 32-bit word")),
-            },
+            Err(_) => {
+                let wide = value.extract::<Bytes>().map_err(|error| during(value.py(), error, "word"))?;
+                wide.0.try_into().map_err(|_| PyTypeError::new_err("a fill is one 32-bit word"))
+            }
         },
     }
 }

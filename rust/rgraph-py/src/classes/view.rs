@@ -9,7 +9,7 @@ use rgraph_plan::graph::Ranges;
 
 pub use rgraph_work::infer::Part;
 
-use crate::arguments::convert::{Bytes, Count, aspects};
+use crate::arguments::convert::{Bytes, Count, aspects, during};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::run::error::bad;
 
@@ -73,7 +73,11 @@ impl PyView {
         let (Some(first), Some(last)) = (end("start")?, end("stop")?) else {
             return Err(PyTypeError::new_err("a slice of a buffer has a first byte and an end"));
         };
-        let bytes = range(value.py(), "bytes", first.extract::<Bytes>()?.0, last.extract::<Bytes>()?.0)?;
+        let offset = |end: &Bound<'_, PyAny>, name| match end.extract::<Bytes>() {
+            Ok(Bytes(offset)) => Ok(offset),
+            Err(error) => Err(during(end.py(), error, name)),
+        };
+        let bytes = range(value.py(), "bytes", offset(&first, "start")?, offset(&last, "stop")?)?;
         Self::narrowed(value, |part| part.ranges.bytes = Some(bytes))
     }
 }

@@ -14,7 +14,7 @@ use raw_window_handle::{
 use rgraph_plan::error::Code;
 use rgraph_vk::{Color, Fit, PresentMode, Shown, Surface, Window, WindowInfo, WindowOptions};
 
-use crate::arguments::convert::{Count, Text, word};
+use crate::arguments::convert::{Bytes, Count, Text, word};
 use crate::classes::device::PyDevice;
 use crate::classes::frame::PyFrame;
 use crate::run::detached::{Detached, Plain, call};
@@ -155,7 +155,7 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E107 if the device cannot show it, or was opened without `windows=True`; RG-E122 if the window is gone.
-    #[pyo3(signature = (window = 0, *, display = 0, platform = Text("x11"), size = (Count(1280), Count(720)),
+    #[pyo3(signature = (window = Bytes(0), *, display = Bytes(0), platform = Text("x11"), size = (Count(1280), Count(720)),
                         mode = Text("fifo"), latency = Count(2), color = Text("automatic"), fit = Text("contain"),
                         smooth = true),
            text_signature = "($self, window=0, *, display=0, platform='x11', size=(1280, 720), mode='fifo', latency=2, \
@@ -163,8 +163,8 @@ impl PyDevice {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn window(
         slf: &Bound<'_, Self>,
-        window: u64,
-        display: u64,
+        window: Bytes,
+        display: Bytes,
         platform: Text<'_>,
         size: (Count, Count),
         mode: Text<'_>,
@@ -182,7 +182,7 @@ impl PyDevice {
             fit: of(py, "fit", fit.0, &FITS)?,
             smooth,
         };
-        let native = native(py, platform.0, window, display)?;
+        let native = native(py, platform.0, window.0, display.0)?;
         let window = slf.get().device.make(py, move |device, _| {
             let native = native;
             let surface = match native {
@@ -246,9 +246,9 @@ impl PyWindow {
     /// ----------
     /// width, height
     ///     In texels.
-    fn resize(&self, py: Python<'_>, width: u32, height: u32) -> PyResult<()> {
+    fn resize(&self, py: Python<'_>, width: Count, height: Count) -> PyResult<()> {
         call(py, |free| {
-            self.window.get(free)?.resize([width, height]);
+            self.window.get(free)?.resize([width.0, height.0]);
             Ok(())
         })
     }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 use rgraph_vk::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EntryTable};
 
-use crate::arguments::convert::Count;
+use crate::arguments::convert::{Bytes, Count};
 use crate::arguments::options::Measuring;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;
@@ -58,17 +58,18 @@ impl PyDevice {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn borrow(
         py: Python<'_>,
-        instance: u64,
-        physical_device: u64,
-        device: u64,
-        queues: Vec<(u32, u64)>,
+        instance: Bytes,
+        physical_device: Bytes,
+        device: Bytes,
+        queues: Vec<(Count, Bytes)>,
         loader: Option<PathBuf>,
         labels: bool,
         features: Vec<String>,
         extensions: Vec<String>,
         frames_in_flight: Count,
     ) -> PyResult<Self> {
-        let handles = [instance, physical_device, device].into_iter().chain(queues.iter().map(|(_, queue)| *queue));
+        let handles =
+            [instance.0, physical_device.0, device.0].into_iter().chain(queues.iter().map(|(_, Bytes(queue))| *queue));
         if queues.is_empty() || handles.into_iter().any(|handle| handle == 0) {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give every handle, and at least one queue"));
         }
@@ -79,12 +80,13 @@ impl PyDevice {
         })?;
         let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
         let borrowed = Detached::open(py, || {
-            let queues = queues.iter().map(|(family, queue)| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue)));
+            let queue = |(Count(family), Bytes(queue)): &_| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue));
+            let queues = queues.iter().map(queue);
             let mut borrowed = BorrowedDevice::new(
                 EntryTable::load(loader.as_deref())?,
-                vk::Instance::from_raw(instance),
-                vk::PhysicalDevice::from_raw(physical_device),
-                vk::Device::from_raw(device),
+                vk::Instance::from_raw(instance.0),
+                vk::PhysicalDevice::from_raw(physical_device.0),
+                vk::Device::from_raw(device.0),
                 queues.collect(),
             );
             for feature in &features {

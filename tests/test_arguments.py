@@ -1,0 +1,136 @@
+"""Mistakes in arguments name the argument."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+
+FILL = """
+@group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
+@compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    textureStore(dst, id.xy, vec4(1.0));
+}
+"""
+WHITE = "@fragment fn main() -> @location(0) vec4<f32> { return vec4(1.0); }"
+
+
+@pytest.fixture
+def g() -> rg.Graph:
+    g = rg.Graph("arguments", size=(16, 16))
+    g.image("a", format="rgba8unorm")
+    g.buffer("b", 64)
+    return g
+
+
+NUMBERS: dict[str, list[Callable[[rg.Graph, int], object]]] = {
+    "groups": [
+        lambda g, n: g.compute("p", FILL, dst="a", groups=n),
+        lambda g, n: g.compute("p", FILL, dst="a", groups=(1, n)),
+        lambda g, n: g.compute("p", FILL, dst="a", groups=[1, 1, n]),
+    ],
+    "size": [
+        lambda g, n: g.image("i", (4, n), "rgba8unorm"),
+        lambda g, n: g.image("i", {"x": n, "y": 4}, "rgba8unorm"),
+        lambda g, n: rg.Graph(size=(n, 4)),
+        lambda g, n: g.buffer("i", n),
+        lambda g, n: g.import_buffer("i", n),
+    ],
+    "mips": [
+        lambda g, n: g.image("i", format="rgba8unorm", mips=n),
+        lambda g, n: g.add_pass("p").uses("a", "sampled", mips=n),
+    ],
+    "layers": [
+        lambda g, n: g.image("i", format="rgba8unorm", layers=n),
+        lambda g, n: g.add_pass("p").sampled("a", layers=(0, n)),
+    ],
+    "scale": [lambda g, n: g.image("i", like="a", scale=10 ** (400 if n > 0 else 401))],
+    "start": [lambda g, n: g.find("b")[n:4]],  # type: ignore[index]
+    "stop": [lambda g, n: g.find("b")[0:n]],  # type: ignore[index]
+    "range": [lambda g, n: g.add_pass("p").uses("b", "uniform", range=(n, 4))],
+    "vertices": [lambda g, n: g.raster("p", WHITE, color="a", vertices=n)],
+    "effort": [lambda g, n: g.bake(effort=n)],
+    "order": [lambda g, n: g.layer("l", "a", order=n, clear=(0, 0, 0, 0))],
+    "queues": [lambda g, n: rg.Device(queues=n), lambda g, n: rg.Device.borrow(1, 1, 1, [(n, 1)])],
+    "instance": [lambda g, n: rg.Device.borrow(n, 1, 1, [(0, 1)])],
+    "width": [lambda g, n: g.bake().to_svg(width=n)],
+}
+
+
+@pytest.mark.parametrize("number", [-1, 10**30], ids=["negative", "large"])
+@pytest.mark.parametrize(("name", "call"), [(name, call) for name, calls in NUMBERS.items() for call in calls])
+def test_a_number_out_of_range_is_refused_by_the_name_of_its_argument(
+    g: rg.Graph, name: str, call: Callable[[rg.Graph, int], object], number: int
+) -> None:
+    if name == "width":
+        g.fill("p", "b", 1)
+        g.root("b")
+    declared = [one.name for one in g.passes if one.name != "p"]
+    with pytest.raises(rg.GraphError, match=rf"^RG-E213 {name}: -?1") as caught:
+        call(g, number)
+    assert caught.value.mistakes[0].message.startswith(f"{name}: ")
+    assert "\n  help: numbers here go" in str(caught.value)
+    assert [one.name for one in g.passes if one.name != "p"] == declared
+
+
+@pytest.mark.parametrize("wrong", [True, 1.5, np.float32(2)])
+def test_groups_that_are_no_whole_number_are_not_taken_for_a_buffer(g: rg.Graph, wrong: object) -> None:
+    with pytest.raises((rg.GraphError, TypeError), match="number"):
+        g.compute("p", FILL, dst="a", groups=wrong)  # type: ignore[arg-type]
+    g.compute("p", FILL, dst="a", groups=np.int64(3))
+
+
+def test_a_clear_value_that_is_none_shows_what_it_is_and_names_its_argument(g: rg.Graph) -> None:
+    for call, name in (
+        (lambda: g.clear("c", "a", "red"), "value"),  # type: ignore[arg-type]
+        (lambda: g.raster("c", WHITE, color="a", clear="red"), "clear"),
+        (lambda: g.add_pass("p").color("a", clear="red"), "clear"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=r"alpha\), depth or \(depth, stencil\), not 'red'") as caught:
+            call()
+        assert caught.value.__notes__ == [f"while processing '{name}'"]
+
+
+def test_targets_under_another_spelling_are_suggested(g: rg.Graph) -> None:
+    for wrong, meant in (("colour", "color"), ("colors", "color"), ("dept", "depth")):
+        with pytest.raises(TypeError, match=rf"needs color= or depth=, and got '{wrong}': did you mean '{meant}'\?"):
+            g.raster("p", WHITE, **{wrong: "a"})
+    with pytest.raises(TypeError, match=r"raster\(\) needs color= or depth=$"):
+        g.raster("p", WHITE)
+    with pytest.raises(TypeError, match=r"Sampler\(\) got an unexpected keyword .* 'addres'; did you mean 'address'"):
+        rg.Sampler(addres="clamp")  # type: ignore[call-arg]
+
+
+def test_modules_need_a_name_and_module_values_a_function(g: rg.Graph) -> None:
+    for empty in (lambda: g.module(""), lambda: g.module("m").module("")):
+        with pytest.raises(rg.GraphError, match="RG-E219 a module has an empty name"):
+            empty()
+    for wrong in (5, None, "m"):
+        with pytest.raises(TypeError, match=r"rgraph.module takes a function that declares an instance, not \w+:"):
+            rg.module(wrong)  # type: ignore[arg-type]
+
+
+def test_a_device_needs_a_queue() -> None:
+    with pytest.raises(rg.GraphError, match="RG-E213 0 queues of each kind") as caught:
+        rg.Device(queues=0)
+    assert caught.value.hint == "give queues=1, or more for several of a kind"
+
+
+def test_a_setup_function_reaches_the_graph_that_is_baked_through_its_pass() -> None:
+    """T2: of a clone too, which the function does not know."""
+    seen: list[list[str]] = []
+
+    def setup(p: rg.Pass) -> None:
+        inner = p.graph.image("inner", format="rgba8unorm")
+        p.color(inner)
+        seen.append([one.name for one in p.graph.resources])
+
+    g = rg.Graph("setup", size=(4, 4))
+    assert g.add_pass("draw", setup=setup, side_effects=True).graph is g
+    other = g.clone()
+    other.image("extra", format="rgba8unorm")
+    for graph in (g, other):
+        assert graph.bake().pass_names == ["draw"]
+        assert not [one for one in graph.resources if one.name == "inner"]
+    assert seen == [["inner"], ["extra", "inner"]]
