@@ -129,6 +129,23 @@ def test_a_structure_that_is_built_once_stays(device: rg.Device) -> None:
         assert (np.asarray(frame["out"])[..., 3] > 0).tolist() == hits_triangle(moved(0, 0)).tolist()
 
 
+def test_a_structure_stands_in_for_one_whose_build_is_off(device: rg.Device) -> None:
+    g = rg.Graph()
+    vertices = g.import_array("vertices", TRIANGLE, as_buffer=True)
+    aside = g.import_array("aside", TRIANGLE + np.float32([0.4, 0, 0]), as_buffer=True)
+    coarse = g.build_triangles("coarse", vertices, rebuild="anew")
+    fine = g.build_triangles("fine", aside, conditional="fine", fallback={"fine": coarse})
+    picture(g, g.build_instances("scene", [fine]))
+    judged(g, device)
+    compiled = device.compile(g)
+    with pytest.raises(rg.GraphError, match='acceleration structure "coarse", which no run built'):
+        compiled.run(flags={"anew": False, "fine": False})
+    for anew, on in ((False, True), (True, False), (False, False), (False, True), (True, True)):
+        frame = compiled.run(flags={"anew": anew, "fine": on})
+        hit = hits_triangle(moved(0.4 if on else 0, 0))
+        assert (np.asarray(frame["out"])[..., 3] > 0).tolist() == hit.tolist(), (anew, on)
+
+
 def test_indices_name_the_corners(device: rg.Device) -> None:
     order = np.array([2, 0, 1], np.uint16)
     corners = TRIANGLE[[1, 2, 0]]

@@ -99,10 +99,10 @@ pub(crate) struct Prepared {
     pub sorted: IdVec<PlanPassId, u32>,
     /// Whether some chunks are recorded in each run.
     pub records_again: bool,
-    /// Buffers that live passes use as acceleration structures, where the device has them.
+    /// Buffers that live passes use as acceleration structures, or that stand in for one, where the device has them.
     pub structures: Vec<ResourceId>,
-    /// Uses of those that outlive a run, in the order of the plan: the pass, the memory, whether it is built anew.
-    pub structure_uses: Vec<(PlanPassId, ResourceId, bool)>,
+    /// Uses of those that outlive a run, or that may have a stand-in which does, in the order of the plan.
+    pub structure_uses: Vec<StructureUse>,
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
@@ -450,8 +450,17 @@ impl Drop for Prepared {
     }
 }
 
+/// A use of an acceleration structure.
+#[derive(Clone, Copy)]
+pub(crate) struct StructureUse {
+    pub pass: PlanPassId,
+    pub resource: ResourceId,
+    /// Whether the pass builds it anew.
+    pub builds: bool,
+}
+
 /// See [`Prepared::structures`] and [`Prepared::structure_uses`].
-fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, Vec<(PlanPassId, ResourceId, bool)>) {
+fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, Vec<StructureUse>) {
     let (mut all, mut uses) = (Vec::new(), Vec::new());
     if shared.rays.is_none() {
         return (all, uses);
@@ -460,15 +469,21 @@ fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, 
         Command::Pass { pass, .. } => Some(*pass),
         _ => None,
     });
+    let mut read = Vec::new();
     for pass in order {
         for access in scene.of(pass) {
             if let Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationRead = access.usage {
-                if !all.contains(&access.resource) {
-                    all.push(access.resource);
+                read.clear();
+                read.push(access.resource);
+                scene.add_stand_ins(pass, &mut read);
+                for &one in &read {
+                    if !all.contains(&one) {
+                        all.push(one);
+                    }
                 }
-                if !scene.begins_empty(plan, access.resource) {
-                    let memory = scene.memory[access.resource];
-                    uses.push((pass, memory, access.usage == Usage::AccelerationBuild));
+                if !read.iter().all(|one| scene.begins_empty(plan, *one)) {
+                    let builds = access.usage == Usage::AccelerationBuild;
+                    uses.push(StructureUse { pass, resource: access.resource, builds });
                 }
             }
         }

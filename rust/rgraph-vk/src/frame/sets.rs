@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout};
-use rgraph_plan::id::Span;
+use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
@@ -215,46 +215,43 @@ impl Variant {
 
     /// What a pass reads instead of the output of a pass that is switched off.
     pub(crate) fn stand_in(&self, prepared: &Prepared, pass: PlanPassId, resource: ResourceId) -> ResourceId {
-        let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
-        let mut resource = resource;
-        let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
-        // A pass that is off reads nothing, and what would stand in need not be there.
-        if !self.on[pass] || !is_output(resource) {
+        stand_in(prepared, &self.on, pass, resource)
+    }
+}
+
+/// What a pass reads instead of the output of a pass that is switched off, where `on` says which passes run.
+pub(crate) fn stand_in(
+    prepared: &Prepared,
+    on: &IdVec<PlanPassId, bool>,
+    pass: PlanPassId,
+    resource: ResourceId,
+) -> ResourceId {
+    let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
+    let mut resource = resource;
+    let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
+    // A pass that is off reads nothing, and what would stand in need not be there.
+    if !on[pass] || !is_output(resource) {
+        return resource;
+    }
+    for _ in 0..=graph.fallbacks().len() {
+        let writes = |other: &PlanPassId| {
+            scene.of(*other).iter().any(|access| access.resource == resource && access.usage.writes())
+        };
+        let before = |other: &PlanPassId| *other < pass;
+        let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
+        if on[last] {
             return resource;
         }
-        for _ in 0..=graph.fallbacks().len() {
-            let writes = |other: &PlanPassId| {
-                scene.of(*other).iter().any(|access| {
-                    use rgraph_plan::access::Usage;
-                    access.resource == resource
-                        && matches!(
-                            access.usage,
-                            Usage::ColorAttachment
-                                | Usage::DepthStencilAttachment
-                                | Usage::StorageWrite
-                                | Usage::StorageReadWrite
-                                | Usage::TransferDst
-                                | Usage::ResolveAttachment
-                                | Usage::HostWrite
-                        )
-                })
-            };
-            let before = |other: &PlanPassId| *other < pass;
-            let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
-            if self.on[last] {
-                return resource;
-            }
-            let fallback = graph
-                .fallbacks()
-                .iter()
-                .find(|one| scene.pass_of[last] == Some(one.pass) && scene.resource_of[one.output] == resource);
-            match fallback {
-                Some(fallback) => resource = scene.resource_of[fallback.input],
-                None => return resource,
-            }
+        let fallback = graph
+            .fallbacks()
+            .iter()
+            .find(|one| scene.pass_of[last] == Some(one.pass) && scene.resource_of[one.output] == resource);
+        match fallback {
+            Some(fallback) => resource = scene.resource_of[fallback.input],
+            None => return resource,
         }
-        resource
     }
+    resource
 }
 
 /// What the commands of a pass read, but for descriptors: outputs of passes that are off have stand-ins.

@@ -2,25 +2,33 @@
 
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::Prepared;
+use crate::compile::prepared::{Prepared, StructureUse};
 use crate::error::Error;
 use crate::frame::run::RunState;
+use crate::frame::sets::stand_in;
 
 impl RunState {
     /// Refuses a run that traces, refits or instances a structure that no run built: its memory holds zeros, on which
-    /// drivers hang.
+    /// drivers hang. What stands in for the output of a pass that is off is what is used.
     pub(super) fn check_built(&self, prepared: &Prepared) -> Result<(), Error> {
         let mut built = Vec::new();
-        for &(pass, memory, builds) in &prepared.structure_uses {
-            let physical = prepared.physical(memory, self.run, &self.imports);
-            if !self.on[pass] || built.contains(&memory) || physical.is_none_or(|physical| physical.is_built()) {
+        for &StructureUse { pass, resource, builds } in &prepared.structure_uses {
+            if !self.on[pass] {
+                continue;
+            }
+            let resource = if builds { resource } else { stand_in(prepared, &self.on, pass, resource) };
+            let memory = prepared.scene.memory[resource];
+            if prepared.scene.begins_empty(&prepared.plan, resource) || built.contains(&memory) {
+                continue;
+            }
+            if prepared.physical(memory, self.run, &self.imports).is_none_or(|physical| physical.is_built()) {
                 continue;
             }
             if builds {
                 built.push(memory);
                 continue;
             }
-            let (name, user) = (prepared.plan.resource_name(memory), prepared.plan.pass_name(pass));
+            let (name, user) = (prepared.plan.resource_name(resource), prepared.plan.pass_name(pass));
             let message = format!("pass \"{user}\" uses acceleration structure \"{name}\", which no run built");
             return Err(Error::input(name, message, build_help(prepared, memory)));
         }
@@ -29,10 +37,11 @@ impl RunState {
 
     /// Notes what the run that was submitted built.
     pub(super) fn note_built(&self, prepared: &Prepared) {
-        for &(pass, memory, builds) in &prepared.structure_uses {
+        for &StructureUse { pass, resource, builds } in &prepared.structure_uses {
             if builds
                 && self.on[pass]
-                && let Some(physical) = prepared.physical(memory, self.run, &self.imports)
+                && !prepared.scene.begins_empty(&prepared.plan, resource)
+                && let Some(physical) = prepared.physical(prepared.scene.memory[resource], self.run, &self.imports)
             {
                 physical.set_built(true);
             }
@@ -42,8 +51,8 @@ impl RunState {
 
 /// What builds a structure.
 fn build_help(prepared: &Prepared, memory: ResourceId) -> String {
-    let builder = prepared.structure_uses.iter().find(|(_, of, builds)| *of == memory && *builds);
-    match builder.and_then(|(pass, ..)| prepared.scene.flag_of[*pass]) {
+    let builds = |one: &&StructureUse| one.builds && prepared.scene.memory[one.resource] == memory;
+    match prepared.structure_uses.iter().find(builds).and_then(|one| prepared.scene.flag_of[one.pass]) {
         Some(flag) => {
             let name = &prepared.workload.graph.flags()[flag];
             format!("switch its build on in this run: flags={{\"{name}\": True}}")
