@@ -10,6 +10,7 @@ import pytest
 import clitool
 import rgraph as rg
 from rgraph import cli
+from rgraph.cli._terminal import folded
 
 COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
 
@@ -71,3 +72,44 @@ def test_plans_differences_and_explanations_are_as_wide_as_the_terminal(tmp_path
     whole = clitool.run("bake", "a.rgraph.json", "--text", cwd=tmp_path, COLUMNS=str(columns)).stdout
     assert whole == str(rg.Graph.load(tmp_path / "a.rgraph.json").bake()), "pipes get every line whole"
     assert "".join(whole.split()) == "".join(listed.split()), "the same words"
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("doctor",),
+        ("demo", "fluid", "--frames", "1", "--size", "64x64"),
+        ("watch", "{root}/examples/07_compute.rgraph.json", "--frames", "1", "--serve", "-o", "out"),
+    ],
+)
+def test_remarks_are_as_wide_as_the_terminal(root: Path, tmp_path: Path, arguments: tuple[str, ...], columns: int):
+    given = [argument.format(root=root) for argument in arguments]
+    done = clitool.run("--color", "always", *given, cwd=tmp_path, COLUMNS=str(columns))
+    if done.returncode == 3:
+        pytest.skip("no usable device")
+    assert done.returncode == 0, done.stderr
+    text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
+    lines = [line for line in text.splitlines() if not line.strip().startswith("fix: ")]
+    assert lines
+    assert [line for line in lines if len(line) > columns] == []
+    if arguments[0] == "doctor":
+        whole = clitool.run("doctor", cwd=tmp_path, COLUMNS="100").stdout
+        without_times = [re.sub(r"in[\d.]+ms;openedin\d+ms", "", "".join(one.split())) for one in (text, whole)]
+        assert without_times[0] == without_times[1], "the same words"
+
+
+@pytest.mark.parametrize("columns", ["40", "60"])
+def test_lines_are_folded_at_cells_and_no_word_is_lost(monkeypatch: pytest.MonkeyPatch, columns: str):
+    monkeypatch.setenv("COLUMNS", columns)
+    wide = int(columns)
+    assert folded("short", 4) == ["short"]
+    styled = "  \x1b[32m✓\x1b[0m first cell  \x1b[2msecond cell of several words\x1b[0m  third " + "x" * 70
+    lines = folded(styled, 6)
+    plain = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
+    assert max(map(len, plain)) <= wide
+    assert "".join("".join(lines).split()) == "".join(styled.split()), "styles stay where they are"
+    assert any("second cell of several words" in line for line in plain)
+    path = "\x1b[1mMainView/Shadows/FullscreenShadowBlur/ProjectedExponential.KawaseBlur0\x1b[0m"
+    parts = folded(f"{path} on a device", 2)
+    assert "".join(part.strip() for part in parts).startswith(path), "a word's parts stand on lines of their own"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ __all__ = [
     "complain",
     "figures",
     "fill_closed",
+    "folded",
     "listing",
     "nearest",
     "paint",
@@ -36,6 +38,7 @@ __all__ = [
 
 _CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _WIDEST = 100
+_STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
 class _State:
@@ -158,13 +161,18 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """Write a remark to standard error, unless `--quiet` forbids it.
 
+    A terminal gets lines of its width.
+
     Parameters
     ----------
     text
         The lines, without the last line's end.
     """
-    if not _State.quiet:
-        _write(sys.stderr, text)
+    if _State.quiet:
+        return
+    if _State.error or _seen(sys.stderr):
+        text = "\n".join(part for line in text.splitlines() for part in folded(line, 2))
+    _write(sys.stderr, text)
 
 
 def warn(text: str) -> None:
@@ -306,6 +314,56 @@ def parted(text: str, room: int) -> str:
             word = word[end:]
         words.append(word)
     return " ".join(words)
+
+
+def folded(line: str, margin: int) -> list[str]:
+    """A line as lines of the terminal's width: cells, which two spaces part, stay whole where they can.
+
+    Parameters
+    ----------
+    line
+        The line, which may have styles.
+    margin
+        Columns that stand before further lines, where words leave them.
+    """
+    room = columns()
+    if _long(line) <= room:
+        return [line]
+    start = len(line) - len(line.lstrip(" "))
+    longest = max((long for long in map(_long, line.split()) if long <= room), default=0)
+    later = " " * max(0, min(margin, room - longest))
+    lines = [line[:start]]
+    for cell in re.findall(r"(?:\S| \S)+ *", line[start:]):
+        whole = cell.rstrip()
+        if _long(lines[-1] + whole) > room and _long(later + whole) <= room and lines[-1].strip():
+            lines.append(later)
+        if _long(lines[-1] + whole) <= room:
+            lines[-1] += cell
+            continue
+        for word in re.findall(r"\S+ *", cell):
+            if _long(lines[-1] + word.rstrip()) > room and lines[-1].strip():
+                lines.append(later)
+            first, *parts = _parts(word, room - len(later))
+            lines[-1] += first
+            lines += [later + part for part in parts]
+    return [one.rstrip() for one in lines]
+
+
+def _long(text: str) -> int:
+    """Columns of a text, which may have styles."""
+    return len(_STYLE.sub("", text))
+
+
+def _parts(word: str, room: int) -> list[str]:
+    """A word that is wider than a line as parts, of which only the ends have styles."""
+    if _long(word.rstrip()) <= room:
+        return [word]
+    inner = _STYLE.sub("", word).rstrip()
+    before, _, after = word.partition(inner)
+    first, *parts = parted(inner, room).split(" ")
+    parts = [before + first, *parts]
+    parts[-1] += after
+    return parts
 
 
 def figures(line: str, margin: int) -> str:

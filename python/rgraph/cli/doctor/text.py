@@ -6,12 +6,14 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from rgraph.cli._terminal import columns, paint, size
+from rgraph.cli._terminal import columns, folded, paint, size
 
 __all__ = ["text"]
 
 _MARKS = {True: ("✓", "green"), None: ("·", "dim"), False: ("✗", "red")}
 _VALIDATION = "VK_LAYER_KHRONOS_validation"
+# Columns before what is said about a device.
+_MARGIN = 16
 
 
 def _marked(good: bool | None, *cells: str) -> str:
@@ -23,9 +25,27 @@ def _filled(words: str, margin: str) -> list[str]:
     return textwrap.wrap(words, columns(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
 
 
+class _Whole(str):
+    """A line to type: never broken, so that it can be copied."""
+
+
 def _mended(mend: str) -> str:
-    """The line to type; never broken, so that it can be copied."""
-    return f"      {paint('fix:', 'cyan')} {mend}"
+    return _Whole(f"      {paint('fix:', 'cyan')} {mend}")
+
+
+def _fitted(line: str) -> list[str]:
+    start = len(line) - len(line.lstrip(" "))
+    return [line] if isinstance(line, _Whole) else folded(line, {0: 2, 2: 6}.get(start, start))
+
+
+def _row(name: str, style: str, words: str) -> list[str]:
+    """Something about a device; words that have no room beside the name of the row begin below it."""
+    head = f"       {paint(f'{name:8}', style)}"
+    longest = max(map(len, words.split()))
+    if longest > columns() - _MARGIN:
+        return [head.rstrip(), *_filled(words, " " * max(0, min(_MARGIN, columns() - longest)))]
+    first, *more = textwrap.wrap(words, columns() - _MARGIN, break_on_hyphens=False)
+    return [f"{head} {first}", *(" " * _MARGIN + line for line in more)]
 
 
 def _version(numbers: list[int] | None) -> str:
@@ -111,13 +131,12 @@ class _Text:
         rows.append(("memory", ", ".join(heaps)))
         if good:
             rows.append(("ran", f"a graph, in {ran['run_ms']:.1f} ms; opened in {ran['open_ms']:.0f} ms"))
-        self.lines += [f"       {paint(f'{name:8}', 'dim')} {words}" for name, words in rows]
+        for name, words in rows:
+            self.lines += _row(name, "dim", words)
         for one in [*device["needs"], *device["offers"]]:
             if not one["has"]:
                 style = "dim" if one in device["offers"] else "red"
-                words = textwrap.wrap(f"{one['name']}: {one['wanted_by']}", columns() - 16)
-                self.lines.append(f"       {paint('lacks   ', style)} {words[0]}")
-                self.lines += [" " * 16 + line for line in words[1:]]
+                self.lines += _row("lacks", style, f"{one['name']}: {one['wanted_by']}")
         self.findings(device["name"])
 
     def layers(self) -> None:
@@ -144,7 +163,7 @@ class _Text:
             self.title("Environment")
             for name, value in self.report["environment"].items():
                 wrong = any(one["about"] == name for one in self.left)
-                self.lines.append(_marked(False if wrong else None, f"{name}={value}"[: columns() - 4]))
+                self.lines.append(_marked(False if wrong else None, f"{name}={value}"))
                 self.findings(name)
         self.title("Beside rgraph", paint("all optional", "dim"))
         wide = max(len(one["name"]) for one in self.report["extras"])
@@ -161,7 +180,7 @@ class _Text:
             return
         self.lines += ["", f"{paint('Graphs cannot run here', 'red')}: there is no usable device. Planning works."]
         if self.report["findings"]:
-            self.lines.append(f"  {self.report['findings'][0]['mend']}")
+            self.lines.append(_Whole(f"  {self.report['findings'][0]['mend']}"))
 
 
 def text(report: dict[str, Any]) -> str:
@@ -185,4 +204,4 @@ def text(report: dict[str, Any]) -> str:
     out.layers()
     out.rest()
     out.verdict()
-    return "\n".join(out.lines)
+    return "\n".join(part for line in out.lines for part in _fitted(line))
