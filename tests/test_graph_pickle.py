@@ -72,7 +72,7 @@ def test_reprs_say_what_things_are():
     assert repr(g.find("photo").mip(0)) == '<View of "photo" 3x2 rgba8unorm, mip 0>'
     assert repr(g.find("photo").mips(0, 2)) == '<View of "photo" 3x2 rgba8unorm, mips 0 to 2>'
     html = g._repr_html_()
-    for words in ("pickled, 32 × 16", "<td>scale</td>", "storage_read src", "3x2 rgba8unorm", "<td>root</td>"):
+    for words in ("pickled, 32 × 16", ">scale</td>", "storage_read src", "3x2 rgba8unorm", ">root</td>"):
         assert words in html
 
 
@@ -92,14 +92,17 @@ def test_notebooks_show_what_a_pass_does_and_who_uses_a_view():
     g.add_pass("fill", queue="compute").storage_write(chain, mips=0)
     g.add_pass("shrink", queue="compute").storage_read(chain, mips=0).storage_write(chain, mips=1)
     g.root(chain)
-    shrink = g.passes[1]._repr_html_()
+    plain = [
+        one._repr_html_().replace(' style="text-align:left"', "")
+        for one in (g.passes[1], chain, chain.mip(0), chain.mip(2))
+    ]
+    shrink, whole, first, last = plain
     assert "pass shrink on compute" in shrink
     for words in (
         "<td>chain</td><td>storage_read</td><td>mips [0, 1]</td>",
         "<td>storage_write</td><td>mips [1, 2]</td>",
     ):
         assert words in shrink
-    whole, first, last = (one._repr_html_() for one in (chain, chain.mip(0), chain.mip(2)))
     assert (whole.count("<td>fill</td>"), whole.count("<td>shrink</td>")) == (1, 2)
     assert (first.count("<td>fill</td>"), first.count("<td>shrink</td>")) == (1, 1)
     assert "mip 2" in last

@@ -34,10 +34,21 @@ def _cell(value: object) -> str:
     return value.html() if isinstance(value, _Bar) else escape("" if value is None else str(value))
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and value.replace(".", "", 1).isdecimal())
+
+
 def _table(title: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     listed = list(rows)
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in listed[:_MOST])
+    # Notebooks align all cells to the right, which is for numbers.
+    sides = [
+        "" if all(_is_number(row[at]) for row in listed) else ' style="text-align:left"' for at in range(len(names))
+    ]
+    head = "".join(f"<th{side}>{escape(name)}</th>" for name, side in zip(names, sides, strict=True))
+    body = "".join(
+        f"<tr>{''.join(f'<td{side}>{_cell(cell)}</td>' for cell, side in zip(row, sides, strict=True))}</tr>"
+        for row in listed[:_MOST]
+    )
     more = f"<p>and {len(listed) - _MOST} more</p>" if len(listed) > _MOST else ""
     return f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 

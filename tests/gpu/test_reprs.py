@@ -83,7 +83,7 @@ def test_notebooks_show_frames_reports_and_devices(device: rg.Device):
     html = frame._repr_html_()
     assert "data:image/png;base64," in html
     assert "(2, 3, 3) of uint8" in html
-    assert "<td>scale</td>" in frame.report._repr_html_()
+    assert ">scale</td>" in frame.report._repr_html_()
     assert "no GPU times" in device.run(g).report._repr_html_()
     assert device.info.name in device._repr_html_()
 

@@ -76,14 +76,14 @@ def test_resources_tell_who_uses_them(deferred: Path):
     [lit] = [one for one in graph.resources if one.name == "lit"]
     output = lit._repr_html_()
     assert "<table>" in output
-    assert re.search(r"<td>lighting</td><td>\w+</td>", output)
+    assert re.search(r'>lighting</td><td style="text-align:left">\w+</td>', output)
 
 
 def test_series_are_tables(frame: rg.Plan):
     spans = [{"name": "lighting", "queue": "graphics", "begin_us": 0.0, "end_us": 8.0}]
     output = rg.Series([spans, spans])._repr_html_()
     assert "2 frames" in output
-    assert "<td>lighting</td><td>8.0</td>" in output
+    assert ">lighting</td><td>8.0</td>" in output
 
 
 def converted(*values: Any) -> str:
@@ -115,4 +115,4 @@ def test_converted_notebooks_are_alive_without_a_kernel(show, frame: rg.Plan, de
     for part in ("html", "body"):
         over = page.locator(part).evaluate("(one) => one.scrollHeight - one.clientHeight")
         assert over == 0, part
-    assert "<td>lighting</td><td>8.0</td>" in opened.page.content()
+    assert ">lighting</td><td>8.0</td>" in opened.page.content()
