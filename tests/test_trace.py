@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -225,3 +226,151 @@ def test_pictures_count_one_as_one():
     drawn = graph.bake("single_queue").to_svg()
     assert "1 submit ·" in drawn
     assert "1 barrier call ·" in drawn
+
+
+class Imported:
+    """A trace as Perfetto's reader of this format takes it, by its rules.
+
+    Times are truncated to nanoseconds, and events are sorted by them; those of one time keep their order in the file. A
+    slice that ends at or before another one's begin is closed by that; one that ends behind the slice which holds it is
+    dropped. A flow has the number, category and name of its other end; it begins at the slice that was opened last on
+    its thread and is still open, and so does its end with `"bp": "e"`; without such a slice, or without a begin before
+    the end, it is dropped. Spans of a number and category begin before they end. Counters have numbers only.
+    """
+
+    def __init__(self, trace: str) -> None:
+        self.faults: list[str] = []
+        self.flows: dict[tuple, list[str]] = {}
+        self._stacks: dict[tuple[int, int], list[tuple[int, str]]] = defaultdict(list)
+        self._spans: dict[tuple, list[int]] = defaultdict(list)
+        self.names: dict[tuple, str] = {}
+        all_events = json.loads(trace)["traceEvents"]
+        for event in all_events:
+            assert {"ph", "pid", "tid", "name"} <= event.keys()
+            assert type(event["pid"]) is int
+            assert type(event["tid"]) is int
+        timed = [event for event in all_events if event["ph"] != "M"]
+        for event in [event for event in all_events if event["ph"] == "M"]:
+            self.names[event["name"], event["pid"], event["tid"]] = event["args"]["name"]
+        for event in sorted(timed, key=lambda event: int(event["ts"] * 1000)):
+            getattr(self, f"_{event['ph']}")(event, int(event["ts"] * 1000), (event["pid"], event["tid"]))
+        self.faults += [f"{span} does not end" for span, open_ in self._spans.items() if open_]
+        self.faults += [f"{flow} does not end" for flow, ends in self.flows.items() if len(ends) != 2]
+
+    def _X(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        if ("thread_name", *lane) not in self.names or ("process_name", lane[0], 0) not in self.names:
+            self.faults.append(f"{event['name']} is on a lane without a name")
+        stack = self._stacks[lane]
+        while stack and stack[-1][0] <= at:
+            stack.pop()
+        end = at + int(event["dur"] * 1000)
+        if stack and end > stack[-1][0]:
+            self.faults.append(f"{event['name']} ends behind {stack[-1][1]}: dropped")
+        else:
+            stack.append((end, event["name"]))
+
+    def _i(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        if event["s"] not in ("g", "p", "t"):
+            self.faults.append(f"{event['name']}: no scope")
+
+    def _C(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        if not event["args"] or any(type(value) not in (int, float) for value in event["args"].values()):
+            self.faults.append(f"{event['name']}: no number")
+
+    def _s(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        flow = event["id"], event["cat"], event["name"]
+        stack = self._stacks[lane]
+        if flow in self.flows or type(event["id"]) is not int or not stack:
+            self.faults.append(f"{flow} begins nowhere, or twice")
+        self.flows[flow] = [stack[-1][1]] if stack else []
+
+    def _f(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        flow = event["id"], event["cat"], event["name"]
+        stack = self._stacks[lane]
+        if event["bp"] != "e" or flow not in self.flows or not stack:
+            self.faults.append(f"{flow} ends nowhere, or before it begins")
+            return
+        self.flows[flow].append(stack[-1][1])
+
+    def _b(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        self._spans[event["cat"], event["id"], event["name"], event["pid"]].append(at)
+
+    def _e(self, event: dict, at: int, lane: tuple[int, int]) -> None:
+        span = self._spans[event["cat"], event["id"], event["name"], event["pid"]]
+        if not span or span.pop() > at:
+            self.faults.append(f"{event['name']} ends before it begins")
+
+
+def host_spans(chance: random.Random, begin: float, end: float, depth: int) -> list[dict]:
+    """Spans in spans, of which some begin or end with what is around them."""
+    out = [{"name": f"span {depth}", "begin_us": begin, "end_us": end}]
+    at = begin
+    while depth and at < end and chance.random() < 0.8:
+        to = chance.choice((end, at + (end - at) * chance.random()))
+        out += host_spans(chance, at, to, depth - 1)
+        at = to
+    return out
+
+
+def waits_of(plan: rg.Plan) -> list[list[str]]:
+    """The last pass before each signal, and the first behind the wait for it."""
+    signals = {(batch.queue, batch.signal): batch for batch in plan.batches if batch.signal}
+    return sorted(
+        [signals[wait.queue, wait.value].passes[-1], batch.passes[0]]
+        for batch in plan.batches
+        for wait in batch.waits
+        if not wait.previous_run
+    )
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "plans").glob("*.rgraph.json")), ids=lambda path: path.stem
+)
+def test_traces_of_plans_are_read_by_the_rules_of_perfetto(path: Path):
+    plan = rg.Graph.load(path).bake(rg.Profile.discrete())
+    imported = Imported(plan.to_trace())
+    assert imported.faults == []
+    assert sorted(imported.flows.values()) == waits_of(plan)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_measured_traces_are_read_by_the_rules_of_perfetto(frame: rg.Plan, seed: int):
+    chance = random.Random(seed)
+    plan = layered(4, 9).bake(rg.Profile.discrete()) if seed % 2 else frame
+    free: dict[str, float] = defaultdict(float)
+    spans = []
+    for one in plan.passes:
+        if one.queue is None:
+            continue
+        # Passes of one queue overlap, follow each other without a gap, and take no time, as timestamps have it.
+        begin = max(0.0, free[one.queue] - chance.choice((0.0, 0.0, 0.3, 4.7)))
+        end = begin + chance.choice((0.0, 0.04, 1.0 / 3, 12.8, 100.0))
+        free[one.queue] = max(free[one.queue], end)
+        spans.append(rg_span(one.name, one.queue, begin, end))
+
+    class Report:
+        timeline = spans
+        host_spans = (
+            {"name": "record", "begin_us": -50.2, "end_us": 20.0},
+            {"name": "upload", "begin_us": 20.0, "end_us": 20.0},
+            {"name": "submit", "begin_us": 10.0, "end_us": 60.0},
+            *host_spans(chance, 100.0, 900.0, 4),
+        )
+        calibrated = True
+
+    imported = Imported(plan.to_trace(Report()))
+    assert [fault for fault in imported.faults if "dropped" in fault or "lane" in fault] == []
+    assert imported.faults == []
+
+
+def test_the_reader_finds_what_it_is_for(frame: rg.Plan):
+    values = json.loads(frame.to_trace())
+    slices = [event for event in values["traceEvents"] if event["ph"] == "X"]
+    slices[1]["ts"] = slices[0]["ts"] + slices[0]["dur"] / 2
+    slices[1]["tid"] = slices[0]["tid"]
+    slices[1]["dur"] = slices[0]["dur"]
+    ends = [event for event in values["traceEvents"] if event["ph"] == "f"]
+    ends[0]["ts"] = -1.0
+    faults = " ".join(Imported(json.dumps(values)).faults)
+    assert "dropped" in faults
+    assert "before it begins" in faults

@@ -154,36 +154,41 @@ fn passes(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec
 
 /// What the host did, apart from passes. Slices that overlap without nesting get lanes of their own.
 fn host(plan: &Plan, measured: Option<&Measured>, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec<Value>) {
-    let Some(measured) = measured else {
+    let Some(measured) = measured.filter(|measured| !measured.host.is_empty()) else {
         if times.iter_ids().any(|(pass, time)| time.is_some() && plan.passes[pass].queue.is_none()) {
             events.push(meta("process_name", HOST, 0, "CPU"));
         }
         return;
     };
-    if measured.host.is_empty() {
-        return;
-    }
     let clock = if measured.calibrated { "" } else { " (its own clock)" };
     events.push(meta("process_name", HOST, 0, &format!("CPU{clock}")));
     events.push(meta("thread_name", HOST, 1, "host"));
     let mut spans: Vec<_> = measured.host.iter().collect();
     spans.sort_by(|a, b| (a.begin_us, -a.end_us).partial_cmp(&(b.begin_us, -b.end_us)).expect("times are finite"));
-    let mut open: Vec<Vec<f64>> = Vec::new();
+    // Ends of the slices that are open on each lane: as they are, and as they are written.
+    let mut open: Vec<Vec<[f64; 2]>> = Vec::new();
     for span in spans {
         let is_pass = plan.find_pass(&span.name).is_some_and(|pass| times[pass].is_some());
         if is_pass {
             continue;
         }
-        open.iter_mut().for_each(|lane| lane.retain(|end| *end > span.begin_us));
-        let fits = |lane: &Vec<f64>| lane.last().is_none_or(|end| *end >= span.end_us);
+        open.iter_mut().for_each(|lane| lane.retain(|end| end[0] > span.begin_us));
+        let fits = |lane: &Vec<[f64; 2]>| lane.last().is_none_or(|end| end[0] >= span.end_us);
         let at = open.iter().position(fits).unwrap_or(open.len());
         if at == open.len() {
             open.push(Vec::new());
+            if at > 0 {
+                events.push(meta("thread_name", HOST, 1 + at, &format!("host ({})", at + 1)));
+            }
         }
-        open[at].push(span.end_us);
+        // Importers cut begin and duration to nanoseconds, each by itself: what ends with the slice around it ends a little
+        // before, or it would end behind.
+        let around = open[at].last().map_or(f64::INFINITY, |around| around[1] - INSIDE);
+        let end = span.end_us.min(around).max(span.begin_us);
+        open[at].push([span.end_us, end]);
         events.push(json!({
             "ph": "X", "name": plain(&span.name), "cat": "host", "pid": HOST, "tid": 1 + at,
-            "ts": span.begin_us, "dur": (span.end_us - span.begin_us).max(0.0),
+            "ts": span.begin_us, "dur": end - span.begin_us,
         }));
     }
 }
