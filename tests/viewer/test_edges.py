@@ -5,6 +5,7 @@ import re
 import pytest
 
 import rgraph as rg
+from rgraph.demo import deferred
 
 from .test_page import large
 
@@ -126,3 +127,16 @@ def test_a_line_under_the_pointer_lights_up_and_is_pinned(show):
     assert "lit" in page.locator(".tip p").first.inner_text()
     page.mouse.click(second["x"] - 9, second["y"] + second["height"] / 2)
     assert opened.pinned == "lit"
+
+
+def test_in_a_small_window_forty_passes_and_their_lines_have_names(show):
+    plan = deferred.build((480, 270)).bake("discrete")
+    assert len(plan.passes) > 40
+    opened = show(plan.to_html(), fragment="#view=graph", width=800, height=600)
+    opened.settled()
+    boxes = opened.page.locator("#view-graph .node").all_inner_texts()
+    assert len(boxes) > 12
+    assert [text for text in boxes if "…" in text] == []
+    found = opened.page.evaluate(COVERED)
+    assert found["covered"] == []
+    assert found["seen"] >= 5

@@ -290,6 +290,7 @@ def test_every_column_of_the_passes_is_in_view(show):
     name = page.locator("#view-tables").get_by_role("rowheader").nth(3)
     assert "BlendIrradiance" in name.inner_text()
     assert name.get_attribute("title") == "Lighting.DiffuseProbeGrid.BlendIrradiance3"
+    frame.evaluate("one => { one.scrollTop = one.scrollHeight }")
     assert "nobody reads" in page.locator("#view-tables .row", has_text="unseen").inner_text(), "its reason is whole"
 
 
@@ -342,3 +343,114 @@ def test_the_bound_of_a_heap_is_what_is_alive_at_once(browser, root: Path, seed:
     page = browser.new_page()
     assert page.evaluate(BOUND, [source, [*given, (first, last, *memory)]]) == max(alive)
     page.close()
+
+
+def named(passes: int) -> rg.Plan:
+    """Passes of a few groups whose names begin alike and end alike, as engines call them."""
+    groups = ("Shadows.CascadesESM", "Shadows.ProjectedESM", "LightAdaptation.LookModificationTransformPass")
+    graph = rg.Graph("names", size=(64, 64))
+    before = None
+    for at in range(passes):
+        name = f"{groups[at % 3]}.KawaseBlur{at // 3}"
+        image = graph.image(f"{name}.Output", format="rgba8unorm")
+        made = graph.add_pass(name, weight_us=1000.0 + at).color(image)
+        before = image if before is None else (made.sampled(before), image)[1]
+    graph.root(before)
+    return graph.bake("discrete")
+
+
+def times_of(plan: rg.Plan, runs: int) -> rg.Series:
+    """The modelled times as those of some runs, each a little longer."""
+    spans = [{"name": one.name, "queue": one.queue, "begin_us": one.start_us} for one in plan.passes]
+    return rg.Series(
+        [{**span, "end_us": one.start_us + one.duration_us + run} for span, one in zip(spans, plan.passes, strict=True)]
+        for run in range(runs)
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (800, 600)])
+@pytest.mark.parametrize("view", ["tables", "frames"])
+def test_names_of_passes_in_tables_tell_them_apart(show, view: str, width: int, height: int):
+    plan = named(24)
+    html = plan.to_html(report=times_of(plan, 12))
+    page = show(html, fragment=f"#view={view}", width=width, height=height).page
+    heads = page.locator(f"#view-{view}").get_by_role("rowheader")
+    texts = heads.all_inner_texts()
+    assert len(texts) > 3
+    assert len(set(texts)) == len(texts)
+    for head, text in zip(heads.all(), texts, strict=True):
+        name = head.get_attribute("title") or text
+        own = name.rsplit(".", 1)[1]
+        assert own in text.replace("\n", ""), "its last part is whole"
+        assert head.evaluate(
+            "one => one.scrollHeight <= one.clientHeight + 1 && one.scrollWidth <= one.clientWidth + 1"
+        )
+
+
+def test_columns_of_tables_are_as_wide_as_one_wants(show):
+    page = show(named(24).to_html(), fragment="#view=tables", width=1440, height=900).page
+    head = page.locator("#view-tables").get_by_role("columnheader", name="Pass", exact=True)
+    first = page.locator("#view-tables").get_by_role("rowheader").first
+
+    def wide() -> float:
+        return head.bounding_box()["width"]
+
+    start = wide()
+    box = head.bounding_box()
+    page.mouse.move(box["x"] + box["width"], box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] + 300, box["y"] + 8, steps=3)
+    page.mouse.up()
+    assert wide() == pytest.approx(start + 300, abs=2)
+    assert first.inner_text().replace("\n", "") == "Shadows.CascadesESM.KawaseBlur0"
+    head.get_by_role("button").focus()
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Shift+ArrowLeft")
+    assert wide() == pytest.approx(start + 268, abs=2)
+    box = head.bounding_box()
+    page.mouse.dblclick(box["x"] + box["width"], box["y"] + 8)
+    assert wide() == pytest.approx(start, abs=2)
+
+
+def test_the_map_is_as_wide_as_the_axis_where_the_host_began_earlier(show, frame: rg.Plan):
+    class Report:
+        timeline = tuple(
+            {"name": one.name, "queue": "graphics", "begin_us": one.start_us, "end_us": one.start_us + 2}
+            for one in frame.passes
+        )
+        calibrated = True
+        host_spans = ({"name": "record", "begin_us": -40.0, "end_us": -4.0},)
+
+    opened = show(frame.to_html(report=Report()))
+    page = opened.page
+
+    def edges(selector: str) -> list[float]:
+        box = page.locator(f"#view-frame {selector}").first.bounding_box()
+        return [box["x"], box["x"] + box["width"]]
+
+    assert edges(".minimap .window") == pytest.approx(edges(".minimap .area"), abs=1)
+    page.keyboard.press("f")
+    opened.settled()
+    assert edges(".minimap .window") == pytest.approx(edges(".minimap .area"), abs=1), "with what the host did before"
+    page.keyboard.press("w")
+    opened.settled()
+    left, right = edges(".minimap .window")
+    assert right - left == pytest.approx((edges(".minimap .area")[1] - edges(".minimap .area")[0]) / 1.5, rel=0.03)
+
+
+def test_a_pane_that_waits_for_room_is_on_paper(show, rich: str):
+    opened = show(rich, width=800, height=600)
+    page = opened.page
+    memory = page.locator("#view-frame").get_by_role("button", name="Memory", exact=True)
+    assert memory.get_attribute("aria-expanded") == "false"
+    page.emulate_media(media="print")
+    opened.settled()
+    assert page.locator("#view-frame .pane.memory .block:visible").count() > 3
+    page.emulate_media(media="screen")
+    opened.settled()
+    assert memory.get_attribute("aria-expanded") == "false"
+    memory.click()
+    page.emulate_media(media="print")
+    page.emulate_media(media="screen")
+    opened.settled()
+    assert memory.get_attribute("aria-expanded") == "true", "what was opened by hand stays open"

@@ -13,6 +13,8 @@ class Axis {
 
   use(scale) {
     this.scale = scale;
+    // Whether it has shown more than what is shown first.
+    this.wide = false;
     this.from = scale.start || 0;
     this.to = scale.extent;
     if (scale.shown) this.show(...scale.shown);
@@ -32,10 +34,12 @@ class Axis {
   }
 
   show(from, to) {
-    const { extent, start = 0 } = this.scale;
+    const { extent, start = 0, shown } = this.scale;
     const span = clamp(to - from, this.smallest, extent - start);
     this.from = clamp(from, start, extent - span);
     this.to = this.from + span;
+    const slack = span * 1e-9;
+    this.wide ||= Boolean(shown && (this.from < shown[0] - slack || this.to > shown[1] + slack));
   }
 
   fit() {

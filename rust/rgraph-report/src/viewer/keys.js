@@ -1,7 +1,7 @@
 // The keyboard: everything that a pointer can do. Letters work everywhere but in fields that take text.
 
 const KEYS = [
-  ['← → ↑ ↓', 'walk from mark to mark'], ['Home End', 'first and last of the row'], ['Enter', 'pin, or magnify many'],
+  ['← → ↑ ↓', 'walk from mark to mark'], ['Home End', 'first and last of the row'], ['Shift + ← →', 'width of a column, on its head'], ['Enter', 'pin, or magnify many'],
   ['Esc', 'close, unpin, stop searching'], ['1 … 9', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
   ['[ ]', 'pass before and after, in plan order'], ['b B', 'next and previous barrier'], ['n N', 'next and previous finding'],
   ['a d', 'pan left and right'], ['w s', 'zoom in and out'], ['f', 'fit all'], ['z', 'zoom to what is pinned'],

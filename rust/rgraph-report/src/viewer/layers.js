@@ -13,7 +13,7 @@ const LONG = { layers: 12, many: 600 };
 
 // A drawing that would be smaller than `least` when all of it is in view is as wide as the window at the scale `opens`.
 // None opens larger than `most`. From `easy` on most names are whole.
-const LEGIBLE = { least: 0.4, easy: 0.6, opens: 0.8, most: 1.5 };
+const LEGIBLE = { least: 0.5, easy: 0.6, opens: 0.8, most: 1.5 };
 
 // A drawing of this share of the largest scale is as good if it can be read easily, and better with fewer lines that wrap.
 const NEARLY = 0.85;

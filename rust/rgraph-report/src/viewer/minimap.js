@@ -1,5 +1,6 @@
 // The map of the whole frame above the panes, on the scale of the axis: passes by queue over the bytes that are alive,
-// and a window on the part in view that can be dragged and stretched.
+// and a window on the part in view that can be dragged and stretched. What the host did before and after the frame is in
+// it once the axis has shown that.
 
 class Minimap {
   constructor(stack) {
@@ -19,27 +20,34 @@ class Minimap {
     return h('div', { class: 'minimap' }, this.text, this.area);
   }
 
+  // Where the map begins and ends.
+  get range() {
+    const { wide, scale: { start = 0, extent, shown } } = this.stack.axis;
+    return shown && !wide ? shown : [start, extent];
+  }
+
   draw() {
     const { axis, names } = this.stack;
-    const { start = 0, extent } = axis.scale;
+    const [start, extent] = this.range;
     const [from, to] = [(axis.from - start) / (extent - start), (axis.to - start) / (extent - start)];
     place(this.text, 12, null, names - 20);
     place(this.area, names, null, axis.width);
     this.window.style.left = `${from * 100}%`;
     this.window.style.width = `${(to - from) * 100}%`;
-    const key = `${axis.scale.id} ${axis.width} ${theme.get()} ${matchMedia('(prefers-color-scheme: dark)').matches} ${document.documentElement.className}`;
+    const key = `${axis.scale.id} ${start} ${extent} ${axis.width} ${theme.get()} ${matchMedia('(prefers-color-scheme: dark)').matches} ${document.documentElement.className}`;
     if (this.drawn === key) return;
     this.drawn = key;
     this.picture(axis);
   }
 
   picture({ scale, width }) {
+    const [start, extent] = this.range;
     const density = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * density);
     this.canvas.height = 40 * density;
     const brush = this.canvas.getContext('2d');
     brush.scale(density, density);
-    const { start = 0, extent, begin, end } = scale;
+    const { begin, end } = scale;
     const x = (value) => ((value - start) / (extent - start)) * width;
     const colours = paints();
     const { alive, peak } = frameMemory();
@@ -63,7 +71,7 @@ class Minimap {
     if (event.button !== 0) return;
     const { axis } = this.stack;
     const { left, width } = this.area.getBoundingClientRect();
-    const { start = 0, extent } = axis.scale;
+    const [start, extent] = this.range;
     const value = (x) => start + ((x - left) / width) * (extent - start);
     const near = (side) => Math.abs(value(event.clientX) - side) < (6 / width) * (extent - start);
     const whole = axis.to - axis.from > (extent - start) * 0.999;

@@ -160,6 +160,7 @@ class Stack {
       this.print();
       return;
     }
+    for (const pane of this.panes) if (pane.onPaper) this.fold(pane, true);
     this.measure();
     this.heights();
     this.drawRuler();
@@ -170,8 +171,13 @@ class Stack {
     this.mark();
   }
 
-  // On paper the axis is as wide as the page, and every row of every pane is drawn.
+  // On paper the axis is as wide as the page, and every row of every pane is drawn, also of those that only wait for room.
   print() {
+    for (const pane of this.panes) {
+      if (!pane.waits) continue;
+      this.fold(pane, true);
+      pane.onPaper = true;
+    }
     this.measure();
     this.names = column.width(PAPER, this.listed);
     this.width = PAPER;
@@ -239,6 +245,8 @@ class Stack {
     pane.frame.hidden = pane.folded;
     pane.tools.hidden = pane.folded;
     pane.folder.setAttribute('aria-expanded', String(!pane.folded));
+    pane.waits = Boolean(quiet && pane.folded);
+    pane.onPaper = false;
     this.shared = '';
     if (!quiet) this.draw();
   }

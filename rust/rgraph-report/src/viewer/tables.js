@@ -1,8 +1,9 @@
 // Everything as tables to sort and to copy: what the drawings show, for those who rather read it.
 
 const TABLE_ROW = 26;
-// Where the last column, mostly a reason, has less room than a third of its texts want, rows have two lines.
-const DEEP_ROW = 42;
+// Rows have two lines where the last column, mostly a reason, has less room than a third of its texts want, or where a
+// tenth of the names would be cut in one.
+const DEEP_ROW = 38;
 // It has at least this width.
 // Of both sides of a cell together, and where not all columns are in view otherwise.
 const MARGIN = 20;
@@ -10,6 +11,9 @@ const TIGHT = 8;
 const LAST_COLUMN = 196;
 // Columns of names are no narrower, where that brings all columns into view.
 const NAME_COLUMN = 120;
+const ROOMY_COLUMN = 210;
+// No column is made narrower by hand.
+const LEAST_COLUMN = 44;
 // Rows that decide that.
 const ROWS_MEASURED = 2000;
 // As many rows are printed, of tables and of resources.
@@ -127,6 +131,8 @@ class Tables extends GridView {
     super(id, title, label);
     this.which = 'passes';
     this.sort = [0, 1];
+    // Widths of columns that were chosen by hand, by table.
+    this.chosen = {};
   }
 
   start() {
@@ -246,7 +252,18 @@ class Tables extends GridView {
       const button = h('button', { type: 'button', onclick: () => this.sortBy(column) }, table.columns[column] + arrow);
       const direction = this.sort[1] > 0 ? 'ascending' : 'descending';
       const figures = rows.some((values) => typeof values[column] === 'number');
-      const head = h('div', { role: 'columnheader', class: figures ? 'th figure' : 'th', 'aria-colindex': at + 1, 'aria-sort': sorted ? direction : 'none' }, button);
+      const edge = h('i', { class: 'edge', 'aria-hidden': 'true', title: 'Drag: width of the column. Twice: as before.' });
+      edge.addEventListener('pointerdown', (event) => this.widen(event, column, widths.of[column]));
+      edge.addEventListener('dblclick', () => this.setWidth(column, null));
+      button.addEventListener('keydown', (event) => {
+        const by = event.shiftKey && { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+        if (!by) return;
+        this.setWidth(column, widths.of[column] + by);
+        this.headOf(column)?.focus();
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      const head = h('div', { role: 'columnheader', class: figures ? 'th figure' : 'th', 'aria-colindex': at + 1, 'aria-sort': sorted ? direction : 'none' }, button, edge);
       return place(head, widths.at[column], 0, widths.of[column], TABLE_ROW);
     });
     this.row(0, 0, TABLE_ROW, heads, 'row heads');
@@ -256,8 +273,11 @@ class Tables extends GridView {
       const cells = columns.map((column, at) => {
         const value = values[column];
         const id = `${row}:${key}#${column}`;
+        const tight = widths.of[column] < widths.whole[column];
+        const inside = table.inside?.(list[row], column, value) || (typeof value === 'number' ? inColumn(value, table.columns[column])
+          : this.text(String(value), tight ? widths.of[column] - MARGIN - 2 + widths.margins : Infinity));
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': at + 1, title: (String(value).length > 50 || widths.of[column] < widths.whole[column]) && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? inColumn(value, table.columns[column]) : h('span', { text: widths.of[column] < widths.whole[column] ? fit(String(value), widths.of[column] - MARGIN - 2 + widths.margins) : value })));
+          'aria-colindex': at + 1, title: (String(value).length > 50 || tight) && value, 'aria-label': tight && inside.textContent?.includes('…') && value, data: { key, cell: id } }, inside);
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         // A reason takes the room of columns before it that have nothing.
@@ -272,10 +292,36 @@ class Tables extends GridView {
     this.end();
   }
 
+  // A text in one line, or in two where it fits into no one: broken between words, its beginning left out first.
+  text(value, room) {
+    if (!this.deep || textWidth(value) <= room) return h('span', { text: fit(value, room) });
+    const lines = fitTwo(value, room);
+    return h('span', lines ? { class: 'two' } : { text: fit(value, room) }, lines && [lines[0], h('wbr'), lines[1]]);
+  }
+
+  headOf(column) {
+    return this.grid.querySelectorAll('[role=columnheader] button')[this.columns.indexOf(column)];
+  }
+
+  widen(event, column, width) {
+    event.preventDefault();
+    drag(event, (next) => this.setWidth(column, width + next.clientX - event.clientX));
+  }
+
+  // Makes a column as wide as is asked for; null: as wide as it would be by itself.
+  setWidth(column, width) {
+    const widths = (this.chosen[this.which] ||= {});
+    if (width === null) delete widths[column];
+    else widths[column] = Math.max(LEAST_COLUMN, Math.round(width));
+    this.measured = null;
+    this.draw();
+  }
+
   // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls. The last one takes the
   // room that is left where its text wants more.
   widths(rows, room) {
     const { table, columns } = this;
+    const chosen = (!printing() && this.chosen[this.which]) || {};
     const which = `${this.which}${printing()}`;
     const of = this.wide?.which === which ? this.wide.of
       : table.columns.map((name, column) => (columns.includes(column) ? Math.max(textWidth(name, 13, 600) + 26, table.least?.[column] || 0) : 0));
@@ -284,22 +330,25 @@ class Tables extends GridView {
       for (const column of columns) of[column] = Math.max(of[column], Math.min(column === end && !printing() ? 1600 : 420, textWidth(String(values[column]), 13, table.kind ? 600 : 400) + 24));
     }
     this.wide = { which, of };
-    const shown = of.slice();
+    const shown = of.map((width, column) => chosen[column] ?? width);
     let margins = 0;
     const sum = (widths) => widths.slice(0, end).reduce((all, width) => all + width, 0);
     if (!printing() && end > 1) {
       // Names are cut in their middle where all columns then are in view. The last column of a difference is one side of
       // it, which is as wide as the other.
       const least = Math.min(of[end], table.kind ? of[end - 1] : LAST_COLUMN);
-      const names = columns.filter((column) => (column < end || table.kind) && of[column] > NAME_COLUMN);
-      const spare = names.reduce((all, column) => all + (column === end ? least : of[column]) - NAME_COLUMN, 0);
+      const names = columns.filter((column) => (column < end || table.kind) && of[column] > NAME_COLUMN && !chosen[column] && !table.least?.[column]);
+      const beyond = (width) => names.reduce((all, column) => all + Math.max(0, (column === end ? least : shown[column]) - width), 0);
       // Margins go first.
-      margins = sum(of) + least + 1 - room > spare ? MARGIN - TIGHT : 0;
-      for (const column of columns) if (column < end) shown[column] -= margins;
+      margins = sum(shown) + least + 1 - room > beyond(ROOMY_COLUMN) ? MARGIN - TIGHT : 0;
+      for (const column of columns) if (column < end && !chosen[column]) shown[column] -= margins;
       const over = sum(shown) + least + 1 - room;
       shown[end] = least;
-      if (over > 0 && over <= spare) for (const column of names) shown[column] -= (over * (shown[column] - NAME_COLUMN)) / spare;
-      shown[end] = Math.min(of[end], Math.max(room - sum(shown) - 1, table.kind ? shown[end] : LAST_COLUMN));
+      const spare = beyond(NAME_COLUMN);
+      // Where that is not to be had, names leave the others as much room as they can do without.
+      const fewer = over <= spare ? (column) => (over * Math.max(0, shown[column] - NAME_COLUMN)) / spare : (column) => Math.max(0, shown[column] - ROOMY_COLUMN);
+      if (over > 0) for (const column of names) shown[column] -= fewer(column);
+      shown[end] = chosen[end] ?? Math.min(of[end], Math.max(room - sum(shown) - 1, table.kind ? shown[end] : LAST_COLUMN));
     }
     let total = 0;
     const at = shown.map((width) => {
@@ -309,19 +358,21 @@ class Tables extends GridView {
     return { of: shown, whole: of.map((width, column) => (column === end && !table.kind ? 0 : width - (column < end ? margins : 0))), at, total, margins };
   }
 
-  // Whether the last column needs two lines in such a room.
+  // Whether the last column, or names, need two lines in such a room.
   isDeep(room) {
-    const { table, list } = this;
-    if (printing() || table.kind) return false;
-    const which = `${this.which} ${list.length}`;
-    if (this.measured?.which !== which) {
-      const rows = list.slice(0, ROWS_MEASURED).map((at) => table.row(at));
-      const { of } = this.widths(rows.slice(0, 60), Infinity);
-      const end = of.length - 1;
-      const wants = rows.filter((values) => values[end - 1] !== '').map((values) => textWidth(String(values[end]), 13) + 24).sort((a, b) => b - a);
-      this.measured = { which, third: (end > 1 && wants[Math.floor(wants.length / 3)]) || 0, before: of.slice(0, end).reduce((all, width) => all + width, 0) };
-    }
-    return this.measured.third > Math.max(room - this.measured.before - 1, LAST_COLUMN);
+    if (printing()) return false;
+    const { table, list, columns } = this;
+    const which = `${this.which} ${list.length} ${room}`;
+    if (this.measured?.which === which) return this.measured.deep;
+    const rows = list.slice(0, ROWS_MEASURED).map((at) => table.row(at));
+    const { of, whole, margins } = this.widths(rows, room);
+    const end = of.length - 1;
+    const wants = (values, column) => typeof values[column] === 'string' && textWidth(values[column], 13, table.kind ? 600 : 400) + MARGIN + 4;
+    const cut = (column) => rows.filter((values) => wants(values, column) - margins > of[column]).length;
+    const deep = columns.some((column) => of[column] < whole[column] && cut(column) > rows.length / 10)
+      || (!table.kind && end > 1 && rows.filter((values) => values[end - 1] !== '' && wants(values, end) > of[end]).length > rows.length / 3);
+    this.measured = { which, deep };
+    return deep;
   }
 
   // Numbers begin with the largest, words with the first of the alphabet.
@@ -331,7 +382,7 @@ class Tables extends GridView {
     this.sort = [column, this.sort[0] === column ? -this.sort[1] : figures ? -1 : 1];
     this.sorted = null;
     this.draw();
-    this.grid.querySelectorAll('[role=columnheader] button')[this.columns.indexOf(column)]?.focus();
+    this.headOf(column)?.focus();
   }
 
   // The table as text with tabs, for spreadsheets.

@@ -87,6 +87,25 @@ function fit(text, room, size = 13, weight = 400) {
 // Where a name may be broken: behind `/ . _ -` and before humps, never inside a word.
 const pieces = (text) => text.split(/(?<=\S[/._\-: ])|(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
 
+// A text as two lines that hold it, broken behind a separator rather than before a hump; else its last segment below what
+// fits of the segments before it, else as many words from its end on as two lines hold. Null where a word is wider than a
+// line.
+function fitTwo(text, room, size = 13, weight = 400) {
+  const words = pieces(text);
+  const fits = (line) => textWidth(line, size, weight) <= room;
+  const [, before, mark, own] = /^(.*)([/.])([^/.]+)$/.exec(text) || [];
+  for (let from = 0; from < words.length; from += 1) {
+    const ways = [];
+    for (let at = from + 1; at < words.length; at += 1) {
+      const lines = [(from ? '…' : '') + words.slice(from, at).join(''), words.slice(at).join('')];
+      if (lines.every(fits)) ways.push(lines);
+    }
+    if (ways.length) return ways.findLast(([first]) => /[/.: ]$/.test(first)) || ways[ways.length - 1];
+    if (from === 0 && own && fits(own)) return [`${fit(before, room - textWidth(mark, size, weight), size, weight)}${mark}`, own];
+  }
+  return null;
+}
+
 // A text with places to break it, for the browser to choose from.
 const broken = (text) => pieces(text).flatMap((piece, at) => (at > 0 ? [h('wbr'), piece] : [piece]));
 

@@ -90,8 +90,10 @@ class Timeline extends Pane {
 
   // As many as all chips of the lane fill, if they stand close.
   linesOf(lane) {
-    const wide = lane.cells.reduce((sum, cell) => sum + this.chipWidth(cell.id) + 4, 0);
-    return clamp(Math.ceil(wide / (this.axis.width * 0.9)), 1, this.alone ? CHIP_ROWS : 2);
+    const [line, most] = [this.axis.width * 0.9, this.alone ? CHIP_ROWS : 2];
+    let wide = 0;
+    for (let at = 0; at < lane.cells.length && wide <= line * most; at += 1) wide += this.chipWidth(lane.cells[at].id) + 4;
+    return clamp(Math.ceil(wide / line), 1, most);
   }
 
   chipWidth(pass) {
