@@ -317,10 +317,17 @@ fn a_minimised_window_shows_nothing_until_it_is_back() {
     let Some((device, display)) = on_x() else { return };
     let (id, window) = open(&device.0, &display, [64, 32], &small());
     let (compiled, root) = flag(&device.0, Format::Rgba8unorm);
+    let (itself, target) = direct(&device.0, &window, None);
+    let (timeline, fence) = (device.0.semaphore(0).expect("a semaphore"), device.0.fence().expect("a fence"));
     show(&run(&compiled), root, &window);
     window.resize([0, 0]);
     for _ in 0..3 {
         assert_eq!(run(&compiled).show(root, &window).expect("no error"), Shown::Minimised);
+        // Nothing runs, so what it was given is free each time.
+        let signals = vec![timeline.promised(1).expect("no run has the value")];
+        let fence = Some(fence.promised().expect("no run has the fence"));
+        let ran = window.run(&itself, target, Inputs { signals, fence, ..Inputs::default() }).expect("no error");
+        assert!(matches!(ran, (Shown::Minimised, None)));
     }
     assert_eq!(window.info().expect("it is open"), None);
     window.resize([64, 32]);

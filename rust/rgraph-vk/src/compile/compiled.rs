@@ -256,12 +256,20 @@ impl Compiled {
     /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
     /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        let outcome = self.run_once(inputs);
-        if outcome.is_err() {
-            // What was submitted is kept already.
-            self.0.prepared.shared.withdraw_promises(inputs);
+        self.holding(inputs, || self.run_once(inputs))
+    }
+
+    /// A run with semaphores and fences of rgraph's: they live until it is submitted, and are as before if it fails.
+    pub(crate) fn holding<T>(&self, inputs: &Inputs<'_>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let held = self.0.prepared.shared.hold(inputs)?;
+        match run() {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                // What was submitted is kept already.
+                held.withdraw();
+                Err(error)
+            }
         }
-        outcome
     }
 
     fn run_once(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
@@ -299,7 +307,7 @@ impl Compiled {
             }
             submitted
         };
-        let submitted = submitted.inspect_err(|_| prepared.shared.withdraw_promises(inputs))?;
+        let submitted = submitted?;
         let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
         if let Some(host) = &frame.0.submitted.host {
             let begin = Instant::now();

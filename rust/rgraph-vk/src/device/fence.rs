@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
-use crate::device::promise::{Promise, Promised};
+use crate::device::promise::{Made, Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Error};
 use crate::frame::external::RunFence;
@@ -19,6 +19,7 @@ pub struct Fence(pub(super) Arc<Owned>);
 pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Fence,
+    made: Made,
     state: Mutex<State>,
 }
 
@@ -50,6 +51,10 @@ impl std::fmt::Debug for Owned {
 }
 
 impl Promised for Owned {
+    fn made(&self) -> Made {
+        self.made
+    }
+
     fn withdraw(&self, _: Promise) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.given = std::mem::take(&mut state.stale);
@@ -59,7 +64,10 @@ impl Promised for Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if self.shared.is_ours() {
-            self.shared.defer_deletion([DeferredDeletion::Fence(self.raw)]);
+            let given = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).given;
+            // A run that was never submitted, or not yet, has no use for it any more.
+            let submitted = given && !self.shared.promises.forget(Promise::Fence(self.raw));
+            self.shared.defer_deletion([DeferredDeletion::Fence { raw: self.raw, submitted }]);
         }
     }
 }
@@ -75,7 +83,7 @@ impl Device {
         // SAFETY: the device lives.
         let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), shared.raw.host()) };
         let raw = shared.noted(raw.called("vkCreateFence"))?;
-        let owned = Arc::new(Owned { shared: shared.clone(), raw, state: Mutex::default() });
+        let owned = Arc::new(Owned { shared: shared.clone(), raw, made: Made::by(shared), state: Mutex::default() });
         shared.handles.fences.add(raw, &owned);
         Ok(Fence(owned))
     }
@@ -154,8 +162,6 @@ impl Fence {
         state.given = true;
         let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
         shared.promises.add(Promise::Fence(self.0.raw), of);
-        // SAFETY: of this device, unsignalled when it is submitted, and with no other submission; it is destroyed behind what
-        // was submitted.
-        Ok(unsafe { RunFence::new(self.0.raw) })
+        Ok(RunFence::of(self.0.raw, self.0.made))
     }
 }

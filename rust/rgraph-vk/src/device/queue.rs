@@ -142,8 +142,9 @@ impl Queue {
         };
         let mut signals: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
         for (submit, own) in submits.iter().zip(*last + 1..) {
-            signals.push(signal(self.semaphore, own));
             signals.extend(submit.signals.iter().map(|(semaphore, value)| signal(*semaphore, *value)));
+            // Drivers of software signal one by one: who waits for this one finds the others signalled, and may destroy them.
+            signals.push(signal(self.semaphore, own));
         }
         let (mut wait, mut command, mut first) = (0, 0, 0);
         let infos: Vec<_> = submits

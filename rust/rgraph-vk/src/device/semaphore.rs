@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 
-use crate::device::promise::{Promise, Promised};
+use crate::device::promise::{Made, Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
@@ -30,6 +30,7 @@ pub(crate) enum Sharing {
 pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
+    made: Made,
     sharing: Sharing,
     /// Whether foreign code has the handle, and may signal it.
     lent: AtomicBool,
@@ -54,6 +55,10 @@ impl std::fmt::Debug for Owned {
 }
 
 impl Promised for Owned {
+    fn made(&self) -> Made {
+        self.made
+    }
+
     fn withdraw(&self, promise: Promise) {
         if let Promise::Signal(_, value) = promise {
             self.known.lock().unwrap_or_else(PoisonError::into_inner).promised.retain(|promised| *promised != value);
@@ -118,7 +123,14 @@ impl Semaphore {
     /// Owns a timeline that has a value.
     pub(crate) fn own(shared: &Arc<Shared>, raw: vk::Semaphore, value: u64, sharing: Sharing) -> Self {
         let known = Mutex::new(Values { has: value, ..Values::default() });
-        let owned = Arc::new(Owned { shared: shared.clone(), raw, sharing, lent: AtomicBool::new(false), known });
+        let owned = Arc::new(Owned {
+            shared: shared.clone(),
+            raw,
+            made: Made::by(shared),
+            sharing,
+            lent: AtomicBool::new(false),
+            known,
+        });
         shared.handles.timelines.add(raw, &owned);
         Self(owned)
     }
@@ -206,10 +218,9 @@ impl Semaphore {
     }
 
     /// Has a run wait until it has a value. Nothing else ends that wait: a value that nobody signals leaves the frame
-    /// under way.
+    /// under way. The semaphore is kept until the run is submitted.
     pub fn reaches(&self, value: u64) -> SemaphoreWait {
-        // SAFETY: a timeline; it is destroyed behind what was submitted.
-        unsafe { SemaphoreWait::new(self.0.raw, Some(value)) }
+        SemaphoreWait::of(self.0.raw, Some(value), self.0.made)
     }
 
     /// Has a run set the value when it is done. A run that fails before it submits that signal gives the value back.
@@ -237,8 +248,7 @@ impl Semaphore {
         known.promised.push(value);
         let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
         self.0.shared.promises.add(Promise::Signal(self.0.raw, value), of);
-        // SAFETY: a timeline; the value is above all others, and it is destroyed behind what was submitted.
-        Ok(unsafe { SemaphoreSignal::new(self.0.raw, Some(value)) })
+        Ok(SemaphoreSignal::of(self.0.raw, Some(value), self.0.made))
     }
 
     /// Refuses signals by anybody but the maker: values only grow, so one timeline has one writer.

@@ -33,6 +33,7 @@ use rgraph_plan::plan::ForeignPoint;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::compile::prepared::Prepared;
+use crate::device::promise::Made;
 use crate::error::Error;
 use crate::memory::physical_resource::PhysicalResource;
 
@@ -43,6 +44,8 @@ pub struct SemaphoreWait {
     pub(crate) value: Option<u64>,
     pub(crate) resource: Option<ResourceId>,
     pub(crate) stages: Stages,
+    /// What of rgraph's it is of.
+    pub(crate) made: Option<Made>,
 }
 
 impl SemaphoreWait {
@@ -52,7 +55,12 @@ impl SemaphoreWait {
     /// The semaphore is of the run's device, and of the kind that `value` says. A binary one has been signalled, or
     /// what signals it was submitted. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
-        Self { semaphore, value, resource: None, stages: Stages::empty() }
+        Self { semaphore, value, resource: None, stages: Stages::empty(), made: None }
+    }
+
+    /// The same of a semaphore of rgraph's.
+    pub(crate) fn of(semaphore: vk::Semaphore, value: Option<u64>, made: Made) -> Self {
+        Self { semaphore, value, resource: None, stages: Stages::empty(), made: Some(made) }
     }
 
     /// Only these stages of the run wait, on every queue that has them: what runs before them need not. A binary
@@ -99,6 +107,8 @@ pub struct SemaphoreSignal {
     pub(crate) semaphore: vk::Semaphore,
     pub(crate) value: u64,
     pub(crate) resource: Option<ResourceId>,
+    /// What of rgraph's it is of.
+    pub(crate) made: Option<Made>,
 }
 
 impl SemaphoreSignal {
@@ -108,7 +118,12 @@ impl SemaphoreSignal {
     /// The semaphore is of the run's device, and of the kind that `value` says. The timeline's value is less until
     /// then; a binary one is unsignalled, and nothing else is about to signal it. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
-        Self { semaphore, value: value.unwrap_or(0), resource: None }
+        Self { semaphore, value: value.unwrap_or(0), resource: None, made: None }
+    }
+
+    /// The same of a semaphore of rgraph's.
+    pub(crate) fn of(semaphore: vk::Semaphore, value: Option<u64>, made: Made) -> Self {
+        Self { semaphore, value: value.unwrap_or(0), resource: None, made: Some(made) }
     }
 
     /// Behind the last use of this import, where the plan has its other user signalled
@@ -122,7 +137,11 @@ impl SemaphoreSignal {
 
 /// A fence of the caller's, signalled when all of the run is done, read-backs included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RunFence(pub(crate) vk::Fence);
+pub struct RunFence {
+    pub(crate) fence: vk::Fence,
+    /// What of rgraph's it is of.
+    pub(crate) made: Option<Made>,
+}
 
 impl RunFence {
     /// The run signals the fence.
@@ -131,7 +150,12 @@ impl RunFence {
     /// The fence is of the run's device, unsignalled, and not given to another submission. It lives until it is
     /// signalled.
     pub unsafe fn new(fence: vk::Fence) -> Self {
-        Self(fence)
+        Self { fence, made: None }
+    }
+
+    /// The same of a fence of rgraph's.
+    pub(crate) fn of(fence: vk::Fence, made: Made) -> Self {
+        Self { fence, made: Some(made) }
     }
 }
 

@@ -9,6 +9,9 @@ use crate::memory::host::HostPages;
 use crate::memory::share::block::Spans;
 use crate::memory::{Allocation, Domain, Memory};
 
+/// How long the signal of a fence may come behind that of the semaphores of its submit.
+const FENCE_NANOSECONDS: u64 = 1_000_000_000;
+
 /// An object to be destroyed.
 #[derive(Debug)]
 pub(crate) enum DeferredDeletion {
@@ -30,7 +33,11 @@ pub(crate) enum DeferredDeletion {
     QueryPool(vk::QueryPool),
     Event(vk::Event),
     Semaphore(vk::Semaphore),
-    Fence(vk::Fence),
+    /// A fence, and whether a submitted run signals it.
+    Fence {
+        raw: vk::Fence,
+        submitted: bool,
+    },
     RenderPass(vk::RenderPass),
     Framebuffer(vk::Framebuffer),
     Pipeline(vk::Pipeline),
@@ -81,8 +88,14 @@ impl DeferredDeletion {
             Self::Event(raw) => unsafe { device.destroy_event(raw, device.host()) },
             // SAFETY: see above.
             Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, device.host()) },
-            // SAFETY: see above.
-            Self::Fence(raw) => unsafe { device.destroy_fence(raw, device.host()) },
+            // SAFETY: see above. The device signals a fence behind the semaphores of its submit, which the queue waited for, so
+            // the wait ends at once; if it fails, the device is lost.
+            Self::Fence { raw, submitted } => unsafe {
+                if submitted {
+                    let _ = device.wait_for_fences(&[raw], true, FENCE_NANOSECONDS);
+                }
+                device.destroy_fence(raw, device.host());
+            },
             // SAFETY: see above.
             Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, device.host()) },
             // SAFETY: see above.

@@ -186,13 +186,28 @@ impl Window {
     /// [`Window::info`] tells; its contents are undefined at first. Declared to be left in `present_src`, it needs no
     /// further submit. Captures leave such runs out.
     ///
-    /// Without a frame nothing ran: [`Shown::Minimised`], [`Shown::Late`], or [`Shown::Resized`] for a window of
-    /// another size or format than the import, for which the graph is declared anew.
+    /// Without a frame nothing ran, and semaphores and fence are as before: [`Shown::Minimised`], [`Shown::Late`], or
+    /// [`Shown::Resized`] for a window of another size or format than the import, for which the graph is declared anew.
     ///
     /// # Errors
     /// RG-E225 if `target` is not an imported image; RG-E122 if the window is closed or its surface lost; else as
     /// [`Compiled::run`].
     pub fn run(
+        &self,
+        compiled: &Compiled,
+        target: ResourceId,
+        inputs: Inputs<'_>,
+    ) -> Result<(Shown, Option<Frame>), Error> {
+        let (waits, signals, fence) = (inputs.waits.clone(), inputs.signals.clone(), inputs.fence);
+        let ran = self.run_next(compiled, target, inputs);
+        if !matches!(ran, Ok((_, Some(_)))) {
+            let given = Inputs { waits, signals, fence, ..Inputs::default() };
+            compiled.prepared().shared.withdraw_promises(&given);
+        }
+        ran
+    }
+
+    fn run_next(
         &self,
         compiled: &Compiled,
         target: ResourceId,
@@ -235,7 +250,7 @@ impl Window {
             // SAFETY: the present of the image's last frame waited for it, since the image was acquired again.
             inputs.signals.push(unsafe { SemaphoreSignal::new(rendered, None) });
         }
-        let ran = compiled.run_lending(&inputs, Some(memory));
+        let ran = compiled.holding(&inputs, || compiled.run_lending(&inputs, Some(memory)));
         let done = ran.and_then(|frame| {
             let points = match leaves {
                 true => frame.points().to_vec(),

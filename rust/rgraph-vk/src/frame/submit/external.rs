@@ -51,7 +51,7 @@ impl Run<'_, '_> {
     pub(super) fn await_all(&mut self, external: &External<'_>) -> Result<Option<Point>, Error> {
         let mut waits: Vec<WaitFor> = Vec::new();
         for wait in external.waits {
-            let SemaphoreWait { semaphore, value, resource, stages: at } = *wait;
+            let SemaphoreWait { semaphore, value, resource, stages: at, .. } = *wait;
             let memory = resource.map(|of| self.prepared.scene.memory[self.prepared.scene.resource_of[of]]);
             let initial = memory.map_or(0, |memory| self.waiting(memory));
             let (timeline, stages) = (value.is_some(), vk::PipelineStageFlags2::ALL_COMMANDS);
@@ -231,7 +231,7 @@ impl Run<'_, '_> {
     /// Signals a fence behind everything.
     pub(super) fn signal_fence(&mut self, state: &mut RunState, external: &External<'_>) -> Result<(), Error> {
         let Some(fence) = external.fence else { return Ok(()) };
-        self.submit_behind(state, Submit { fence: fence.0, ..Submit::default() })
+        self.submit_behind(state, Submit { fence: fence.fence, ..Submit::default() })
     }
 
     /// Submits something that waits for all batches and host passes of the run.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use ash::{khr, vk};
 
 use super::{Origin, check_file, duplicate, take_back};
-use crate::device::promise::{Promise, Promised};
+use crate::device::promise::{Made, Promise, Promised};
 use crate::device::{Device, Shared, semaphore};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
@@ -55,6 +55,7 @@ pub struct BinarySemaphore(pub(crate) Arc<Owned>);
 pub(crate) struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
+    made: Made,
     kind: Option<SemaphoreFd>,
     /// Whether a signal was submitted that nothing waits for yet; `None`: another user of an `opaque_fd` knows.
     signalled: Mutex<Option<bool>>,
@@ -76,6 +77,10 @@ impl std::fmt::Debug for Owned {
 }
 
 impl Promised for Owned {
+    fn made(&self) -> Made {
+        self.made
+    }
+
     fn withdraw(&self, promise: Promise) {
         let mut signalled = self.signalled.lock().unwrap_or_else(PoisonError::into_inner);
         *signalled = signalled.map(|_| matches!(promise, Promise::Wait(_)));
@@ -201,7 +206,14 @@ impl BinarySemaphore {
         kind: Option<SemaphoreFd>,
         signalled: Mutex<Option<bool>>,
     ) -> Self {
-        let owned = Arc::new(Owned { shared: shared.clone(), raw, kind, signalled, behind: Mutex::default() });
+        let owned = Arc::new(Owned {
+            shared: shared.clone(),
+            raw,
+            made: Made::by(shared),
+            kind,
+            signalled,
+            behind: Mutex::default(),
+        });
         shared.handles.binary.add(raw, &owned);
         Self(owned)
     }
@@ -258,8 +270,7 @@ impl BinarySemaphore {
         self.check_coming("waited for")?;
         self.turn(false)?;
         self.promise(Promise::Wait(self.0.raw));
-        // SAFETY: binary, of this device, with a signal that was submitted or is another user's promise.
-        Ok(unsafe { SemaphoreWait::new(self.0.raw, None) })
+        Ok(SemaphoreWait::of(self.0.raw, None, self.0.made))
     }
 
     /// Refuses a signal that is behind a wait for a timeline that nothing signalled yet.
@@ -281,8 +292,7 @@ impl BinarySemaphore {
     pub fn promised(&self) -> Result<SemaphoreSignal, Error> {
         self.turn(true)?;
         self.promise(Promise::Signal(self.0.raw, 0));
-        // SAFETY: binary, of this device, without a signal.
-        Ok(unsafe { SemaphoreSignal::new(self.0.raw, None) })
+        Ok(SemaphoreSignal::of(self.0.raw, None, self.0.made))
     }
 
     /// A new descriptor for another device, process or API. One of kind `sync_fd` has the signal that was submitted last,

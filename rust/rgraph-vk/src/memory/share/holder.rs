@@ -129,7 +129,9 @@ impl Resource {
         // Nothing fails behind the submit that signals it.
         let released = staged::release(physical, &signals, poll);
         match (promise, &released) {
-            (Some(promise), Ok(_)) => shared.promises.keep(promise),
+            (Some(promise), Ok(_)) => {
+                shared.promises.forget(promise);
+            }
             (Some(promise), Err(_)) => shared.withdraw(promise),
             (None, _) => {}
         }
