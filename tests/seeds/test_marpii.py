@@ -97,6 +97,38 @@ def test_m06_frames_reuse_command_buffers_and_memory(device: rg.Device) -> None:
     assert max(held[20:]) <= max(held[:20]), "and its memory does not grow"
 
 
+DOT = "@fragment fn main() -> @location(0) vec4<f32> { return vec4(1.0); }"
+
+
+@pytest.mark.parametrize("measure", ["off", "batches", "passes"])
+@pytest.mark.parametrize("kind", ["drawn", "history", "persistent", "conditional", "cpu", "function"])
+def test_m06_an_unchanged_frame_records_nothing(device: rg.Device, kind: str, measure: str) -> None:
+    """Except where a function of the caller's records: it may record something else each time."""
+    g = rg.Graph("unchanged", size=(16, 16))
+    out = g.image("out", format="rgba8unorm", persistent=kind == "persistent")
+    if kind == "history":
+        g.copy("keep", out.previous(2), out)
+    elif kind == "cpu":
+        seen = g.buffer("seen", 64)
+        g.clear("clear", out, (0, 0, 0, 0))
+        g.fill("fill", seen, 7)
+        g.cpu("look", lambda views: None, reads=[seen], writes=[g.buffer("done", 64)])
+        g.root("done")
+    elif kind == "function":
+        g.callback("clear", lambda commands: None, color=out, clear=(0, 0, 0, 0))
+    else:
+        g.clear("clear", out, (0, 0, 0, 0))
+        g.raster("dot", DOT, color=out, load="load", conditional="on" if kind == "conditional" else None)
+    g.root(out)
+    compiled = device.compile(g)
+    recorded = []
+    for _ in range(16):
+        frame = compiled.run(flags={"on": False} if kind == "conditional" else None, measure=measure)
+        frame.wait()
+        recorded.append(frame.report.recorded)
+    assert recorded[8:] == [kind == "function"] * 8
+
+
 def test_m07_a_pass_is_made_each_frame_or_kept(device: rg.Device) -> None:
     def graph(factor: int) -> rg.Graph:
         g = rg.Graph("scaled")

@@ -51,6 +51,10 @@ def test_plans_on_disk_are_found_by_how_long_ago(tmp_path, monkeypatch):
     done = run("diff", "HEAD~4", cwd=tmp_path)
     assert done.returncode == 2
     assert "HEAD~3" in done.stderr
+    for odd in ("HEAD~x", "HEAD~", "HEAD~-1", "HEAD^", "head~1"):
+        done = run("diff", odd, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{odd}: no kept plan is called so\n  help: HEAD is the latest, HEAD~1 the one before it" in done.stderr
 
 
 def test_the_folder_is_bounded(tmp_path, monkeypatch):

@@ -20,6 +20,8 @@ FOLDER = ".rgraph/plans"
 MOST = 64
 _FILE = re.compile(r"(\d{6,})-([0-9a-f]{32})\.rplan\.json")
 _HEAD = re.compile(r"HEAD(?:~(\d{1,6}))?")
+# What is meant as a kept plan.
+_LIKE_HEAD = re.compile(r"HEAD(?:[~^@].*)?", re.IGNORECASE | re.DOTALL)
 
 
 def _folder() -> Path:
@@ -73,7 +75,7 @@ def is_kept(name: str) -> bool:
     name
         The argument.
     """
-    return _HEAD.fullmatch(name) is not None and not Path(name).exists()
+    return _LIKE_HEAD.fullmatch(name) is not None and not Path(name).exists()
 
 
 def find(name: str) -> Plan:
@@ -87,10 +89,12 @@ def find(name: str) -> Plan:
     Raises
     ------
     UsageError
-        If there are not so many.
+        If there are not so many, or the name counts no plans.
     """
     match = _HEAD.fullmatch(name)
-    back = int(match[1] or 0) if match else 0
+    if match is None:
+        raise UsageError(f"{name}: no kept plan is called so", "HEAD is the latest, HEAD~1 the one before it")
+    back = int(match[1] or 0)
     files = kept()
     if not files:
         raise UsageError(f"{_folder()}: no plan was kept there", "rgraph bake GRAPH --keep keeps one")
