@@ -1,6 +1,7 @@
 """Mistakes in arguments name the argument."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,3 +135,40 @@ def test_a_setup_function_reaches_the_graph_that_is_baked_through_its_pass() -> 
         assert graph.bake().pass_names == ["draw"]
         assert not [one for one in graph.resources if one.name == "inner"]
     assert seen == [["inner"], ["extra", "inner"]]
+
+
+def test_unknown_keywords_suggest_the_one_that_was_meant(g: rg.Graph) -> None:
+    image = g.find("a")
+    for call, meant in (
+        (lambda: image.previous(first_fram="zero"), "first_frame"),  # type: ignore[call-arg]
+        (lambda: g.layer("l", image, claer=(0, 0, 0, 0)), "clear"),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(TypeError, match=rf"got an unexpected keyword argument '\w+'; did you mean '{meant}'\?"):
+            call()
+
+
+@pytest.mark.parametrize("us", [1e300, 2e12, -1.0, float("nan"), float("inf")])
+def test_durations_that_no_pass_has_are_refused_in_a_short_message(g: rg.Graph, us: float) -> None:
+    g.fill("p", "b", 1)
+    g.root("b")
+    for call in (lambda: g.bake(weights={"p": us}), lambda: g.bake().what_if(weights={"p": us})):
+        with pytest.raises(rg.GraphError, match="RG-E213 duration of pass 'p' is") as caught:
+            call()
+        assert caught.value.hint == "give microseconds, 0 to 10^12"
+        assert len(str(caught.value)) < 120
+
+
+def test_a_loader_that_is_none_is_refused_with_advice_that_fits(tmp_path: Path) -> None:
+    manifest, text = tmp_path / "driver.json", tmp_path / "text.so"
+    manifest.write_text("{}")
+    text.write_text("no library")
+    for loader, help in (
+        (tmp_path, f"name the library in it, such as {tmp_path / 'libvulkan.so.1'}"),
+        (manifest, f"leave `loader` out and set VK_DRIVER_FILES={manifest}"),
+        (tmp_path / "gone.so", "give the path of a file that exists, or leave `loader` out"),
+        (text, "give the path of libvulkan.so.1 or of a driver's library, or leave `loader` out"),
+    ):
+        with pytest.raises(rg.DeviceError, match="RG-E101") as caught:
+            rg.Device(loader=loader)
+        assert str(caught.value).startswith(f'RG-E101 "{loader}" is no Vulkan loader')
+        assert caught.value.hint.startswith(help)

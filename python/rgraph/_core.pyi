@@ -3645,7 +3645,7 @@ class Device:
         Raises
         ------
         GraphError
-            RG-E222 if the file has no folder.
+            RG-E222 if the file has no folder, or is one.
         """
     def replay(self, path: str | PathLike[str], *, anew: bool = False) -> ReplayReport:
         """Run a capture on this device and compare what it leaves with what was captured, byte by byte.
@@ -4597,7 +4597,7 @@ class Compiled:
         Raises
         ------
         GraphError
-            RG-E222 if the file has no folder; RG-E225 if an image with several samples lives from run to run.
+            RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to run.
         """
     def run(
         self,

@@ -356,3 +356,12 @@ def test_costs_that_are_none_are_refused(tmp_path: Path):
         opened(costs=3)
     with pytest.raises(FileNotFoundError):
         opened(costs=tmp_path / "nowhere.rprofile.json")
+
+
+def test_unknown_keywords_of_device_resources_suggest_the_one_that_was_meant(device: rg.Device) -> None:
+    for call, meant in (
+        (lambda: device.buffer("x", 4, memory_domian="host"), "memory_domain"),  # type: ignore[call-arg]
+        (lambda: device.image("x", (4, 4), "rgba8unorm", layrs=2), "layers"),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(TypeError, match=rf"got an unexpected keyword argument '\w+'; did you mean '{meant}'\?"):
+            call()

@@ -50,3 +50,11 @@ def test_m02_initialised_means_undefined_inherited_means_kept(device: rg.Device)
     with pytest.raises(rg.GraphError) as caught:
         g.bake()
     assert caught.value.code == "RG-E203"
+
+
+@pytest.mark.parametrize("name", ["queue", "family"])
+@pytest.mark.parametrize("wrong", [-1, 10**30])
+def test_m02_a_state_that_no_queue_can_leave_names_its_key(device: rg.Device, name: str, wrong: int) -> None:
+    buffer = device.buffer("left", 64)
+    with pytest.raises(rg.GraphError, match=rf"^RG-E213 {name}: {wrong} is out of range"):
+        buffer.set_state(**{name: wrong})

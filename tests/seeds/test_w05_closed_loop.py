@@ -194,3 +194,14 @@ def test_tune_writes_what_run_takes(session_device: rg.Device, tmp_path: Path):
     assert np.load(tmp_path / "out" / "b.npy").view(np.uint32)[1] == 4
     plain = run("tune", "two.py", "--frames", "8", "--json", "--queues", cwd=tmp_path)
     assert json.loads(plain.stdout)["frames"] == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("sample", 0), ("sample", -1), ("frames", 1), ("frames", 10**30), ("trials", -1)]
+    + [("margin", wrong) for wrong in (-0.1, float("nan"), float("inf"))],
+)
+def test_w05_numbers_that_no_search_can_have_are_refused_by_name(device: rg.Device, name: str, wrong: float) -> None:
+    compiled = device.compile(chains(lasting=True))
+    with pytest.raises(rg.GraphError, match=rf"^RG-E213 {name}: .* is out of range"):
+        compiled.run(adapt=rg.Adapt(**{name: wrong}))

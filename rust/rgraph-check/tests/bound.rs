@@ -18,7 +18,8 @@ fn no_plan_beats_the_bound() {
         Policy::Random { seed: 7, swaps: u32::MAX },
     ];
     let (mut scratch, mut reached, mut plans) = (Scratch::default(), 0, 0);
-    for seed in 0..600u64 {
+    // In the last two the times of passes, in single precision, add up to less than the bound.
+    for seed in (0..600u64).chain([1073, 1145]) {
         let (graph, profile) = generate(seed, Limits::default());
         let mut known = None;
         for (turn, policy) in policies.into_iter().enumerate() {
@@ -34,8 +35,7 @@ fn no_plan_beats_the_bound() {
             let bound = plan.report.bound.expect("a baked plan has a bound");
             let frame_us = plan.report.frame_us;
             let name = policy.name();
-            // The times of passes are kept in single precision.
-            assert!(bound.us <= frame_us * (1.0 + 1e-6), "seed {seed}, {name}: {frame_us} is below {bound:?}");
+            assert!(bound.us <= frame_us, "seed {seed}, {name}: {frame_us} is below {bound:?}");
             assert!(bound.us >= bound.critical_path_us && bound.us >= bound.load_us);
             assert!(*known.get_or_insert(bound) == bound, "seed {seed}, {name}: another bound of the same graph");
             plans += 1;

@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::resource::{Imported, Life, ResourceId};
 use crate::stages::schedule::Policy;
+use crate::stages::validate::MAX_WEIGHT_US;
 use crate::words::{bytes_phrase, quoted};
 
 /// What is to be different. Passes are named as in plans.
@@ -114,8 +115,8 @@ pub fn what_if(
 /// Makes durations those of passes, in microseconds.
 ///
 /// # Errors
-/// [`Code::UnknownName`] unless `lenient`, or if no pass has any of the names; [`Code::BadNumber`] if one is not a
-/// finite number from 0 on.
+/// [`Code::UnknownName`] unless `lenient`, or if no pass has any of the names; [`Code::BadNumber`] if one is not from
+/// 0 to 10^12.
 pub fn weigh(
     graph: &mut Graph,
     weights: &[(String, f64)],
@@ -124,9 +125,9 @@ pub fn weigh(
 ) -> Result<(), GraphError> {
     let mut known = 0;
     for (name, us) in weights {
-        if !us.is_finite() || *us < 0.0 || *us > f64::from(f32::MAX) {
-            let message = format!("duration of pass {} is {us} µs", quoted(name));
-            let mistake = Mistake::new(Code::BadNumber, message, "give microseconds, from 0 on").pass(name);
+        if !(0.0..=MAX_WEIGHT_US).contains(us) {
+            let message = format!("duration of pass {} is {us:?} µs", quoted(name));
+            let mistake = Mistake::new(Code::BadNumber, message, "give microseconds, 0 to 10^12").pass(name);
             return Err(GraphError::one(mistake));
         }
         match find(graph, name) {

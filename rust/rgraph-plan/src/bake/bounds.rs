@@ -35,7 +35,7 @@ impl Scratch {
         self.facts.passes[self.live.passes[live]].accesses.range().is_empty()
     }
 
-    /// Writes down which frame no plan of the graph beats, and the longest path.
+    /// Writes down which frame no plan of the graph beats, and the longest path. The plan has its modelled frame already.
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
@@ -43,7 +43,11 @@ impl Scratch {
         let parts = bound(&instance, &self.order.passes, orders, &mut scratch);
         let Bound { critical_path_us, load_us } = parts;
         let report = &mut plan.report;
-        report.bound = Some(FrameBound { us: parts.us(), critical_path_us, load_us });
+        let us = parts.us();
+        // Times of passes are in single precision, so the frame that they add up to may round to less than the bound.
+        debug_assert!(us <= report.frame_us * (1.0 + 1e-6), "the frame of {} µs beats {us} µs", report.frame_us);
+        report.frame_us = report.frame_us.max(us);
+        report.bound = Some(FrameBound { us, critical_path_us, load_us });
         report.critical_path.clear();
         let at = |&live: &u32| PlanPassId::new(self.merge.final_position(live) as usize);
         report.critical_path.extend(scratch.path.iter().map(at));

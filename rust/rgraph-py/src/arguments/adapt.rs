@@ -8,19 +8,21 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyString, PyTuple};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::propose::{Problem, Proposal, Propose, Tried};
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::tune::{Settings, Trial};
 use rgraph_vk::work::CallbackError;
 use rgraph_vk::{Background, Compiled, FrameReport, Job, Tuner, TunerOptions};
 
-use crate::arguments::convert::{Count, Number, Text, word};
+use crate::arguments::convert::{Count, Number, Text, during, word};
 use crate::arguments::propose::Hook;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
 use crate::run::detached::{Detached, Plain, call};
 use crate::run::ending;
+use crate::run::error::bad;
 use crate::run::functions::{Function, attached};
 
 /// The tuner of a compiled graph.
@@ -128,13 +130,24 @@ pub fn tuned(of: &Bound<'_, PyCompiled>, adapt: Option<&Bound<'_, PyAny>>) -> Py
 
 fn make(of: &Bound<'_, PyCompiled>, from: &Detached<Compiled>, asked: Bound<'_, PyAny>) -> PyResult<Tuned> {
     let py = of.py();
-    let count = |name: &str| asked.getattr(name)?.extract::<Count>().map(|Count(count)| count);
-    let Number(margin) = asked.getattr("margin")?.extract()?;
+    let count = |name: &str, least: u32| {
+        let Count(count) = asked.getattr(name)?.extract().map_err(|error| during(py, error, name))?;
+        if count < least {
+            let message = format!("{name}: {count} is out of range");
+            return Err(bad(py, Code::BadNumber, message, &format!("give an Adapt {name}={least} or more")));
+        }
+        Ok(count)
+    };
+    let Number(margin) = asked.getattr("margin")?.extract().map_err(|error| during(py, error, "margin"))?;
+    if !(0.0..f64::INFINITY).contains(&margin) {
+        let message = format!("margin: {margin} is out of range");
+        return Err(bad(py, Code::BadNumber, message, "give the part of a frame to gain, such as margin=0.01"));
+    }
     let settings = Settings {
-        sample: count("sample")?.max(1),
-        frames: count("frames")?.max(2),
-        margin: margin.max(0.0),
-        most: count("trials")? as usize,
+        sample: count("sample", 1)?,
+        frames: count("frames", 2)?,
+        margin,
+        most: count("trials", 0)? as usize,
         ..Settings::default()
     };
     let function = |name: &str| -> PyResult<Option<Arc<Function>>> {

@@ -51,7 +51,7 @@ impl PyCompiled {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E222 if the file has no folder; RG-E225 if an image with several samples lives from run to run.
+    ///     RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to run.
     #[pyo3(signature = (path, *, frames = Count(1)), text_signature = "($self, path, *, frames=1)")]
     fn capture(slf: &Bound<'_, Self>, path: PathBuf, frames: Count) -> PyResult<PyCapture> {
         let (py, this) = (slf.py(), slf.get());
@@ -84,7 +84,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E222 if the file has no folder.
+    ///     RG-E222 if the file has no folder, or is one.
     #[pyo3(signature = (path, *, frames = Count(1)), text_signature = "($self, path, *, frames=1)")]
     fn capture(slf: &Bound<'_, Self>, path: PathBuf, frames: Count) -> PyResult<PyCapture> {
         let (mut made, device) = (None, &slf.get().device);

@@ -13,6 +13,7 @@ use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 use crate::arguments::convert::{Bytes, Count, Text, accesses, during, items, stages, word, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
+use crate::arguments::keywords;
 use crate::classes::array::PyArray;
 use crate::classes::array_layout::ArrayLayout;
 use crate::classes::device::PyDevice;
@@ -75,7 +76,8 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E102 if the device cannot make it, or has no such memory for it.
-    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), memory_domain = None),
+    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), memory_domain = None,
+                        **unknown),
            text_signature = "($self, name, size, format, *, mips=1, layers=1, memory_domain=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image(
@@ -87,7 +89,9 @@ impl PyDevice {
         mips: Count,
         layers: Count,
         memory_domain: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
+        keywords::refuse_in(py.get_type::<Self>().as_any(), "image", unknown)?;
         let (size, format) = (self::size(size)?, self::format(py, format)?);
         let (name, mips, layers) = (name.0, mips.0, layers.0);
         let resource = match declare::memory_domain(py, memory_domain)? {
@@ -118,14 +122,17 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E102 if the device has no such memory.
-    #[pyo3(signature = (name, size, *, memory_domain = None))]
+    #[pyo3(signature = (name, size, *, memory_domain = None, **unknown),
+           text_signature = "($self, name, size, *, memory_domain=None)")]
     fn buffer(
         &self,
         py: Python<'_>,
         name: Text<'_>,
         size: Bytes,
         memory_domain: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
+        keywords::refuse_in(py.get_type::<Self>().as_any(), "buffer", unknown)?;
         let (name, size) = (name.0, size.0);
         let resource = match declare::memory_domain(py, memory_domain)? {
             Some(domain) => self.device.make(py, |device, _| device.buffer_in(domain, name, size))?,
@@ -287,10 +294,14 @@ impl PyDeviceResource {
             }
             said.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
             said.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();
-            said.queue = of("queue")?.map(|value| value.extract()).transpose()?;
-            said.family =
-                of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
-            said.released = of("released")?.map(|value| value.extract()).transpose()?.unwrap_or(false);
+            let count = |name| match of(name)?.map(|value| value.extract::<Count>()).transpose() {
+                Ok(count) => Ok(count.map(|Count(count)| count)),
+                Err(error) => Err(during(py, error, name)),
+            };
+            said.queue = count("queue")?.map(|queue| queue as usize);
+            said.family = count("family")?;
+            let released = of("released")?.map(|value| value.extract()).transpose();
+            said.released = released.map_err(|error| during(py, error, "released"))?.unwrap_or(false);
         }
         outside(py, &[self.device])?;
         // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::convert::{Count, Text};
+use crate::arguments::keywords;
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
@@ -103,7 +104,9 @@ impl PyGraphModule {
     /// ------
     /// GraphError
     ///     RG-E201 if a layer of that name is open already, RG-E202 if none is.
-    #[pyo3(signature = (name, color = None, depth = None, *, order = Count(0), clear = None, clear_depth = None),
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    #[pyo3(signature = (name, color = None, depth = None, *, order = Count(0), clear = None, clear_depth = None,
+                        **unknown),
            text_signature = "($self, name, color=None, depth=None, *, order=0, clear=None, clear_depth=None)")]
     fn layer<'py>(
         slf: &Bound<'py, Self>,
@@ -113,7 +116,9 @@ impl PyGraphModule {
         order: Count,
         clear: Option<Bound<'py, PyAny>>,
         clear_depth: Option<Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_in(slf.as_any(), "layer", unknown)?;
         let layers = slf.py().import("rgraph._layers")?;
         if color.is_none() && depth.is_none() {
             return layers.call_method1("find", (slf, name.0));

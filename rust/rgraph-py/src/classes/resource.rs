@@ -2,11 +2,12 @@
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Kind, Life, Resource, ResourceId};
 
 use crate::arguments::convert::{Count, Text};
-use crate::arguments::source;
+use crate::arguments::{keywords, source};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
 use crate::run::state::{Given, State};
@@ -120,7 +121,7 @@ impl PyResource {
     /// ------
     /// GraphError
     ///     If `frames` is not a number of frames. The graph is left unchanged.
-    #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = None),
+    #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = None, **unknown),
            text_signature = "($self, frames=1, name=None, *, first_frame='zero')")]
     fn previous<'py>(
         &self,
@@ -128,7 +129,9 @@ impl PyResource {
         frames: Count,
         name: Option<Text<'_>>,
         first_frame: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_in(py.get_type::<Self>().as_any(), "previous", unknown)?;
         let (zero_first, first) = crate::arguments::declare::first_frame(first_frame)?;
         let history = History { of: self.id, frames: frames.0, zero_first };
         let place = source::place(py);

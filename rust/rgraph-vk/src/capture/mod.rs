@@ -133,6 +133,11 @@ impl Capture {
             return Err(GraphError::one(Mistake::new(Code::BadNumber, message, help)).into());
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.is_dir() {
+            let message = format!("{} is a folder, and a capture is one file", path.display());
+            let file = path.join("frames.rgcapture");
+            return Err(bad(message, format!("name a file in it, such as {}", file.display())));
+        }
         if path.file_name().is_none() || folder.is_some_and(|folder| !folder.is_dir()) {
             let message = format!("{}: there is no folder for it", path.display());
             return Err(bad(message, "name a file in a folder that exists"));

@@ -335,11 +335,28 @@ pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
         None => unsafe { ash::Entry::load() },
     };
     entry.map_err(|error| {
-        let named = path.map_or_else(|| "libvulkan.so.1".to_owned(), |path| path.display().to_string());
-        DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
-            .note(format!("loader: {named}: {error}"))
-            .into()
+        let failed = match path {
+            Some(path) => {
+                DeviceError::new(Code::NoDriver, format!("\"{}\" is no Vulkan loader", path.display()), advice(path))
+            }
+            None => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL),
+        };
+        let named = path.unwrap_or(Path::new("libvulkan.so.1")).display();
+        failed.note(format!("loader: {named}: {error}")).into()
     })
+}
+
+/// How to mend the path of a loader that cannot be opened.
+fn advice(path: &Path) -> String {
+    if path.is_dir() {
+        format!("name the library in it, such as {}", path.join("libvulkan.so.1").display())
+    } else if path.extension().is_some_and(|suffix| suffix == "json") {
+        format!("leave `loader` out and set VK_DRIVER_FILES={}: a manifest is for the loader to read", path.display())
+    } else if path.components().count() > 1 && !path.exists() {
+        "give the path of a file that exists, or leave `loader` out for the system's".to_owned()
+    } else {
+        "give the path of libvulkan.so.1 or of a driver's library, or leave `loader` out for the system's".to_owned()
+    }
 }
 
 /// The line that gives a machine without a GPU a driver.
