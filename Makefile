@@ -111,7 +111,7 @@ package: $(VENV)/.ready
 
 # The wheel that is published, for glibc 2.17 and later, with its symbols and its size checked. Minutes.
 wheels: $(VENV)/.ready
-	$(BIN)/pip install --quiet 'maturin[zig]'
+	$(BIN)/pip install --quiet 'maturin[zig]' zopflipy
 	PATH="$(abspath $(BIN)):$$PATH" scripts/wheels.sh
 
 fuzz: build

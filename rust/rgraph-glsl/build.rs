@@ -122,7 +122,9 @@ fn main() {
         first = format!("#include \"{}\"\n{first}", name(&copy));
     }
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").opt_level(1).debug(false).warnings(false).cargo_metadata(true);
+    // Tests want it soon, users small.
+    let level = if variable("PROFILE") == "release" { "s" } else { "1" };
+    build.cpp(true).std("c++17").opt_level_str(level).debug(false).warnings(false).cargo_metadata(true);
     build.flag_if_supported("-fno-rtti").define("ENABLE_SPIRV", None);
     // Ours before the system's: `assert.h` is there.
     build.include("cpp/replaced").include(&root).include(native.join("build_info"));

@@ -80,10 +80,13 @@ fn main() {
     validator.sort();
     let (apart, together): (Vec<_>, Vec<_>) = validator.into_iter().partition(|path| path.ends_with(APART));
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").opt_level(1).debug(false).warnings(false).cargo_metadata(true);
+    // Tests want it soon, users small.
+    let level = if variable("PROFILE") == "release" { "s" } else { "1" };
+    build.cpp(true).std("c++17").opt_level_str(level).debug(false).warnings(false).cargo_metadata(true);
     // Its assertions are for its authors: strangers' bytes must not end the process.
     build.define("NDEBUG", None);
     build.flag_if_supported("-fno-exceptions").flag_if_supported("-fno-rtti");
+    build.flag_if_supported("-fno-asynchronous-unwind-tables").flag_if_supported("-fno-unwind-tables");
     let includes = [
         "spirv-tools",
         "spirv-tools/include",
