@@ -168,6 +168,14 @@ def test_what_cannot_be_borrowed_is_one_clear_error(engine: Engine):
             engine.borrowed(**options)
     with pytest.raises(rg.GraphError, match="a handle of 0 is none"):
         rg.Device.borrow(0, 0, 0, [(0, 0)])
+    handles = [integer(one) for one in (engine.instance, engine.physical, engine.device)]
+    foreign: Any
+    for foreign, message in (
+        (engine.device, r'int\(ffi.cast\("uint64_t", handle\)\), not'),
+        (type("GPUDevice", (), {"__module__": "wgpu.backends"})(), "wgpu-py has no handles of Vulkan"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            rg.Device.borrow(*handles[:2], foreign, [(0, integer(engine.queue))])
     with pytest.raises(rg.DeviceError, match="RG-E103"):
         rg.Device.borrow(
             *(integer(one) for one in (engine.instance, engine.physical, engine.device)), [(99, integer(engine.queue))]

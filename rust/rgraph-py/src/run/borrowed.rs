@@ -3,16 +3,43 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 
-use ash::vk::{self, Handle};
+use ash::vk::{self, Handle as _};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use rgraph_plan::error::Code;
 use rgraph_vk::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EntryTable};
 
-use crate::arguments::convert::{Bytes, Count};
+use crate::arguments::convert::{Bytes, Count, is_number};
 use crate::arguments::options::Measuring;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;
 use crate::run::error::bad;
+
+/// A handle of Vulkan as an integer.
+#[derive(Clone, Copy)]
+struct Handle(u64);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Handle {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        value.extract::<Bytes>().map(|Bytes(raw)| Self(raw)).map_err(|error| {
+            if is_number(&value) || !error.is_instance_of::<PyTypeError>(value.py()) {
+                return error;
+            }
+            let kind = value.get_type();
+            let named = |name: PyResult<Bound<'py, PyString>>| name.map(|name| name.to_string()).unwrap_or_default();
+            if named(kind.module()).split('.').next() == Some("wgpu") {
+                return PyTypeError::new_err(
+                    "wgpu-py has no handles of Vulkan, so its device cannot be borrowed: exchange arrays through the host",
+                );
+            }
+            let meant = "expected a handle as an integer, for the vulkan package int(ffi.cast(\"uint64_t\", handle))";
+            PyTypeError::new_err(format!("{meant}, not '{}'", named(kind.name())))
+        })
+    }
+}
 
 #[pymethods]
 impl PyDevice {
@@ -58,10 +85,10 @@ impl PyDevice {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn borrow(
         py: Python<'_>,
-        instance: Bytes,
-        physical_device: Bytes,
-        device: Bytes,
-        queues: Vec<(Count, Bytes)>,
+        instance: Handle,
+        physical_device: Handle,
+        device: Handle,
+        queues: Vec<(Count, Handle)>,
         loader: Option<PathBuf>,
         labels: bool,
         features: Vec<String>,
@@ -69,7 +96,7 @@ impl PyDevice {
         frames_in_flight: Count,
     ) -> PyResult<Self> {
         let handles =
-            [instance.0, physical_device.0, device.0].into_iter().chain(queues.iter().map(|(_, Bytes(queue))| *queue));
+            [instance.0, physical_device.0, device.0].into_iter().chain(queues.iter().map(|(_, Handle(queue))| *queue));
         if queues.is_empty() || handles.into_iter().any(|handle| handle == 0) {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give every handle, and at least one queue"));
         }
@@ -80,7 +107,7 @@ impl PyDevice {
         })?;
         let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
         let borrowed = Detached::open(py, || {
-            let queue = |(Count(family), Bytes(queue)): &_| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue));
+            let queue = |(Count(family), Handle(queue)): &_| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue));
             let queues = queues.iter().map(queue);
             let mut borrowed = BorrowedDevice::new(
                 EntryTable::load(loader.as_deref())?,
