@@ -53,10 +53,8 @@ def test_a_preset_runs_at_least_one_frame(device: rg.Device, tmp_path: Path) -> 
 
 
 UNNAMED: dict[str, Callable[[rg.Graph], object]] = {
-    "a module": lambda g: g.module(""),
     "an extension point": lambda g: g.extension_point(""),
     "an extension": lambda g: g.extend(""),
-    "a module in a module": lambda g: g.module("outer").module(""),
     "a pass in a module": lambda g: g.module("outer").add_pass("", side_effects=True),
     "a buffer in a module": lambda g: g.module("outer").buffer("", 64),
 }
