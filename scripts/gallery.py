@@ -19,7 +19,8 @@ PAGE = ROOT / "docs" / "gallery.md"
 LINES = 40
 BEGIN = """# Gallery
 
-Each example is one file of at most 60 lines that runs alone, on a GPU or on a software driver, in about a second:
+Each example is one file of at most 60 lines that runs alone, on a GPU or on a software driver, in about a second. The
+wheel does not have them: in a [clone](https://github.com/rgraph-vulkan/rgraph) run
 `python examples/gallery/01_triangle.py`. Each asserts that its texels or numbers are right, by numpy or by arithmetic.
 `python scripts/gallery.py` makes this page and its pictures.
 """
