@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rgraph as rg
+from rgraph import passes
 
 FILL = """
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
@@ -145,6 +146,23 @@ def test_unknown_keywords_suggest_the_one_that_was_meant(g: rg.Graph) -> None:
     ):
         with pytest.raises(TypeError, match=rf"got an unexpected keyword argument '\w+'; did you mean '{meant}'\?"):
             call()
+
+
+def test_ready_made_passes_suggest_the_keyword_that_was_meant(g: rg.Graph) -> None:
+    for call, message in (
+        (lambda: passes.blur(g, "p", "a", radious=3), r"blur\(\) got .* 'radious'; did you mean 'radius'\?"),  # type: ignore[call-overload]
+        (lambda: passes.tone_map(g, "p", "a", formt="r8unorm"), r"tone_map\(\) got .*; did you mean 'format'\?"),  # type: ignore[call-overload]
+        (lambda: passes.clear(g, "p", "a", (0, 0, 0, 0), zzzz=1), r"clear\(\) got .* 'zzzz'; it has g, name, "),  # type: ignore[call-overload]
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_every_ready_made_pass_refuses_unknown_keywords_alike() -> None:
+    # full_screen takes names of a shader's variables, glyphs is no pass.
+    for name in set(passes.__all__) - {"full_screen", "glyphs"}:
+        with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'zzzz'; it has "):
+            getattr(passes, name)(zzzz=1)
 
 
 @pytest.mark.parametrize("us", [1e300, 2e12, -1.0, float("nan"), float("inf")])

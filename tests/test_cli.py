@@ -471,6 +471,18 @@ def test_a_file_beside_it_is_suggested(deferred: Path, tmp_path: Path):
     assert done.stderr == 'rgraph: frame.rgraf.json: no such file\n  help: did you mean "frame.rgraph.json"?\n'
 
 
+@pytest.mark.parametrize(
+    ("beside", "meant"),
+    [("n.trace.json", ""), ("nofile.trace.json", ""), ("nofile.rplan.json", ""), ("nofiles.rgraph.json", "it")],
+)
+def test_a_file_that_is_far_or_no_graph_is_not_suggested(beside: str, meant: str, tmp_path: Path):
+    (tmp_path / beside).write_bytes(b"{}")
+    done = clitool.run("bake", "nofile.json", cwd=tmp_path)
+    assert done.returncode == 2
+    help = f'  help: did you mean "{beside}"?\n' if meant else ""
+    assert done.stderr == f"rgraph: nofile.json: no such file\n{help}"
+
+
 def colored(text: str) -> bool:
     return "\x1b[" in text
 

@@ -25,6 +25,26 @@ def test_help_of_every_command_fits_a_terminal(name: str, tmp_path: Path):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        ("demo", "[deferred|fluid|photo] [PICTURE]"),
+        ("schema", "{graph|profile|plan|devices}"),
+        ("explain", "GRAPH|CODE [PASS]"),
+        ("bake", "GRAPH"),
+    ],
+)
+def test_usage_brackets_what_may_be_left_out(name: str, usage: str, tmp_path: Path):
+    done = clitool.run(name, "--help", cwd=tmp_path)
+    assert done.stdout.splitlines()[0] == f"usage: rgraph {name} {usage} [OPTION…]"
+
+
+def test_bake_says_what_a_graph_is(tmp_path: Path):
+    done = clitool.run("bake", "--help", cwd=tmp_path)
+    assert "a graph file, a preset (.slangp), or FILE.py:NAME" in done.stdout
+    assert 'graph.save("frame.rgraph.json")' in done.stdout
+
+
 def test_help_lists_every_command(tmp_path: Path):
     done = clitool.run("--help", cwd=tmp_path)
     listed = re.findall(r"^  ([\w-]+) +\w", done.stdout, re.MULTILINE)

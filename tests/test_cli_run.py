@@ -54,7 +54,7 @@ def test_run_lists_results_without_writing(film: Path):
     done = run("run", "film.py", "--input", "src=in.npy", cwd=film)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "  dst    rgba8unorm  8 × 4\n  words  buffer      64 bytes\n"
-    assert re.fullmatch(r"film on .+: 1 frame\n", done.stderr)
+    assert re.fullmatch(r"film on .+: 1 frame; -o FILE writes the results\n", done.stderr)
     assert sorted(one.name for one in film.iterdir() if one.is_file()) == ["film.py", "in.npy"]
 
 

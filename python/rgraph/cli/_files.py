@@ -37,16 +37,19 @@ __all__ = [
 STANDARD = "-"
 SUFFIXES = (".json", ".html", ".svg", ".dot", ".txt")
 _LONGER = "split it, or set RGRAPH_MAX_FILE_BYTES to a larger limit"
+_NO_GRAPHS = (".rplan.json", ".rdevices.json", ".rprofile.json", ".trace.json", ".png", ".npy", ".html", ".svg", ".dot")
 PROFILES = ("minimal", "single_queue", "discrete")
 
 
-def exists(path: str) -> None:
+def exists(path: str, *, other: tuple[str, ...] = ()) -> None:
     """See that a file is there.
 
     Parameters
     ----------
     path
         The file; `-` always is.
+    other
+        Suffixes of files that cannot be meant.
 
     Raises
     ------
@@ -62,8 +65,14 @@ def exists(path: str) -> None:
         return
     if not file.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {file.parent}")
-    beside = [entry.name for entry in file.parent.iterdir() if entry.is_file()]
-    raise UsageError(f"{path}: no such file", nearest(file.name, beside, " ").strip())
+    from difflib import get_close_matches
+
+    beside = [entry.name for entry in file.parent.iterdir() if entry.is_file() and not entry.name.endswith(other)]
+    # Suffixes such as .rgraph.json are long: without them, names that have nothing else in common are far apart.
+    stems = {name: name.partition(".")[0].lower() for name in beside}
+    near = get_close_matches(file.name.partition(".")[0].lower(), stems.values(), n=len(stems) or 1, cutoff=0.6)
+    meant = [name for name, stem in stems.items() if stem in near]
+    raise UsageError(f"{path}: no such file", nearest(file.name, meant, " ").strip())
 
 
 def plain(path: str) -> None:
@@ -208,7 +217,7 @@ def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph
         made = imported(path, options or [])
         noted(made)
         return made.graph
-    exists(path)
+    exists(path, other=_NO_GRAPHS)
     read = {name: (text, value(text)) for name, text in options or ()}
     given = {name: new if isinstance(new, bool | int | float | str) else text for name, (text, new) in read.items()}
     try:

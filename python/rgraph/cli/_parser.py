@@ -64,8 +64,7 @@ class Parser(argparse.ArgumentParser):
         )
         always.add_argument("-q", "--quiet", action="store_true", help="print no remarks and no progress")
         always.add_argument("--debug", action="store_true", help="show rgraph's own traceback of an error")
-        needed = [str(one.metavar or f"{{{'|'.join(one.choices or ())}}}") for one in self._get_positional_actions()]
-        self.usage = " ".join([self.prog, *needed, "[OPTION…]"])
+        self.usage = " ".join([self.prog, *map(_shown, self._get_positional_actions()), "[OPTION…]"])
         return self
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -129,6 +128,14 @@ class Parser(argparse.ArgumentParser):
 
 
 _MISSING = object()
+
+
+def _shown(action: argparse.Action) -> str:
+    """An argument in the line of usage: in brackets if it may be left out."""
+    words = "|".join(action.choices or ())
+    if action.nargs == argparse.OPTIONAL:
+        return f"[{action.metavar or words}]"
+    return str(action.metavar or f"{{{words}}}")
 
 
 def _called(action: argparse.Action) -> str:

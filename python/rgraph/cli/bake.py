@@ -32,6 +32,9 @@ MORE = """\
 Without an option it prints a summary: figures, a timeline, memory, the longest passes. The suffix of -o chooses the
 form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perfetto), .txt; -o may be repeated.
 
+A graph file is what graph.save("frame.rgraph.json") writes in Python; a graph may also be an object of a Python file:
+film.py:graph.
+
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
   rgraph bake frame.rgraph.json -o memory.svg --view memory --width 1400
@@ -61,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("graph", metavar="GRAPH", help="a graph file")
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file, a preset (.slangp), or FILE.py:NAME")
     output = parser.add_argument_group("output")
     output.add_argument(
         "-o", "--output", action="append", default=[], metavar="FILE", help="write the plan; - is --json"

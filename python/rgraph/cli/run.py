@@ -379,6 +379,12 @@ def _frames(count: int, seconds: float) -> str:
     return f"{count} frames, {count / seconds:.1f}/s" if count > 1 else "1 frame"
 
 
+def _unwritten(arguments: argparse.Namespace) -> str:
+    """What to do for files, if nothing else was asked for."""
+    asked = ("out", "output", "report", "trace", "view")
+    return "" if any(getattr(arguments, one) for one in asked) else "; -o FILE writes the results"
+
+
 def _several(graph: Graph, given: Settings, only: str | None, arguments: argparse.Namespace) -> int:
     """Runs it on several devices."""
     from rgraph import Devices, DevicesPlan
@@ -407,7 +413,8 @@ def _several(graph: Graph, given: Settings, only: str | None, arguments: argpars
             say(as_json({**values, **ran.values(names)}))
         else:
             frames = _frames(arguments.frames, ran.seconds)
-            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {' and '.join(known)}: {frames}")
+            title = paint(done.plan.graph_name, "bold", error=True)
+            tell(f"{title} on {' and '.join(known)}: {frames}{_unwritten(arguments)}")
             say(ran.listing(names))
             if arguments.report:
                 say(str(done.plan).rstrip())
@@ -454,7 +461,8 @@ def main(arguments: argparse.Namespace) -> int:
             say(as_json({**values, **ran.values(names)}))
         else:
             frames = _frames(arguments.frames, ran.seconds)
-            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {device.info.name}: {frames}")
+            title = paint(done.plan.graph_name, "bold", error=True)
+            tell(f"{title} on {device.info.name}: {frames}{_unwritten(arguments)}")
             say(ran.listing(names))
             if arguments.report:
                 say(ran.reports())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from rgraph._core import Image, Module, Pass
-from rgraph.passes._mistake import known, number, refuse, whole
+from rgraph.passes._mistake import known, number, ready_made, refuse, whole
 from rgraph.passes._picture import Format, ImageLike, Picture, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
@@ -48,6 +48,7 @@ def bloom(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def bloom(
     g: Module,
     name: str,

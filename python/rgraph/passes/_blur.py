@@ -7,7 +7,7 @@ from array import array
 from typing import Any, Literal, TypeAlias, overload
 
 from rgraph._core import Image, Module, Pass, Sampler
-from rgraph.passes._mistake import known, number, refuse, whole
+from rgraph.passes._mistake import known, number, ready_made, refuse, whole
 from rgraph.passes._picture import Format, ImageLike, Picture, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
@@ -32,6 +32,7 @@ _MOST_RADIUS = 65535
 _Way: TypeAlias = tuple[int, str]
 
 
+@ready_made
 def gaussian(radius: int, sigma: float) -> list[float]:
     """Weights of a Gaussian, from the middle outwards.
 
@@ -80,6 +81,7 @@ def blur(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def blur(
     g: Module,
     name: str,

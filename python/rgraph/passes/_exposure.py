@@ -6,7 +6,7 @@ import math
 from typing import overload
 
 from rgraph._core import Buffer, Module, Pass, View
-from rgraph.passes._mistake import number, refuse
+from rgraph.passes._mistake import number, ready_made, refuse
 from rgraph.passes._picture import BufferLike, ImageLike, data, picture
 from rgraph.passes._shader import Queue, computes, text
 
@@ -43,6 +43,7 @@ def histogram(
     range: tuple[float, float] = _RANGE,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def histogram(
     g: Module,
     name: str,
@@ -131,6 +132,7 @@ def exposure(
     range: tuple[float, float] = _RANGE,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def exposure(
     g: Module,
     name: str,

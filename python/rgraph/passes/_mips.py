@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from rgraph._core import Image, Module, Pass, View
-from rgraph.passes._mistake import known, refuse
+from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import ImageLike, picture
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
@@ -19,6 +19,7 @@ _COMBINE = {
 }
 
 
+@ready_made
 def generate_mips(
     g: Module, name: str, image: ImageLike, *, reduce: Literal["mean", "min", "max"] = "mean", queue: Queue = None
 ) -> Pass:

@@ -6,7 +6,7 @@ import math
 from typing import Literal, overload
 
 from rgraph._core import Buffer, Module, Pass, View
-from rgraph.passes._mistake import known, refuse
+from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import BufferLike, ImageLike, Picture, data, picture, read_kind
 from rgraph.passes._scan import TYPES, spread
 from rgraph.passes._shader import Queue, computes, text
@@ -99,6 +99,7 @@ def reduce(
     dtype: Literal["uint32", "int32", "float32"] = "float32",
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def reduce(
     g: Module,
     name: str,
@@ -216,6 +217,7 @@ _STORE = "result[0] = array<vec4<f32>, 4>(all.least, all.most, all.mean, all.squ
 def statistics(g: Module, name: str, source: ImageLike, target: None = None, *, queue: Queue = None) -> Buffer: ...
 @overload
 def statistics(g: Module, name: str, source: ImageLike, target: BufferLike, *, queue: Queue = None) -> Pass: ...
+@ready_made
 def statistics(
     g: Module, name: str, source: ImageLike, target: BufferLike | None = None, *, queue: Queue = None
 ) -> Pass | Buffer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from rgraph._core import Image, Module, Pass
-from rgraph.passes._mistake import known, refuse
+from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import Format, ImageLike, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
@@ -41,6 +41,7 @@ def resolve(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def resolve(
     g: Module,
     name: str,

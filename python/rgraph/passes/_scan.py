@@ -6,7 +6,7 @@ import math
 from typing import Literal, overload
 
 from rgraph._core import Buffer, Module, Pass
-from rgraph.passes._mistake import known, refuse
+from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import BufferLike, data
 from rgraph.passes._shader import Queue, computes, text
 
@@ -45,6 +45,7 @@ def prefix_sum(
     exclusive: bool = False,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def prefix_sum(
     g: Module,
     name: str,

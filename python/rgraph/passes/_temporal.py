@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from rgraph._core import Image, Module, Pass
-from rgraph.passes._mistake import known, number, refuse
+from rgraph.passes._mistake import known, number, ready_made, refuse
 from rgraph.passes._picture import Format, ImageLike, made, picture, same_size
 from rgraph.passes._shader import Queue, computes, draws, per_texel, text
 
@@ -45,6 +45,7 @@ def temporal(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def temporal(
     g: Module,
     name: str,

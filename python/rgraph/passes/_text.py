@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rgraph._core import Buffer, Module, Pass, View
 from rgraph.passes._font import CELL, glyphs, table
-from rgraph.passes._mistake import number, refuse, whole
+from rgraph.passes._mistake import number, ready_made, refuse, whole
 from rgraph.passes._picture import ImageLike, data, picture
 from rgraph.passes._shader import text as shader_text
 
@@ -13,6 +13,7 @@ __all__ = ["text"]
 _MOST = 1 << 20
 
 
+@ready_made
 def text(
     g: Module,
     name: str,

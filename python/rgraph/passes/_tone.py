@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from rgraph._core import Buffer, Image, Module, Pass, View
-from rgraph.passes._mistake import known, number, refuse
+from rgraph.passes._mistake import known, number, ready_made, refuse
 from rgraph.passes._picture import BufferLike, Format, ImageLike, data, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
@@ -54,6 +54,7 @@ def tone_map(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def tone_map(
     g: Module,
     name: str,

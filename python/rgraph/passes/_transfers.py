@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from rgraph._core import Buffer, Image, Module, Pass, View
-from rgraph.passes._mistake import known, refuse
+from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import (
     BufferLike,
     Format,
@@ -54,6 +54,7 @@ def _resource(g: Module, name: str, what: str, value: ImageLike | BufferLike) ->
     return resource, given
 
 
+@ready_made
 def clear(
     g: Module,
     name: str,
@@ -119,6 +120,7 @@ def copy(
     *,
     queue: Queue | Literal["transfer"] = None,
 ) -> Pass: ...
+@ready_made
 def copy(
     g: Module,
     name: str,
@@ -221,6 +223,7 @@ def blit(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
+@ready_made
 def blit(
     g: Module,
     name: str,
@@ -319,6 +322,7 @@ def upload(
 def upload(
     g: Module, name: str, array: Any, target: ImageLike, *, format: str | None = None, srgb: bool = False
 ) -> Pass: ...
+@ready_made
 def upload(
     g: Module,
     name: str,
@@ -411,6 +415,7 @@ def _same_shape(name: str, dst: Picture, size: tuple[int, int]) -> None:
 _LETTERS = {"unorm": "BH", "snorm": "bh", "uint": "BHI", "sint": "bhi", "float": " Hf"}
 
 
+@ready_made
 def download(
     g: Module,
     name: str,
