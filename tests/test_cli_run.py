@@ -415,7 +415,7 @@ def test_watch_serves_the_viewer(film: Path):
         assert watching.process.wait(30) == 0
     done = run("watch", "film.py", "--input", "src=in.npy", "--serve", "99999", cwd=film)
     assert done.returncode == 2
-    assert "--serve 99999" in done.stderr
+    assert "--serve 99999: ports go from 0 to 65535\n  help: leave the port out" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals differ elsewhere")

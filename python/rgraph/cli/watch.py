@@ -224,9 +224,11 @@ def _remembers(graph: Graph) -> bool:
 
 def _served(device: Device, port: int) -> str:
     """Serves the viewer; its address."""
+    if port > 0xFFFF:
+        raise UsageError(f"--serve {port}: ports go from 0 to 65535", "leave the port out: a free one is taken")
     try:
         return device.view(port).url
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise UsageError(f"--serve {port}: {error}", "leave the port out: a free one is taken") from None
 
 
