@@ -200,18 +200,23 @@ impl Machine<'_> {
             }
             self.judge(place, &Later::Node(node), named.resource);
             self.check_transition(queue, named, families, place, pass);
+            let own = self.family(queue);
+            let releases = families.is_some_and(|[from, _]| Some(from) == own);
+            if releases && !moves {
+                // It writes nothing, and shows nothing: who uses the memory beside it, as the host may, must see those
+                // who wrote (Vulkan 1.3, "Queue Family Ownership Transfer").
+                continue;
+            }
             self.record_node(place, node, pass);
-            if to_host(&scope) {
+            if to_host(&scope) && !releases {
                 self.show_subresource_to_host(place, node);
             }
             let run = self.run + 1;
-            let own = self.family(queue);
             let state = &mut self.stores[store].subresources[subresource];
             if destroys && state.gone.is_none() {
                 state.gone = Some(Gone::Transition);
                 state.lost = run;
             }
-            let releases = families.is_some_and(|[from, _]| Some(from) == own);
             if let (Some([_, new]), false) = (named.layouts, releases) {
                 state.layout = new;
             }

@@ -10,7 +10,7 @@ use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Hazard, ImageBarrier, Plan};
+use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Hazard, ImageBarrier, Plan, Scope};
 use rgraph_plan::profile::Profile;
 
 fn graph(text: &str) -> Graph {
@@ -440,4 +440,34 @@ fn a_barrier_takes_in_what_other_names_of_its_bytes_wrote_for_what_it_names_alon
     plan.image_barriers[second].scope.src_access = taken;
     assert_accepted(&graph, &plan);
     assert!(certificate(&graph, &plan).is_ok());
+}
+
+#[test]
+fn a_release_shows_nothing_to_the_host() {
+    let left = r#"{"rgraph": 1, "buffers": {"out": {"size": 256, "imported": {}, "leave": {"queue": "async_compute"}}},
+        "passes": [
+          {"name": "make", "accesses": [{"resource": "out", "usage": "storage_write"}]},
+          {"name": "look", "queue": "cpu", "side_effects": true, "accesses": [
+            {"resource": "out", "usage": "host_read"}]}]}"#;
+    let taken = r#"{"rgraph": 1, "buffers": {"out": {"size": 256, "sharing": "exclusive"}},
+        "passes": [
+          {"name": "make", "accesses": [{"resource": "out", "usage": "storage_write"}]},
+          {"name": "look", "queue": "cpu", "side_effects": true, "accesses": [
+            {"resource": "out", "usage": "host_read"}]},
+          {"name": "take", "queue": "async_compute", "side_effects": true, "accesses": [
+            {"resource": "out", "usage": "storage_read"}]}]}"#;
+    for text in [left, taken] {
+        let graph = graph(text);
+        let mut plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).unwrap();
+        assert_accepted(&graph, &plan);
+        assert!(certificate(&graph, &plan).is_ok());
+        // A barrier to the host stands beside the release, which names the host too.
+        let host = Accesses::HOST_READ | Accesses::HOST_WRITE;
+        let shows = |scope: &Scope| scope.dst_access.intersects(host);
+        assert!(plan.buffer_barriers.iter().any(|barrier| barrier.families.is_some() && shows(&barrier.scope)));
+        let barrier = plan.memory_barriers.iter_mut().find(|barrier| shows(&barrier.scope)).unwrap();
+        barrier.scope.dst_access -= host;
+        assert_refused(&graph, &plan, Rule::ReadAfterWrite);
+        assert!(certificate(&graph, &plan).is_err());
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rgraph_ir::access::{Aspects, Layout, Sharing, Stages};
+use rgraph_ir::access::{Accesses, Aspects, Layout, Sharing, Stages};
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, EventId, HeapId, Plan, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
@@ -302,6 +302,21 @@ impl<'a> Lister<'a> {
         (!self.concurrent[self.facts.memory[resource]]).then_some([family; 2])
     }
 
+    /// Whether a transfer of ownership is the half of the family that gives.
+    fn releases(&self, queue: QueueId, families: Option<[u32; 2]>) -> bool {
+        let family = self.plan.queues.get(queue).map(|queue| queue.family);
+        families.is_some_and(|[from, to]| from != to && Some(from) == family)
+    }
+
+    /// The scope of a barrier as it counts: a release shows nothing to anybody, whatever it names (Vulkan 1.3, "Queue
+    /// Family Ownership Transfer").
+    fn scope(&self, queue: QueueId, scope: Scope, families: Option<[u32; 2]>) -> Scope {
+        match self.releases(queue, families) {
+            true => Scope { dst_access: Accesses::empty(), ..scope },
+            false => scope,
+        }
+    }
+
     /// Links of a barrier call or the first half of an event: memory, buffer, image entries.
     fn set(&mut self, queue: QueueId, at: CommandId, barriers: &Barriers) -> Vec<Option<LinkId>> {
         let mut made = Vec::new();
@@ -322,7 +337,8 @@ impl<'a> Lister<'a> {
                 self.enter(queue, resource);
                 let region = Some(self.region(resource, &self.subresources(resource, &Part::buffer(barrier.range))));
                 let families = barrier.families.filter(|[from, to]| from != to);
-                add(self, Link { region, families, ..Link::new(kind, at.index() as u32, queue, span, barrier.scope) });
+                let scope = self.scope(queue, barrier.scope, families);
+                add(self, Link { region, families, ..Link::new(kind, at.index() as u32, queue, span, scope) });
             }
         }
         for barrier in &plan.image_barriers[barriers.images.range()] {
@@ -334,15 +350,9 @@ impl<'a> Lister<'a> {
                 let region = Some(self.region(resource, &self.subresources(resource, &part)));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 let layouts = vec![barrier.old_layout, barrier.new_layout];
-                add(
-                    self,
-                    Link {
-                        region,
-                        families,
-                        layouts,
-                        ..Link::new(kind, at.index() as u32, queue, span, barrier.scope)
-                    },
-                );
+                let scope = self.scope(queue, barrier.scope, families);
+                let link = Link::new(kind, at.index() as u32, queue, span, scope);
+                add(self, Link { region, families, layouts, ..link });
             }
         }
         made
@@ -379,6 +389,8 @@ impl<'a> Lister<'a> {
                     before = state(old, transfer);
                 }
             }
+            // A release in one layout writes nothing.
+            let releases = self.releases(queue, link.families);
             let pass = meant(&why).filter(|pass| plan.passes.get(*pass).is_some());
             self.note_used(&region);
             self.listing.accesses.push(Access {
@@ -392,6 +404,7 @@ impl<'a> Lister<'a> {
                     .map(|flag| (flag, true))
                     .collect(),
                 render_pass: self.render_pass.as_ref().map_or(0, |open| open.id),
+                write: moves || !releases,
                 needs: !discards,
                 before,
                 after,
@@ -409,7 +422,7 @@ impl<'a> Lister<'a> {
             step: self.step,
             queue: queue.index() as u32,
             stages: Stages::empty(),
-            access: rgraph_ir::access::Accesses::empty(),
+            access: Accesses::empty(),
             write: true,
             region,
             group: 0,

@@ -46,11 +46,13 @@ impl Listing {
         before == later && x.link.is_none() && y.link.is_none() && x.step == y.step
     }
 
-    /// Whether two uses of one subresource make a pair: one writes, and they are of two passes that do not commute.
+    /// Whether two uses of one subresource make a pair: one writes, or the later one hands the memory over, and they
+    /// are of two passes that do not commute.
     fn is_pair(&self, x: [usize; 2], y: [usize; 2]) -> bool {
         let [a, b] = [&self.accesses[x[0]], &self.accesses[y[0]]];
         let commute = a.group != 0 && a.group == b.group && x[1] == y[1] && a.region.memory == b.region.memory;
-        (a.write || b.write) && !commute && !(a.region.memory == b.region.memory && self.one_pass(x, y))
+        let hands_over = b.link.is_some_and(|link| self.links[link.index()].families.is_some());
+        (a.write || b.write || hands_over) && !commute && !(a.region.memory == b.region.memory && self.one_pass(x, y))
     }
 
     /// Every pair that needs a chain, and states that do not fit.
@@ -183,7 +185,9 @@ impl Listing {
         // Both halves of a transfer name one change of layout of one range.
         let half =
             |a: &Access| a.link.map(|link| &self.links[link.index()]).map(|l| (l.families, &l.layouts, &l.region));
-        let transfer = y.before.families.is_some_and(|[from, to]| from != to);
+        // The host owns nothing, and may look at the memory between the halves.
+        let looks = !x.write && left.families.is_none();
+        let transfer = !looks && y.before.families.is_some_and(|[from, to]| from != to);
         // Between the halves nobody uses the memory, whatever it needs of it.
         let pending = left.families.is_some_and(|[from, to]| from != to) && y.link.is_none() && !owner;
         layout && !pending && (owner || discards || !y.needs) && (!transfer || half(x) == half(y))

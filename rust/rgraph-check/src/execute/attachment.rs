@@ -74,7 +74,7 @@ impl<'e> Machine<'_, 'e> {
             }
             let agent = self.operation(node, target.depth, stage, load != Load::Load);
             let place = start + fine;
-            let [_, foreign] = self.is_amiss(place, memory, u16::MAX, node.queue);
+            let [_, foreign] = self.is_amiss(node, place, entry.resource, u16::MAX);
             let subresource = &mut self.subresources[place as usize];
             let sight = self.events.sees(&mut subresource.now, &agent);
             if load == Load::Load && foreign {
@@ -170,7 +170,7 @@ impl<'e> Machine<'_, 'e> {
             let start = scene.start(access.resource, node.run);
             for target in &access.targets {
                 let place = start + target.fine;
-                let [amiss, _] = self.is_amiss(place, access.memory, target.layouts, agent.queue);
+                let [amiss, _] = self.is_amiss(node, place, access.resource, target.layouts);
                 let subresource = &mut self.subresources[place as usize];
                 let good = (self.events.sees(&mut subresource.now, &agent) != Sight::No
                     || subresource.now.was_seen(agent.instance))

@@ -112,7 +112,11 @@ impl Machine<'_, '_> {
                 subresource.torn = NEVER;
             }
         }
-        subresource.now.replace(writer);
+        // A release in one layout writes nothing, and shows nothing: who uses the memory beside it, as the host may,
+        // must see those who wrote (Vulkan 1.3, "Queue Family Ownership Transfer").
+        if moves || !releases {
+            subresource.now.replace(writer);
+        }
         (subresource.instance, subresource.group) = (NONE, 0);
         subresource.release = releases.then_some((named.list, named.at));
         if !concurrent {

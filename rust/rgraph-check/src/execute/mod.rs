@@ -314,15 +314,19 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue
-    /// family; the user owns it afterwards.
-    fn is_amiss(&mut self, subresource: u32, memory: MemoryId, layouts: u16, queue: u32) -> [bool; 2] {
-        let family = self.scene.plan.queues.get(QueueId::new(queue as usize)).map(|queue| queue.family);
-        let subresource = &mut self.subresources[subresource as usize];
+    /// family; the user owns it afterwards. What holds nothing may be used by any family as if it were new (Vulkan 1.3,
+    /// "Queue Family Ownership Transfer": needed only to keep contents).
+    fn is_amiss(&mut self, node: &Node, place: u32, resource: ResourceId, layouts: u16) -> [bool; 2] {
+        let scene = self.scene;
+        let family = scene.plan.queues.get(QueueId::new(node.queue as usize)).map(|queue| queue.family);
         let mut foreign = false;
-        if let Some(family) = family.filter(|_| !self.scene.concurrent[memory]) {
+        if let Some(family) = family.filter(|_| !scene.concurrent[scene.facts.memory[resource]]) {
+            let subresource = &mut self.subresources[place as usize];
             foreign = subresource.release.take().is_some() || subresource.owner.is_some_and(|owner| owner != family);
             subresource.owner = Some(family);
         }
+        let subresource = &self.subresources[place as usize];
+        let foreign = foreign && self.value(&subresource.now, resource, node.run) != UNDEFINED;
         [layouts >> subresource.layout & 1 == 0, foreign]
     }
 
@@ -332,7 +336,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         let start = scene.start(access.resource, node.run);
         for target in &access.targets {
             let at = start + target.fine;
-            let amiss = self.is_amiss(at, access.memory, target.layouts, agent.queue).contains(&true);
+            let amiss = self.is_amiss(node, at, access.resource, target.layouts).contains(&true);
             let subresource = &mut self.subresources[at as usize];
             // What a later stage finds after the pass's own write was found by its earlier stages.
             if subresource.instance == agent.instance {
@@ -386,7 +390,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 continue;
             }
             // Contents of another family are lost, but may be replaced.
-            let [amiss, foreign] = self.is_amiss(place, access.memory, target.layouts, agent.queue);
+            let [amiss, foreign] = self.is_amiss(node, place, access.resource, target.layouts);
             let value = self.values.add(Value::Written {
                 instance: agent.instance,
                 number: access.number.index() as u32,
@@ -489,7 +493,11 @@ impl<'a, 'e> Machine<'a, 'e> {
             subresource.now.forget_writers();
             (subresource.group, subresource.group_run) = (group, node.run + 1);
             let held = self.value(&self.subresources[place as usize].before, resource, node.run);
-            self.subresources[place as usize].now.value = if foreign && held != UNDEFINED { POISON } else { held };
+            self.subresources[place as usize].now.value = held;
+        }
+        if foreign {
+            self.blame(node, place, FOREIGN);
+            self.subresources[place as usize].now.value = POISON;
         }
         let subresource = &mut self.subresources[place as usize];
         let sight = self.events.sees(&mut subresource.before, agent);

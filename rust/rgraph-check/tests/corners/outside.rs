@@ -271,4 +271,15 @@ corners! {
         image seen modifies=out
         pass draw graphics: color out
         pass look cpu effects if=on: host_read seen";
+
+    what_the_host_replaces_after_a_reader_is_left_to_another_family = "
+        buffer out 4096 imported leave=@async_compute
+        pass up cpu: host_write out
+        pass look graphics effects: storage_read out
+        pass again cpu: host_write out load=discard";
+
+    what_the_host_writes_in_part_after_a_reader_is_left_to_another_family = "
+        buffer out 4096 imported leave=@async_compute
+        pass look graphics effects: storage_read out
+        pass more cpu: host_write out range=0..512";
 }

@@ -53,4 +53,26 @@ corners! {
         pass one graphics effects: vertex a
         pass two async_compute: storage_read a; storage_write o
         pass high graphics: storage_write a range=256..512";
+
+    bytes_that_nobody_wrote_and_another_family_left_are_read = "
+        buffer a 256 sharing=exclusive
+        buffer out 256 root
+        pass write graphics: storage_write a range=0..128
+        pass read graphics: storage_read a; storage_write out
+        pass look async_compute effects: storage_read a
+        exclusive a";
+
+    bytes_that_nobody_wrote_and_another_family_left_are_read_and_written = "
+        buffer a 256 sharing=exclusive root
+        pass write graphics: storage_write a range=0..128
+        pass change graphics: storage_read_write a
+        pass more async_compute: storage_read_write a
+        exclusive a";
+
+    bytes_that_nobody_wrote_and_another_family_left_are_kept = "
+        buffer a 256 sharing=exclusive root
+        pass write graphics: storage_write a range=0..128
+        pass keep graphics: storage_write a
+        pass more async_compute: storage_write a
+        exclusive a";
 }

@@ -216,4 +216,21 @@ corners! {
         before two three
         before one four
         before two four";
+
+    a_group_adds_to_bytes_that_nobody_wrote_and_another_family_left = "
+        buffer sum 4096 sharing=exclusive root
+        pass fill graphics: storage_write sum range=512..2560
+        pass one graphics: storage_read_write sum unordered
+        pass two async_compute: storage_read_write sum unordered
+        before fill one
+        exclusive sum";
+
+    a_member_reads_bytes_that_nobody_wrote_and_another_family_left = "
+        buffer sum 256 sharing=exclusive
+        pass peek graphics: storage_read sum
+        pass part graphics: storage_write sum range=160..256 unordered
+        pass whole graphics: storage_read_write sum unordered
+        pass look async_compute effects: indirect sum
+        culled peek
+        exclusive sum";
 }
