@@ -4303,7 +4303,7 @@ class Devices:
         Returns
         -------
         CopyPrice
-            What a copy costs, and whether it goes through memory that both devices have imported.
+            What a copy costs, and the way that it takes.
 
         Raises
         ------
@@ -4433,8 +4433,13 @@ class CompiledDevices:
         """The plan that is run."""
     @property
     def direct_copies(self) -> int:
-        """Copies per frame through memory that both devices have imported. The others go through staging memory of each
-        device, with a copy by the CPU between.
+        """Copies per frame that no CPU makes. The others go through staging memory of each device, with a copy by the CPU
+        between.
+        """
+    @property
+    def copy_ways(self) -> list[Literal["cuda", "host", "staged"]]:
+        """The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host that
+        both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
         """
     def run(
         self,

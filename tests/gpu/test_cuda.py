@@ -317,6 +317,12 @@ def test_without_cuda_the_error_says_so(lavapipe: rg.Device, monkeypatch: pytest
     monkeypatch.setenv("RGRAPH_CUDA", "libc.so.6")
     with pytest.raises(rg.DeviceError, match="RG-E102 the CUDA driver has no cuInit"):
         rg.cuda.Session(lavapipe)
+    monkeypatch.setenv("RGRAPH_CUDA", "on")
+    with pytest.raises(rg.DeviceError, match="RG-E102 no CUDA driver found"):
+        rg.cuda.Session(lavapipe)
+    monkeypatch.setenv("RGRAPH_CUDA", "off")
+    with pytest.raises(rg.DeviceError, match="RG-E102 CUDA is switched off"):
+        rg.cuda.Session(lavapipe)
     standin = StandIn(lavapipe)
     standin.uuids = [bytes(16)] * 2
     with pytest.raises(rg.DeviceError, match=r"RG-E102 CUDA does not know .*: no GPU of its 2 has UUID"):

@@ -355,7 +355,38 @@ def test_copies_go_through_memory_of_both_devices_where_drivers_import_it(gpus: 
     offered = all("llvmpipe" in one.info.name or "SwiftShader" in one.info.name for one in gpus.devices)
     if not offered:
         pytest.skip("of these drivers alone it is known that they import memory of the host")
-    assert gpus.compile(halves()).direct_copies == 1
+    compiled = gpus.compile(halves())
+    assert compiled.direct_copies == 1
+    assert compiled.copy_ways == ["host"]
+    assert "copies between devices: 1 through memory of the host" in compiled.run().report.notes
+
+
+def test_copies_go_through_memory_of_the_host_where_cuda_is_wanted_and_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RGRAPH_CUDA", "libcuda_that_is_not_there.so.1")
+    with rg.Devices([0, 0], validate=False) as devices:
+        compiled = devices.compile(halves())
+        frame = compiled.run()
+        assert np.array_equal(texels(frame["out"]), joined())
+        assert "cuda" not in compiled.copy_ways
+        why = "CUDA does not copy from device 1 to 0: no CUDA driver found: libcuda_that_is_not_there.so.1"
+        assert [note for note in frame.report.notes if note.startswith(why)], frame.report.notes
+        assert devices.measure_copies().way == compiled.copy_ways[0]
+
+
+@pytest.mark.parametrize("size", [64, 80 << 20])
+def test_devices_that_send_to_each_other_before_they_receive_do_not_wait_in_a_circle(two: rg.Devices, size: int):
+    # More than what slots hold, both ways at once.
+    g = rg.Graph("exchange")
+    roots = []
+    for device, name in enumerate(["left", "right"]):
+        made, there = g.buffer(name, size), g.buffer(f"{name} there", size)
+        g.fill(f"make {name}", made, device + 1, device=device)
+        g.copy(f"take {name}", made, there, device=1 - device)
+        g.root(there)
+        roots.append(f"{name} there")
+    frame = two.run(g)
+    for device, name in enumerate(roots):
+        assert np.array_equal(words(frame, name), np.full(size // 4, device + 1, np.uint32))
 
 
 def test_copies_are_measured_into_the_profiles_and_plans_use_that_price(two: rg.Devices, tmp_path: Path):
@@ -363,6 +394,7 @@ def test_copies_are_measured_into_the_profiles_and_plans_use_that_price(two: rg.
     price = two.measure_copies()
     assert price.us > 0
     assert price.gb_s > 0
+    assert price.direct == (price.way != "staged")
     for old, profile in zip(before, two.profiles, strict=True):
         values = profile.to_dict()
         assert (values["copy_us"], values["copy_gb_s"]) == pytest.approx((price.us, price.gb_s))

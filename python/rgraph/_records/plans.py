@@ -174,7 +174,10 @@ class CopyPrice(NamedTuple):
     gb_s: float
     """Gigabytes per second of a large one."""
     direct: bool
-    """Whether it goes through memory that both devices import; else a CPU copies between two staging memories."""
+    """Whether no CPU copies."""
+    way: Literal["cuda", "host", "staged"]
+    """CUDA copies from GPU to GPU; through memory of the host that both devices import; or a CPU copies between two
+    staging memories. Of several pairs the slowest way."""
 
 
 class DevicesPart(NamedTuple):

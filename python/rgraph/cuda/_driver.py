@@ -17,7 +17,7 @@ __all__ = ["Context", "Driver", "MemoryHandle", "MemoryRange", "SemaphoreHandle"
 _log = logging.getLogger("rgraph")
 
 LIBRARY = "libcuda.so.1"
-"""The driver's library; the environment's `RGRAPH_CUDA` names another."""
+"""The driver's library; the environment's `RGRAPH_CUDA` names another, or is `on` or `off`."""
 
 OPAQUE_FD = 1
 TIMELINE_FD = 9
@@ -132,7 +132,10 @@ class Driver:
 
     def __init__(self, library: Any = None) -> None:
         if library is None:
-            path = os.environ.get("RGRAPH_CUDA") or LIBRARY
+            path = os.environ.get("RGRAPH_CUDA", "")
+            if path in ("off", "0"):
+                raise _missing("CUDA is switched off", "unset RGRAPH_CUDA, or set it to on")
+            path = LIBRARY if path in ("", "on", "1") else path
             try:
                 library = c.CDLL(path)
             except OSError as error:

@@ -59,14 +59,14 @@ class Session:
     device
         The device; its GPU is found among CUDA's by UUID.
     library
-        An object with the functions of CUDA's driver; default: `libcuda.so.1`, or what the environment's
-        `RGRAPH_CUDA` names.
+        An object with the functions of CUDA's driver; default: `libcuda.so.1`, or the library that the
+        environment's `RGRAPH_CUDA` names.
 
     Raises
     ------
     DeviceError
-        RG-E102 if there is no CUDA driver, CUDA does not know the GPU, or the device shares no memory; RG-E121 if
-        CUDA fails.
+        RG-E102 if there is no CUDA driver, `RGRAPH_CUDA` is `off`, CUDA does not know the GPU, or the device shares no
+        memory; RG-E121 if CUDA fails.
     """
 
     def __init__(self, device: Device, *, library: Any = None) -> None:

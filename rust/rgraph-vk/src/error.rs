@@ -54,6 +54,12 @@ impl From<DeviceError> for Error {
     }
 }
 
+impl From<Box<DeviceError>> for Error {
+    fn from(error: Box<DeviceError>) -> Self {
+        Self::Device(error)
+    }
+}
+
 impl Error {
     /// A wrong input of a run.
     pub fn input(resource: &str, message: impl Into<String>, help: impl Into<String>) -> Self {

@@ -4,6 +4,7 @@
 //! runs as often as wanted; each run is a [`Frame`] whose roots can be read.
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod bridge;
 pub mod bulk;
 mod capture;
 mod chaos;
@@ -21,6 +22,7 @@ pub mod walk;
 mod window;
 pub mod work;
 
+pub use bridge::CopyWay;
 pub use capture::{Capture, CaptureFile, Difference, MOST_FRAMES, Replay, ReplayOptions, ReplayedFrame};
 pub use chaos::{ChaosOptions, ChaosReport, ChaosRow, Finding, Switch};
 pub use compile::compiled::{Compiled, Inputs, Poll, Upload};

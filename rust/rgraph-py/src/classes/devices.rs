@@ -191,7 +191,7 @@ impl PyDevices {
     /// Returns
     /// -------
     /// CopyPrice
-    ///     What a copy costs, and whether it goes through memory that both devices have imported.
+    ///     What a copy costs, and the way that it takes.
     ///
     /// Raises
     /// ------
@@ -201,7 +201,7 @@ impl PyDevices {
         outside(py, &self.numbers)?;
         self.check(py)?;
         let price = call(py, |free| self.devices.get(free)?.measure_copies())?;
-        record!(py, "CopyPrice", (price.us, price.gb_s, price.direct))
+        record!(py, "CopyPrice", (price.us, price.gb_s, price.direct, price.way.name()))
     }
 
     /// Whether they were closed.

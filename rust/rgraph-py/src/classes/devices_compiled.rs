@@ -104,11 +104,18 @@ impl PyCompiledDevices {
         PyDevicesPlan::shared(py, plan, (Arc::new(self.load.graph.clone()), &self.source), self.options)
     }
 
-    /// Copies per frame through memory that both devices have imported. The others go through staging memory of each
-    /// device, with a copy by the CPU between.
+    /// Copies per frame that no CPU makes. The others go through staging memory of each device, with a copy by the CPU
+    /// between.
     #[getter]
     fn direct_copies(&self) -> usize {
         self.compiled.known().direct_copies()
+    }
+
+    /// The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host that
+    /// both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
+    #[getter]
+    fn copy_ways(&self) -> Vec<&'static str> {
+        self.compiled.known().copy_ways().into_iter().map(rgraph_vk::CopyWay::name).collect()
     }
 
     /// Run a frame, and wait until all devices are done.

@@ -1,19 +1,21 @@
 //! A graph compiled for several devices, and the memory of each device that outlives its parts.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rgraph_plan::devices::{DeviceCopy, DeviceCopyId, DevicesPlan, PartGraph};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use super::{Devices, DevicesFrame};
+use crate::bridge::{Bridge, CopyWay};
 use crate::compile::compiled::{Compiled, Inputs, Upload};
 use crate::compile::prepared::Place;
+use crate::device::Device;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{Plane, packed_bytes, packed_help};
-use crate::memory::host::HostMemory;
 use crate::memory::physical_resource::{PhysicalResource, Usages};
 use crate::memory::resource::Resource;
 use crate::memory::{Domain, staged};
@@ -32,8 +34,16 @@ pub(super) struct Shared {
     /// By resource: the first name of its memory; a history is one by itself.
     pub memory: IdVec<ResourceId, ResourceId>,
     pub state: Mutex<State>,
-    /// By copy: memory that both devices have, where their drivers do that.
-    pub host: IdVec<DeviceCopyId, Option<HostMemory>>,
+    ways: RwLock<Ways>,
+}
+
+/// How contents go from device to device.
+#[derive(Debug, Default)]
+struct Ways {
+    /// By copy: slots between its devices, which copies of one pair share; `None`: staging memory of each.
+    bridges: IdVec<DeviceCopyId, Option<Arc<Bridge>>>,
+    /// Why CUDA copies less than it was to, per pair of devices.
+    notes: Vec<String>,
 }
 
 /// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
@@ -68,12 +78,12 @@ impl CompiledDevices {
             }
             memory[id] = at;
         }
-        let (state, host) = (Mutex::default(), IdVec::new());
-        let mut shared = Shared { devices, plan, graph, parts, memory, state, host };
+        let (state, ways) = (Mutex::default(), RwLock::default());
+        let mut shared = Shared { devices, plan, graph, parts, memory, state, ways };
         if shared.parts.len() > 1 {
             let held = shared.make_memories()?;
             shared.state = Mutex::new(State { held, ..State::default() });
-            shared.host = shared.host_memories()?;
+            shared.ways = RwLock::new(shared.make_ways()?);
         }
         Ok(Self(Arc::new(shared)))
     }
@@ -93,10 +103,37 @@ impl CompiledDevices {
         self.0.parts.iter().map(|(part, compiled)| (part, compiled))
     }
 
-    /// Copies of a frame that go through memory that both devices have imported; the others go through staging memory of
-    /// each device, and a CPU copies between.
+    /// Copies of a frame that no CPU makes; the others go through staging memory of each device, and a CPU copies between.
     pub fn direct_copies(&self) -> usize {
-        self.0.host.iter().flatten().count()
+        self.copy_ways().into_iter().filter(|way| *way != CopyWay::Staged).count()
+    }
+
+    /// The way that each copy of the plan takes. After a run in which CUDA failed, its copies go through memory of the
+    /// host.
+    pub fn copy_ways(&self) -> Vec<CopyWay> {
+        let ways = self.0.ways.read().unwrap_or_else(PoisonError::into_inner);
+        ways.bridges.iter().map(|bridge| bridge.as_ref().map_or(CopyWay::Staged, |bridge| bridge.way())).collect()
+    }
+
+    /// Which ways the copies of a frame take, and why CUDA makes fewer than it was to, for people.
+    pub fn copy_notes(&self) -> Vec<String> {
+        let ways = self.copy_ways();
+        let mut told = Vec::new();
+        for (way, how) in [
+            (CopyWay::Cuda, "by CUDA"),
+            (CopyWay::Host, "through memory of the host"),
+            (CopyWay::Staged, "by a CPU between staging memories"),
+        ] {
+            let count = ways.iter().filter(|other| **other == way).count();
+            if count > 0 {
+                told.push(format!("{count} {how}"));
+            }
+        }
+        if told.is_empty() {
+            return told;
+        }
+        let notes = self.0.ways.read().unwrap_or_else(PoisonError::into_inner).notes.clone();
+        [format!("copies between devices: {}", told.join(", "))].into_iter().chain(notes).collect()
     }
 
     /// Runs it once, and waits until all devices are done and its roots are read.
@@ -111,8 +148,11 @@ impl CompiledDevices {
         }
         self.0.check(inputs)?;
         self.0.begin(&mut state, inputs)?;
-        let frames = super::steps::run(&self.0, &state, inputs).inspect_err(|_| state.initialised = false)?;
-        let frame = DevicesFrame::of_parts(&self.0, &state, frames, inputs);
+        let frames = super::steps::run(&self.0, &state, inputs).inspect_err(|_| {
+            state.initialised = false;
+            self.0.settle_ways(&state);
+        })?;
+        let frame = DevicesFrame::of_parts(&self.0, &state, frames, inputs, self.copy_notes());
         state.run += 1;
         frame
     }
@@ -152,18 +192,75 @@ impl Shared {
         Ok(held)
     }
 
-    /// For each copy of a memory of one plane: memory that both devices import.
-    fn host_memories(&self) -> Result<IdVec<DeviceCopyId, Option<HostMemory>>, Error> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |copy: &DeviceCopy| {
-            let physical = copy.resource.and_then(|memory| self.physical(&state, copy.from, memory));
-            let Some(physical) = physical.filter(|physical| Plane::all(physical.kind).len() == 1) else {
-                return Ok(None);
-            };
-            let [from, to] = [copy.from, copy.to].map(|device| &self.devices.list()[device as usize].0);
-            HostMemory::between(from, to, packed_bytes(physical.kind))
+    /// The slots that a copy goes through.
+    pub fn bridge(&self, copy: DeviceCopyId) -> Option<Arc<Bridge>> {
+        self.ways.read().unwrap_or_else(PoisonError::into_inner).bridges[copy].clone()
+    }
+
+    /// By copy: what it copies, if that has one plane.
+    fn copied_kinds(&self, state: &State) -> IdVec<DeviceCopyId, Option<PlanKind>> {
+        let kind = |copy: &DeviceCopy| {
+            let physical = copy.resource.and_then(|memory| self.physical(state, copy.from, memory))?;
+            (Plane::all(physical.kind).len() == 1).then_some(physical.kind)
         };
-        self.plan.copies.iter().map(one).collect()
+        self.plan.copies.iter().map(kind).collect()
+    }
+
+    /// Slots between devices. The copies of a pair share them, except those that must not wait for their receiver.
+    fn make_ways(&self) -> Result<Ways, Error> {
+        let kinds = self.copied_kinds(&self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let meets = super::meet::meeting(&self.plan, kinds.iter().map(Option::is_some).collect());
+        let mut ways = Ways { bridges: IdVec::filled(None, self.plan.copies.len()), notes: Vec::new() };
+        let mut shared: BTreeMap<(u32, u32), Vec<DeviceCopyId>> = BTreeMap::new();
+        for (id, copy) in self.plan.copies.iter_ids() {
+            let (Some(kind), ends) = (kinds[id], (copy.from, copy.to)) else { continue };
+            if meets[id] {
+                shared.entry(ends).or_default().push(id);
+            } else {
+                let [from, to] = self.ends(ends);
+                ways.bridges[id] = Bridge::by_host(from, to, &[kind], true)?.map(Arc::new);
+            }
+        }
+        for (ends, copies) in shared {
+            let [from, to] = self.ends(ends);
+            let kinds: Vec<_> = copies.iter().filter_map(|copy| kinds[*copy]).collect();
+            let (bridge, note) = self.devices.bridge(from, to, &kinds)?;
+            ways.notes.extend(note.map(|why| no_cuda(ends, &why)));
+            let bridge = bridge.map(Arc::new);
+            for copy in copies {
+                ways.bridges[copy].clone_from(&bridge);
+            }
+        }
+        Ok(ways)
+    }
+
+    fn ends(&self, (from, to): (u32, u32)) -> [&Device; 2] {
+        [from, to].map(|device| &self.devices.list()[device as usize])
+    }
+
+    /// Behind a run that failed: slots are empty, and where CUDA failed the host's take their place.
+    fn settle_ways(&self, state: &State) {
+        let kinds = self.copied_kinds(state);
+        let mut ways = self.ways.write().unwrap_or_else(PoisonError::into_inner);
+        let mut seen: Vec<(*const Bridge, bool)> = Vec::new();
+        for (id, copy) in self.plan.copies.iter_ids() {
+            let Some(bridge) = ways.bridges[id].clone() else { continue };
+            let known = seen.iter().find(|(other, _)| std::ptr::eq(*other, &raw const *bridge)).map(|(_, good)| *good);
+            let good = known.unwrap_or_else(|| {
+                let good = bridge.settle();
+                seen.push((&raw const *bridge, good));
+                if !good {
+                    ways.notes.push(no_cuda((copy.from, copy.to), "it failed in a run"));
+                }
+                good
+            });
+            if !good {
+                let [from, to] = self.ends((copy.from, copy.to));
+                let kind: Vec<_> = kinds[id].into_iter().collect();
+                // A device that is lost says so in the next run.
+                ways.bridges[id] = Bridge::by_host(from, to, &kind, true).ok().flatten().map(Arc::new);
+            }
+        }
     }
 
     /// A part of a device that imports a resource.
@@ -367,6 +464,10 @@ impl Shared {
         let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
         imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()
     }
+}
+
+fn no_cuda((from, to): (u32, u32), why: &str) -> String {
+    format!("CUDA does not copy from device {from} to {to}: {why}")
 }
 
 fn check_bytes(name: &str, physical: &PhysicalResource, bytes: &[u8]) -> Result<(), Error> {

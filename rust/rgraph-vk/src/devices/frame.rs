@@ -21,6 +21,8 @@ pub struct DevicesFrame {
     parts: Arc<[(u32, Frame)]>,
     graph: Arc<str>,
     run: u64,
+    /// Of its copies.
+    notes: Arc<[String]>,
 }
 
 impl DevicesFrame {
@@ -35,7 +37,8 @@ impl DevicesFrame {
         let reads = reads.into_iter().map(|root| Ok((root, frame.read(root)?))).collect::<Result<_, Error>>()?;
         let device = shared.plan.parts.iter().next().map_or(0, |part| part.device);
         let run = frame.report()?.run;
-        Ok(Self { reads, parts: Arc::new([(device, frame)]), graph: shared.graph.name().into(), run })
+        let graph = shared.graph.name().into();
+        Ok(Self { reads, parts: Arc::new([(device, frame)]), graph, run, notes: Arc::default() })
     }
 
     /// Of a graph in parts, which are done.
@@ -44,6 +47,7 @@ impl DevicesFrame {
         state: &State,
         parts: Vec<Frame>,
         inputs: &Inputs<'_>,
+        notes: Vec<String>,
     ) -> Result<Self, Error> {
         let mut reads = Vec::new();
         for place in &shared.plan.results {
@@ -64,7 +68,8 @@ impl DevicesFrame {
         }
         let devices = shared.plan.parts.iter().map(|part| part.device);
         let parts = devices.zip(parts).collect();
-        Ok(Self { reads: reads.into(), parts, graph: shared.graph.name().into(), run: state.run })
+        let (graph, notes) = (shared.graph.name().into(), notes.into());
+        Ok(Self { reads: reads.into(), parts, graph, run: state.run, notes })
     }
 
     /// What a root holds at the end of the frame.
@@ -104,6 +109,7 @@ impl DevicesFrame {
         let parts = self.parts.iter().map(|(device, frame)| Ok((*device, frame.report()?)));
         let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
         let mut report = FrameReport::of_devices(&self.graph, self.run, parts).expect("a frame has a part");
+        report.notes.extend(self.notes.iter().cloned());
         report.notes.sort();
         report.notes.dedup();
         Ok(report)

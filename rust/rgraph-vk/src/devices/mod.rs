@@ -3,22 +3,27 @@
 
 mod compiled;
 mod frame;
+mod meet;
 mod price;
 mod steps;
+#[cfg(test)]
+mod tests;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use rgraph_plan::bake::{Options, Scratch};
 use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::profile::Profile;
 
 pub use compiled::CompiledDevices;
 pub use frame::DevicesFrame;
 pub use price::CopyPrice;
 
+use crate::bridge::{Bridge, Cuda, Wish, why_not};
 use crate::compile::foreign;
 use crate::device::Device;
 use crate::error::{DeviceError, Error};
@@ -36,6 +41,8 @@ struct Together {
     list: Box<[Device]>,
     /// What the planner is given: the devices' own profiles, until copies were measured.
     profiles: RwLock<Arc<[Profile]>>,
+    /// CUDA, once it was looked for; `None`: it is not wanted.
+    cuda: OnceLock<Option<Result<Cuda, Box<DeviceError>>>>,
 }
 
 impl Devices {
@@ -56,7 +63,29 @@ impl Devices {
             }
         }
         let profiles = RwLock::new(devices.iter().map(|device| device.profile().clone()).collect());
-        Ok(Self(Arc::new(Together { list: devices.into(), profiles })))
+        Ok(Self(Arc::new(Together { list: devices.into(), profiles, cuda: OnceLock::new() })))
+    }
+
+    /// Slots between two devices for copies of these kinds: CUDA's, or else the host's, and then why.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    fn bridge(
+        &self,
+        from: &Device,
+        to: &Device,
+        kinds: &[PlanKind],
+    ) -> Result<(Option<Bridge>, Option<String>), Error> {
+        let by_cuda = match self.0.cuda.get_or_init(|| Cuda::open(&Wish::of_environment())) {
+            None => return Ok((Bridge::by_host(from, to, kinds, false)?, None)),
+            Some(Ok(cuda)) => Bridge::by_cuda(*cuda, from, to, kinds),
+            Some(Err(missing)) => Err(missing.clone().into()),
+        };
+        match by_cuda {
+            Ok(bridge) => Ok((Some(bridge), None)),
+            Err(error) if error.is_lost() => Err(error),
+            Err(error) => Ok((Bridge::by_host(from, to, kinds, false)?, Some(why_not(&error)))),
+        }
     }
 
     /// The devices in order.
@@ -70,12 +99,12 @@ impl Devices {
     }
 
     /// Measures the way that copies between the devices take, and enters it into the profiles: from now on, graphs are
-    /// planned with it. Of several pairs the slowest one counts. Takes a few copies of 64 MiB per pair.
+    /// planned with it. Of several pairs the slowest one counts. Takes a few copies of 64 MiB per pair, of 256 by CUDA.
     ///
     /// # Errors
     /// If a device fails, or has no memory for the copies.
     pub fn measure_copies(&self) -> Result<CopyPrice, Error> {
-        let price = price::measure(self.list())?;
+        let price = price::measure(self)?;
         let mut profiles = self.profiles().to_vec();
         for profile in &mut profiles {
             (profile.copy_us, profile.copy_gb_s) = (price.us, price.gb_s);

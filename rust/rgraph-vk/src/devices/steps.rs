@@ -11,28 +11,13 @@ use rgraph_plan::id::Id;
 
 use super::SLICE;
 use super::compiled::{Shared, State};
+use crate::bridge::{Ended, Filled};
 use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
 use crate::frame::Frame;
-use crate::frame::copy::{Plane, packed_bytes, pieces};
-use crate::memory::host::{HostMemory, PIECE};
-use crate::memory::physical_resource::PhysicalResource;
+use crate::frame::copy::{Plane, packed_bytes};
 use crate::memory::staged;
 use crate::memory::staging::Block;
-
-/// Why a device did not do all of its steps.
-enum Ended {
-    /// It failed.
-    Failed(Error),
-    /// Another one did, or the caller's poll.
-    Stopped,
-}
-
-impl From<Error> for Ended {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
 
 /// What a memory holds, on its way.
 enum Contents {
@@ -42,8 +27,8 @@ enum Contents {
     Whole(Arc<Block>, u64),
     /// The bytes of each plane.
     Planes(Vec<Vec<u8>>),
-    /// A word for each piece that is in memory that both devices have.
-    Pieces(Receiver<()>),
+    /// A word for each piece that is in a slot.
+    Pieces(Receiver<Filled>),
 }
 
 /// Both ends of a copy, each taken once.
@@ -201,8 +186,11 @@ impl Run<'_> {
     fn send(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
         let memory = self.shared.plan.copies[copy].resource;
         let physical = memory.and_then(|memory| self.shared.physical(self.state, device, memory));
-        if let (Some(physical), Some(host)) = (physical, &self.shared.host[copy]) {
-            return self.send_pieces(copy, physical, host);
+        if let (Some(physical), Some(bridge)) = (physical, self.shared.bridge(copy)) {
+            let (there, come) = channel();
+            self.hand_over(copy, Contents::Pieces(come))?;
+            let mut there = |filled| there.send(filled).map_err(|_| Ended::Stopped);
+            return bridge.send(physical, &|| self.go_on(), &mut there);
         }
         let contents = match physical.map(|physical| (physical, Plane::all(physical.kind))) {
             None => Contents::Nothing,
@@ -222,33 +210,6 @@ impl Run<'_> {
         let send = self.channels[copy.index()].send.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A receiver that is gone has stopped.
         send.and_then(|send| send.send(contents).ok()).ok_or(Ended::Stopped)
-    }
-
-    /// Copies piece by piece into memory that the receiver has too; it copies the first while later ones come.
-    fn send_pieces(
-        &self,
-        copy: DeviceCopyId,
-        physical: &Arc<PhysicalResource>,
-        host: &HostMemory,
-    ) -> Result<(), Ended> {
-        let to = &self.shared.devices.list()[self.shared.plan.copies[copy].to as usize].0;
-        // The copy of the frame before may still be read.
-        if let Some(until) = host.read_until() {
-            while !to.wait(&[until], Some(SLICE))? {
-                self.go_on()?;
-            }
-        }
-        let pieces = pieces(physical.kind, PIECE);
-        let points = staged::read_pieces_into(physical, &pieces, host.source())?;
-        let (there, come) = channel();
-        self.hand_over(copy, Contents::Pieces(come))?;
-        for point in points {
-            while !physical.shared.wait(&[point], Some(SLICE))? {
-                self.go_on()?;
-            }
-            there.send(()).map_err(|_| Ended::Stopped)?;
-        }
-        Ok(())
     }
 
     /// What a channel has next.
@@ -273,9 +234,8 @@ impl Run<'_> {
         match contents {
             Contents::Nothing => {}
             Contents::Pieces(come) => {
-                let Some(host) = &self.shared.host[copy] else { return Ok(()) };
-                let there = || self.next(&come);
-                host.reading(staged::write_pieces_from(physical, &pieces(physical.kind, PIECE), host.target(), there)?);
+                let Some(bridge) = self.shared.bridge(copy) else { return Ok(()) };
+                bridge.receive(physical, &|| self.go_on(), &mut || self.next(&come))?;
             }
             Contents::Whole(block, length) => {
                 // SAFETY: the block is mapped as long as it lives and that large; the source is done with it, made its

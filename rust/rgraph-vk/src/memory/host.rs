@@ -6,20 +6,17 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ash::{ext, vk};
 use rgraph_plan::plan::PlanKind;
 
 use crate::device::Shared;
-use crate::device::queue::Point;
 use crate::error::{Called, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::Usages;
 use crate::memory::requirements::buffer_info;
 
-/// Bytes of a piece, after which the other device begins to copy.
-pub(crate) const PIECE: u64 = 8 << 20;
 /// Where the pages begin, and a multiple of their bytes; drivers may want more.
 const PAGE: u64 = 4096;
 const KIND: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
@@ -78,8 +75,6 @@ impl Drop for Side {
 pub(crate) struct HostMemory {
     from: Side,
     to: Side,
-    /// The last copy out of it.
-    read_until: Mutex<Option<Point>>,
 }
 
 impl HostMemory {
@@ -95,7 +90,7 @@ impl HostMemory {
         let Some(pages) = HostPages::new(bytes, alignment) else { return Ok(None) };
         let Some(from) = import(from, &pages)? else { return Ok(None) };
         let Some(to) = import(to, &pages)? else { return Ok(None) };
-        Ok(Some(Self { from, to, read_until: Mutex::default() }))
+        Ok(Some(Self { from, to }))
     }
 
     /// The buffer of the device that fills it.
@@ -106,16 +101,6 @@ impl HostMemory {
     /// The buffer of the device that reads it.
     pub fn target(&self) -> vk::Buffer {
         self.to.buffer
-    }
-
-    /// The point of the reading device after which it may be filled again.
-    pub fn read_until(&self) -> Option<Point> {
-        *self.read_until.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// It is read until that point.
-    pub fn reading(&self, until: Option<Point>) {
-        *self.read_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 }
 

@@ -16,7 +16,7 @@ use crate::bulk;
 use crate::compile::compiled::Poll;
 use crate::device::Shared;
 use crate::device::foreign_wait::Waiter;
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::Error;
 use crate::frame::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
 use crate::frame::external::SemaphoreSignal;
@@ -37,13 +37,19 @@ const APART: u64 = 256 << 10;
 /// every format and part.
 fn queue_for(physical: &PhysicalResource) -> usize {
     let PlanKind::Buffer { size } = physical.kind else { return 0 };
+    if size >= APART { queue_apart(physical) } else { 0 }
+}
+
+/// The queue for transfers alone, where a buffer may be used on it.
+fn queue_apart(physical: &PhysicalResource) -> usize {
+    let PlanKind::Buffer { .. } = physical.kind else { return 0 };
     let queues = &physical.shared.queues;
     let apart = queues.iter().position(|queue| {
         let family = physical.concurrent || queue.family == queues[0].family;
         let other = Capabilities::GRAPHICS | Capabilities::COMPUTE;
         family && queue.capabilities.contains(Capabilities::TRANSFER) && !queue.capabilities.intersects(other)
     });
-    apart.filter(|_| size >= APART).unwrap_or(0)
+    apart.unwrap_or(0)
 }
 
 /// Multiples of the bytes of every texel block (of 1 to 16 bytes), which offsets of copies of images are.
@@ -79,13 +85,16 @@ impl<'a> Transfer<'a> {
     }
 
     fn begin_in(physical: &'a Arc<PhysicalResource>, write: bool, region: Region) -> Result<Self, Error> {
+        Self::begin_on(physical, write, region, queue_for(physical))
+    }
+
+    fn begin_on(physical: &'a Arc<PhysicalResource>, write: bool, region: Region, queue: usize) -> Result<Self, Error> {
         let shared = &physical.shared;
         let known = {
             let mut transfers = shared.transfers();
             let over = |(_, point): &(OneTime, Option<Point>)| shared.is_over(point).unwrap_or(false);
             transfers.0.iter().position(over).map(|at| transfers.0.swap_remove(at).0)
         };
-        let queue = queue_for(physical);
         let once = known.unwrap_or_default();
         let mut transfer = Self { shared, physical, queue, write, region, once, last: None, left: None };
         transfer.once.reset(shared)?;
@@ -94,13 +103,19 @@ impl<'a> Transfer<'a> {
 
     /// Submits the copy of one piece between the resource, which is reserved, and a block.
     fn submit(&mut self, piece: &Piece, block: &Block, offset: u64) -> Result<Point, Error> {
-        let point = self.submit_with(piece, block.buffer(), offset)?;
+        let point = self.submit_with(piece, block.buffer(), offset, Outside::default())?;
         block.used_until(point);
         Ok(point)
     }
 
     /// Submits the copy of one piece between the resource, which is reserved, and a buffer.
-    fn submit_with(&mut self, piece: &Piece, buffer: vk::Buffer, offset: u64) -> Result<Point, Error> {
+    fn submit_with(
+        &mut self,
+        piece: &Piece,
+        buffer: vk::Buffer,
+        offset: u64,
+        outside: Outside,
+    ) -> Result<Point, Error> {
         let (access, layout) = self.use_of();
         let mut initial = InitialBarriers::default();
         if self.last.is_none() {
@@ -117,13 +132,17 @@ impl<'a> Transfer<'a> {
                 initial.record(device, commands);
             }
             if self.write {
+                outside.acquire(device, queue.family, commands, buffer);
                 upload(device, commands, self.physical, piece, buffer, offset);
             } else {
                 download(device, commands, self.physical, piece, buffer, offset);
                 finish(device, commands);
+                outside.release(device, queue.family, commands, buffer);
             }
         })?;
-        let submits = [Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() }];
+        let Outside { mut waits, signals, .. } = outside;
+        waits.extend(initial.waits);
+        let submits = [Submit { waits, commands: vec![commands], signals, ..Submit::default() }];
         let value = self.shared.noted(queue.submit(device, &submits))?;
         let of = if self.write { "a write of" } else { "a read of" };
         let waiter = Waiter { of, name: &self.physical.name, place: None };
@@ -200,33 +219,76 @@ pub(crate) fn read(physical: &Arc<PhysicalResource>, poll: Option<Poll<'_>>) -> 
     Ok(block)
 }
 
-/// Submits the copies of all pieces of a resource of one plane into a buffer of its device, each to where it lies in the
-/// packed resource; the point of each. `pieces` are those of [`pieces`] for its kind.
-pub(crate) fn read_pieces_into(
-    physical: &Arc<PhysicalResource>,
-    pieces: &[Piece],
-    buffer: vk::Buffer,
-) -> Result<Vec<Point>, Error> {
-    let _reservation = reserve(physical, None)?;
-    let mut transfer = Transfer::begin(physical, false)?;
-    pieces.iter().map(|piece| transfer.submit_with(piece, buffer, piece.bytes.start)).collect()
+/// What orders a copy with a user outside of the device who has the buffer before or behind it.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub waits: Vec<WaitFor>,
+    pub signals: Vec<(vk::Semaphore, u64)>,
+    /// Whether the buffer belongs to no queue family; `None`: nobody outside has it.
+    pub concurrent: Option<bool>,
 }
 
-/// The other way round: submits the copy of each piece when `there` says that its bytes are. The last point.
-pub(crate) fn write_pieces_from<E: From<Error>>(
-    physical: &Arc<PhysicalResource>,
-    pieces: &[Piece],
-    buffer: vk::Buffer,
-    mut there: impl FnMut() -> Result<(), E>,
-) -> Result<Option<Point>, E> {
-    let _reservation = reserve(physical, None)?;
-    let mut transfer = Transfer::begin(physical, true)?;
-    let mut last = None;
-    for piece in pieces {
-        there()?;
-        last = Some(transfer.submit_with(piece, buffer, piece.bytes.start)?);
+impl Outside {
+    /// Takes the buffer over from the other user, whom the submit waits for.
+    fn acquire(&self, device: &ash::Device, family: u32, commands: vk::CommandBuffer, buffer: vk::Buffer) {
+        let Some(concurrent) = self.concurrent else { return };
+        let barrier = vk::BufferMemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COPY)
+            .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+            .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
+            .src_queue_family_index(vk::QUEUE_FAMILY_EXTERNAL)
+            .dst_queue_family_index(if concurrent { vk::QUEUE_FAMILY_IGNORED } else { family });
+        Self::hand_over(device, commands, barrier, buffer);
     }
-    Ok(last)
+
+    /// Leaves the buffer to the other user, who waits for the submit.
+    fn release(&self, device: &ash::Device, family: u32, commands: vk::CommandBuffer, buffer: vk::Buffer) {
+        let Some(concurrent) = self.concurrent else { return };
+        let barrier = vk::BufferMemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COPY)
+            .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+            .src_queue_family_index(if concurrent { vk::QUEUE_FAMILY_IGNORED } else { family })
+            .dst_queue_family_index(vk::QUEUE_FAMILY_EXTERNAL);
+        Self::hand_over(device, commands, barrier, buffer);
+    }
+
+    fn hand_over(
+        device: &ash::Device,
+        commands: vk::CommandBuffer,
+        barrier: vk::BufferMemoryBarrier2<'_>,
+        buffer: vk::Buffer,
+    ) {
+        let barriers = [barrier.buffer(buffer).offset(0).size(vk::WHOLE_SIZE)];
+        let info = vk::DependencyInfo::default().buffer_memory_barriers(&barriers);
+        // SAFETY: the command buffer is being recorded, outside of a render pass; the buffer lives until it is done.
+        unsafe { device.cmd_pipeline_barrier2(commands, &info) };
+    }
+}
+
+/// Copies of pieces of a resource of one plane, which is reserved meanwhile, between it and buffers of its device.
+pub(crate) struct Pieces<'a> {
+    transfer: Transfer<'a>,
+    _reservation: Reservation,
+}
+
+impl<'a> Pieces<'a> {
+    /// Waits until runs that have the resource are over. `apart`: whether the copies go over a queue for transfers alone;
+    /// `None`: as those of other transfers.
+    pub fn begin(physical: &'a Arc<PhysicalResource>, write: bool, apart: Option<bool>) -> Result<Self, Error> {
+        let _reservation = reserve(physical, None)?;
+        let queue = match apart {
+            None => queue_for(physical),
+            Some(true) => queue_apart(physical),
+            Some(false) => 0,
+        };
+        let transfer = Transfer::begin_on(physical, write, Region::first_mip(physical.kind), queue)?;
+        Ok(Self { transfer, _reservation })
+    }
+
+    /// Submits the copy of one piece.
+    pub fn copy(&mut self, piece: &Piece, buffer: vk::Buffer, at: u64, outside: Outside) -> Result<Point, Error> {
+        self.transfer.submit_with(piece, buffer, at, outside)
+    }
 }
 
 /// The layers of one mip; both aspects, which share a layout.

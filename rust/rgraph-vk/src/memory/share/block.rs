@@ -206,7 +206,7 @@ fn address_flags(shared: &Shared) -> vk::MemoryAllocateFlagsInfo<'static> {
 
 impl Shared {
     /// The memory type of shared blocks: one that shared buffers and images may lie in, device memory if there is any.
-    fn shared_type(&self, name: &str) -> Result<u32, Error> {
+    pub(crate) fn shared_type(&self, name: &str) -> Result<u32, Error> {
         let buffer = self.measure(name, PlanKind::Buffer { size: 1 << 16 }, shared_buffer(), true)?;
         let kind = image_kind(Format::Rgba8unorm, [64, 64], 1, 1);
         let image = self.measure(name, kind, self.shared_image(name, kind)?, true)?;
