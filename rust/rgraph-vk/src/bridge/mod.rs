@@ -33,8 +33,9 @@ pub(crate) use driver::Wish;
 const SLICE: Duration = Duration::from_millis(50);
 /// Slots of the host, and bytes of a piece at most.
 const HOST: (u64, u64) = (8, 8 << 20);
-/// Slots of each device between which CUDA copies, and bytes of a piece at most.
-const CUDA: (u64, u64) = (4, 32 << 20);
+/// Slots of each device between which CUDA copies, and bytes of a piece at most. On two H100s a GiB goes at 80, 130 and 169
+/// GB/s with pieces of 32, 64 and 128 MiB: each piece changes sides twice.
+const CUDA: (u64, u64) = (4, 128 << 20);
 /// Bytes of a piece that is not worth to be cut.
 const LEAST: u64 = 1 << 20;
 /// Multiple of the bytes of every texel block, and of what drivers want of offsets.
