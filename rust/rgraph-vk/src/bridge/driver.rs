@@ -8,13 +8,11 @@ use crate::error::{Code, DeviceError};
 
 /// The driver's library; `RGRAPH_CUDA` names another.
 const LIBRARY: &str = "libcuda.so.1";
-/// Whether CUDA is used where `RGRAPH_CUDA` says nothing.
-const DEFAULT: bool = false;
 
 /// What `RGRAPH_CUDA` says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
-    /// `off`: no CUDA.
+    /// `off`, or nothing: no CUDA.
     Off,
     /// `on`, or the name of a library.
     On(String),
@@ -28,7 +26,6 @@ impl Wish {
 
     fn of(said: Option<&str>) -> Self {
         match said.unwrap_or("") {
-            "" if DEFAULT => Self::On(LIBRARY.to_owned()),
             "" | "off" | "0" => Self::Off,
             "on" | "1" => Self::On(LIBRARY.to_owned()),
             path => Self::On(path.to_owned()),
@@ -321,7 +318,7 @@ mod tests {
     #[test]
     fn the_environment_switches_cuda_off_and_on_and_names_its_library() {
         let on = |name: &str| Wish::On(name.to_owned());
-        assert_eq!(Wish::of(None), if DEFAULT { on(LIBRARY) } else { Wish::Off });
+        assert_eq!(Wish::of(None), Wish::Off);
         assert_eq!([Wish::of(Some("off")), Wish::of(Some("0"))], [Wish::Off, Wish::Off]);
         assert_eq!([Wish::of(Some("on")), Wish::of(Some("1"))], [on(LIBRARY), on(LIBRARY)]);
         assert_eq!(Wish::of(Some("/opt/libcuda.so")), on("/opt/libcuda.so"));

@@ -30,7 +30,7 @@ pub(crate) use cuda::Cuda;
 pub(crate) use driver::Wish;
 
 /// How long a thread waits before it looks whether it should go on.
-const SLICE: Duration = Duration::from_millis(50);
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
 /// Slots of the host, and bytes of a piece at most.
 const HOST: (u64, u64) = (8, 8 << 20);
 /// Slots of each device between which CUDA copies, and bytes of a piece at most. On two H100s a GiB goes at 80, 130 and 169

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 
-use super::SLICE;
 use super::compiled::{Shared, State};
+use crate::bridge::SLICE;
 use crate::compile::compiled::Inputs;
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;

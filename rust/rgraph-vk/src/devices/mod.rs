@@ -10,7 +10,6 @@ mod steps;
 mod tests;
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
 
 use rgraph_plan::bake::{Options, Scratch};
 use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
@@ -28,9 +27,6 @@ use crate::compile::foreign;
 use crate::device::Device;
 use crate::error::{DeviceError, Error};
 use crate::work::{Work, Workload};
-
-/// How long a thread waits before it looks whether it should go on.
-const SLICE: Duration = Duration::from_millis(50);
 
 /// Devices that run graphs together, numbered from 0. Clones are the same devices.
 #[derive(Clone, Debug)]

@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
 use rgraph_plan::id::Id;
 
-use super::SLICE;
 use super::compiled::{Shared, State};
-use crate::bridge::{Ended, Filled};
+use crate::bridge::{Ended, Filled, SLICE};
 use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
 use crate::frame::Frame;
