@@ -69,6 +69,8 @@ class Opened:
         """Show a view."""
         self.page.locator(f"#tab-{name}").click()
         self.page.locator(f"#view-{name}:not([hidden])").wait_for()
+        # A view scrolls to what is pinned: until it has drawn that, a click can meet the row that stood there before.
+        self.settled()
 
     def settled(self) -> None:
         """Wait until what was asked for is drawn."""
