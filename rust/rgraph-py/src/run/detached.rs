@@ -20,8 +20,8 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BinarySemaphore, BorrowedHandle, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices,
-    DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Process, Readback, Replay, Resource,
+    BinarySemaphore, BorrowedHandle, CLOSE_PATIENCE, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices,
+    DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Patience, Process, Readback, Replay, Resource,
     ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
 };
 
@@ -195,8 +195,23 @@ fn end(device: Device) {
     }
     let device = ManuallyDrop::new(device);
     // Where there is no thread for it the device stays until the process ends.
-    let _ =
-        std::thread::Builder::new().name("rgraph end".to_owned()).spawn(move || drop(ManuallyDrop::into_inner(device)));
+    let _ = std::thread::Builder::new().name("rgraph end".to_owned()).spawn(move || wait_and_drop(device));
+}
+
+/// Waits for a device, then drops it. Each slice of the wait enters the runtime anew: once the process ends this thread
+/// stays outside, for a driver that it asked while its libraries are destroyed would crash.
+fn wait_and_drop(device: ManuallyDrop<Device>) {
+    let mut patience = Patience::new(Some(CLOSE_PATIENCE));
+    loop {
+        let _inside = ending::enter();
+        match device.is_idle_with(SLICE, &mut patience) {
+            Ok(false) => {}
+            // Nothing that the GPU still uses is destroyed, and the program goes on.
+            Err(Error::Busy(error)) => return log::error!("a device stays until the process ends: {}", error.message),
+            // One that is lost or closed is not waited for.
+            Ok(true) | Err(_) => return drop(ManuallyDrop::into_inner(device)),
+        }
+    }
 }
 
 /// Runs `work` without the interpreter's lock. An interpreter that ends runs no other thread, so it may keep it.
