@@ -2,7 +2,7 @@
 
 use rgraph_check::check;
 use rgraph_files::read_graph;
-use rgraph_plan::access::Layout;
+use rgraph_plan::access::{Layout, Sharing};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::profile::Profile;
 
@@ -294,6 +294,61 @@ corners! {
         image out root
         pass draw graphics: color kept
         pass read graphics: sampled past; color out";
+
+    an_exclusive_image_of_which_two_families_and_the_host_read_a_history = "
+        image now sharing=exclusive
+        image past history_of=now
+        buffer one 256 root
+        buffer two 256 root
+        pass draw graphics: sampled past; storage_write one
+        pass look cpu effects: host_read past
+        pass read async_compute: sampled past; storage_write two";
+
+    an_exclusive_image_and_two_histories_on_two_families_and_the_host = "
+        image now sharing=exclusive
+        image past history_of=now
+        image older history_of=now frames=2
+        buffer one 256 root
+        buffer two 256 root
+        pass draw graphics: color now
+        pass mix graphics: sampled past; storage_write one
+        pass look cpu effects: host_read past
+        pass read async_compute: sampled older; sampled past; storage_write two";
+
+    an_exclusive_buffer_that_the_host_writes_and_its_history_on_another_family = "
+        buffer now 256 sharing=exclusive
+        buffer past history_of=now
+        buffer one 256 root
+        buffer two 256 root
+        pass host cpu: host_write now load=discard
+        pass draw graphics: uniform now; storage_write one
+        pass read async_compute: uniform past; storage_write two";
+}
+
+/// The host takes no ownership and gives none: which family had a memory of a ring last depends on the run before.
+#[test]
+fn an_exclusive_ring_of_two_families_and_the_host_is_concurrent() {
+    let of_nobody = r#"{"name": "draw", "queue": "graphics", "side_effects": true,
+        "accesses": [{"resource": "past", "usage": "uniform"}]},
+        {"name": "look", "queue": "cpu", "side_effects": true,
+        "accesses": [{"resource": "past", "usage": "host_read"}]},"#;
+    let of_the_host = r#"{"name": "host", "queue": "cpu", "accesses": [{"resource": "now", "usage": "host_write"}]},
+        {"name": "draw", "queue": "graphics", "side_effects": true,
+        "accesses": [{"resource": "now", "usage": "uniform"}]},"#;
+    for passes in [of_nobody, of_the_host] {
+        let text = format!(
+            r#"{{"rgraph": 1, "name": "ring", "passes": [{passes}
+            {{"name": "read", "queue": "async_compute", "side_effects": true,
+            "accesses": [{{"resource": "past", "usage": "uniform"}}]}}],
+            "buffers": {{"now": {{"size": 256, "sharing": "exclusive"}}, "past": {{"history_of": "now"}}}}}}"#
+        );
+        let graph = read_graph(text.as_bytes(), "ring").unwrap_or_else(|error| panic!("{error}"));
+        let plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).expect("it bakes");
+        assert!(plan.resources.iter().all(|resource| resource.sharing == Sharing::Concurrent), "{passes}");
+        let note = "\"now\" is used by the host and by several queue families, so it is concurrent";
+        assert_eq!(plan.report.notes, [note], "{passes}");
+        assert!(check(&graph, &plan).is_empty());
+    }
 }
 
 #[test]

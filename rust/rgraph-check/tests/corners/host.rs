@@ -247,4 +247,17 @@ corners! {
         pass host cpu: host_write b range=64..192
         pass look cpu effects: host_read b
         pass gpu graphics effects: storage_write b";
+
+    the_host_is_first_to_use_bytes_of_which_it_saw_an_image_in_the_run_before = "
+        buffer b 4096
+        buffer kept 4096 root
+        image a format=rgba8unorm size=128x128
+        image shown format=r8unorm size=128x128
+        pass host cpu: host_write b load=discard
+        pass fill graphics: dst b
+        pass prepare graphics: dst a
+        pass now cpu: host_write kept
+        pass read graphics: sampled b range=2048..3584; storage_read_write a
+        pass draw graphics: color shown; color a
+        pass look cpu: host_read shown; host_write kept";
 }

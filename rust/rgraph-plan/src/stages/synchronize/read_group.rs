@@ -257,23 +257,32 @@ impl ReadGroups {
         }
     }
 
-    /// The images of a ring are used by all who use what is remembered or any of its histories.
+    /// The images of a ring are used by all who use what is remembered or any of its histories. Where the host is one of
+    /// them, nobody gives them from one family to another.
     fn share_rings(&mut self, frame: Frame<'_>) {
         for (id, &family) in frame.facts.family.iter_ids() {
-            if family != id && frame.facts.memory[id] == id {
-                let (own, ring) = (self.use_of[id], self.use_of[family]);
-                if ring.last == NONE {
-                    self.use_of[family] = MemoryUse { declared: ring.declared, ..own };
-                    if ring.declared.is_none() {
-                        self.sharing[family] = self.sharing[id];
-                    }
-                } else if own.last != NONE && (own.last != ring.last || own.switches > 0) && ring.declared.is_none() {
-                    self.sharing[family] = Sharing::Concurrent;
-                }
+            if family == id || frame.facts.memory[id] != id {
+                continue;
             }
+            let (own, ring) = (self.use_of[id], self.use_of[family]);
+            let moves = own.switches > 0 || ![own.last, NONE].contains(&ring.last) && own.last != NONE;
+            if ring.declared.is_none() && ring.last == NONE {
+                self.sharing[family] = self.sharing[id];
+            } else if ring.declared.is_none() && moves {
+                self.sharing[family] = Sharing::Concurrent;
+            }
+            self.use_of[family] = MemoryUse {
+                last: if ring.last == NONE { own.last } else { ring.last },
+                switches: ring.switches + own.switches.max(u32::from(moves)),
+                host: ring.host || own.host,
+                ..ring
+            };
         }
         for (id, &family) in frame.facts.family.iter_ids() {
             if family != id && frame.facts.memory[id] == id {
+                if self.use_of[family].host && self.use_of[family].switches > 0 {
+                    self.sharing[family] = Sharing::Concurrent;
+                }
                 self.sharing[id] = self.sharing[family];
             }
         }

@@ -43,6 +43,9 @@ impl Repeats {
             crate::cancel::poll();
             self.knowledge.reach(scene.clocks, at as u32, scheduled.queue);
             while let Some(first) = next.next_if(|first| first.at == at as u32) {
+                if scheduled.queue == scene.frame.schedule.host() {
+                    hazards.show_bytes_to_next_run(scene, first);
+                }
                 self.left_before(scene, hazards, first);
                 for at in 0..self.left.len() {
                     self.follow(scene, hazards, first, self.left[at], scheduled.queue, waits);

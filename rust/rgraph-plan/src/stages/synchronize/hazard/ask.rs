@@ -252,14 +252,44 @@ impl Hazards {
     /// another name it sees by a barrier about all memory.
     pub(super) fn show_bytes_to_host(&mut self, scene: Scene<'_>, here: Here<'_>) {
         let placement = scene.transients.index[here.memory];
+        self.each_seen_by_transition(scene, placement, false, |hazards, left| {
+            hazards.show_left_to_host(scene, here, left);
+        });
+    }
+
+    /// The same of bytes that the run before had in such an image last.
+    pub fn show_bytes_to_next_run(&mut self, scene: Scene<'_>, first: &First) {
+        self.each_seen_by_transition(scene, first.placement, true, |hazards, left| {
+            hazards.show_to_next_run(scene, first, left);
+        });
+    }
+
+    /// Calls `show` with the writes of each image that had the bytes of a placement before, in this frame or in the one
+    /// before, and that the host saw by its transition. O(subresources of these images).
+    fn each_seen_by_transition(
+        &mut self,
+        scene: Scene<'_>,
+        placement: u32,
+        previous_frame: bool,
+        show: impl Fn(&mut Self, Left),
+    ) {
+        let host = scene.frame.schedule.host();
         let followed = if placement == NONE { &[] } else { scene.transients.followed(placement) };
-        for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| !from_previous_frame) {
+        for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| *from_previous_frame == previous_frame) {
             let memory = scene.transients.placements[before as usize].memory;
             for subresource in scene.frame.facts.subresources.of(memory).range() {
                 let state = self.states[subresource];
                 let transition = self.calls.barriers.get(state.producer_barrier as usize);
-                if transition.is_some() && self.list(state.uses).any(|used| used.queue == here.queue) {
-                    self.show_to_host(scene, here, state.before);
+                if transition.is_none() || self.list(state.uses).all(|used| used.queue != host) {
+                    continue;
+                }
+                let mut at = state.before;
+                while let Some(&used) = self.uses.get(at as usize) {
+                    let writes = used.access & Accesses::WRITES;
+                    if !writes.is_empty() {
+                        show(self, Left { queue: used.queue, last: used.last, stages: used.stages, writes });
+                    }
+                    at = used.next;
                 }
             }
         }
