@@ -4,6 +4,7 @@
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Load, ResolveMode, Stages, Store};
 use rgraph_plan::format::Format;
+use rgraph_plan::plan::PlanKind;
 use rgraph_work::vertex::VertexFormat;
 
 /// Pipeline stages.
@@ -308,6 +309,16 @@ pub fn format(format: Format) -> vk::Format {
 /// Samples a texel; a power of two from 1 to 64, which validation of graphs has made sure of.
 pub fn samples(samples: u32) -> vk::SampleCountFlags {
     vk::SampleCountFlags::from_raw(samples)
+}
+
+/// The layout that an attachment is named with. Depth without stencil (and the reverse) has the common layouts too.
+pub(crate) fn attachment_layout(of: Layout, kind: PlanKind) -> vk::ImageLayout {
+    let depth = matches!(kind, PlanKind::Image { format, .. } if !format.aspects().contains(Aspects::COLOR));
+    match of {
+        // What is tested against and sampled at once.
+        Layout::ShaderReadOnly if depth => vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+        other => layout(other),
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use ash::vk;
 pub use rgraph_plan::error::Code;
 use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_shader::ShaderError;
-
-use crate::work::{CallbackError, WorkError};
+use rgraph_work::{CallbackError, WorkError};
 
 /// Everything that can go wrong.
 #[derive(Debug, thiserror::Error)]

@@ -16,8 +16,9 @@ use super::{Bridge, CopyWay, Ended};
 use crate::device::{Device, DeviceOptions};
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::image_kind;
+use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
 
 /// Two devices on the CPU, as [`StandIn`] needs them: lavapipe, and SwiftShader where a script or Chromium brought it, else lavapipe again.

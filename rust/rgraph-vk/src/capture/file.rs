@@ -8,7 +8,7 @@ use rgraph_files::write::{Row, Sheet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
-use crate::frame::targets::{Target, TargetChange};
+use crate::frame::target_change::{Target, TargetChange};
 
 /// First bytes of each capture file.
 pub(super) const MAGIC: [u8; 8] = *b"RGCAPTUR";

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rgraph_plan::graph::PassId;
+use rgraph_work::{CallbackError, Commands, HostBytes, HostView, HostViews, HostWork, RecordWork, Step};
 
 use super::model::Bytes;
-use crate::work::{CallbackError, Commands, HostBytes, HostView, HostViews, HostWork, RecordWork, Step};
 
 /// Collects the results of the functions of one run.
 #[derive(Clone, Debug, Default)]

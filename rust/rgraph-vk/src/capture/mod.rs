@@ -10,67 +10,28 @@ mod model;
 mod read;
 mod replay;
 mod tape;
+pub(crate) mod under_way;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use read::CaptureFile;
 pub use replay::{Difference, Replay, ReplayOptions, ReplayedFrame};
 use rgraph_plan::error::{Code, GraphError, Mistake};
+pub use under_way::Capture;
 
-use crate::compile::compiled::{Compiled, Inputs};
 use crate::device::Device;
 use crate::error::Error;
-use crate::frame::Frame;
+use crate::frame::inputs::Inputs;
+use crate::run::compiled::Compiled;
+use crate::run::frame::Frame;
 use crate::work::Work;
 pub(crate) use function::Sink;
 use rgraph_files::disk;
-use tape::Tape;
+use under_way::{CaptureShared, State, Tape};
 
 /// Most frames of one capture.
 pub const MOST_FRAMES: usize = 4096;
-
-/// A capture under way, or done. Clones are the same one.
-#[derive(Clone, Debug)]
-pub struct Capture(Arc<CaptureShared>);
-
-#[derive(Debug)]
-struct CaptureShared {
-    path: PathBuf,
-    frames: usize,
-    /// The one compiled graph whose runs are captured; `None`: those of every graph of the device.
-    only: Option<u64>,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// `None` while a run is being captured, and once the file is written.
-    tape: Option<Tape>,
-    captured: usize,
-    /// Whether the file ends with the run that is being captured.
-    ending: bool,
-    written: bool,
-}
-
-/// The captures of a device that are under way.
-#[derive(Debug, Default)]
-pub(crate) struct Captures(Mutex<Vec<Capture>>);
-
-impl Captures {
-    fn lock(&self) -> MutexGuard<'_, Vec<Capture>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The first that wants the runs of a compiled graph.
-    pub fn of(&self, graph: u64) -> Option<Capture> {
-        self.lock().iter().find(|capture| capture.0.only.is_none_or(|only| only == graph)).cloned()
-    }
-
-    fn remove(&self, capture: &Capture) {
-        self.lock().retain(|known| !Arc::ptr_eq(&known.0, &capture.0));
-    }
-}
 
 /// What is wrong with a capture file.
 pub(super) fn bad(message: impl Into<String>, help: impl Into<String>) -> Error {

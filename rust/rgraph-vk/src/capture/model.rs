@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::frame::target_change::TargetChange;
 use rgraph_plan::access::Aspects;
-
-use crate::frame::targets::TargetChange;
 
 /// Bytes of a section of the file.
 pub(super) type Bytes = Arc<[u8]>;

@@ -14,7 +14,7 @@ use super::file::{ASPECTS, MAGIC};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::{MOST_FRAMES, bad};
 use crate::error::Error;
-use crate::frame::targets::{Target, TargetChange};
+use crate::frame::target_change::{Target, TargetChange};
 use rgraph_files::disk::{self, Allowed};
 use rgraph_work::file::word;
 

@@ -17,15 +17,17 @@ use super::function::{HostReplay, RecordReplay, Unfit};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::read::CaptureFile;
 use super::tape::{carried, lasting};
-use crate::compile::compiled::{Compiled, Inputs, Poll, Upload};
 use crate::compile::prepared::Place;
 use crate::device::Device;
+use crate::device::poll::Poll;
 use crate::error::Error;
 use crate::file;
 use crate::frame::copy::Plane;
+use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::Resource;
 use crate::memory::staged;
+use crate::run::compiled::Compiled;
 use crate::work::{Work, Workload};
 
 /// How a capture is run again.
@@ -356,7 +358,7 @@ fn run(
         ..Inputs::default()
     };
     let done = compiled.run_plainly(&inputs).map_err(unfit)?;
-    crate::frame::run::wait_polling(options.poll, |slice| done.wait(slice))?;
+    crate::device::poll::wait_polling(options.poll, |slice| done.wait(slice))?;
     let mut compared = 0;
     for (id, ranges, outcome) in wanted.iter().filter(|(id, ..)| holds(graph, *id, &frame.flags)) {
         let read = done.read_part(*id, *ranges)?;

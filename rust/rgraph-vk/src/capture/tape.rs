@@ -8,40 +8,23 @@ use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::Step;
 
 use super::function::{Heard, Sink};
 use super::is_function;
-use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
-use crate::compile::compiled::{Compiled, Inputs, Upload};
+use super::model::{Bytes, Captured, CapturedFrame, Content, Outcome};
+use crate::capture::under_way::Tape;
 use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
 use crate::file::{Arrays, Callbacks, write};
 use crate::frame::copy::{Plane, packed_bytes};
-use crate::frame::run::RunState;
-use crate::frame::{Frame, FrameShared};
+use crate::frame::inputs::{Inputs, Upload};
+use crate::frame::state::RunState;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::staged;
-use crate::work::{Step, Work, Workload};
-
-/// The runs captured so far.
-#[derive(Debug, Default)]
-pub(super) struct Tape {
-    model: Model,
-    /// The compiled graph of each of the model's graphs.
-    ids: Vec<u64>,
-    /// Parameters that any captured run of a graph changed: each later one names them too.
-    changed: Vec<BTreeSet<(PassId, Option<u32>)>>,
-}
-
-impl Tape {
-    pub fn len(&self) -> usize {
-        self.model.frames.len()
-    }
-
-    pub fn into_model(self) -> Model {
-        self.model
-    }
-}
+use crate::run::compiled::Compiled;
+use crate::run::frame::{Frame, FrameShared};
+use crate::work::{Work, Workload};
 
 /// Refuses a graph that cannot be captured.
 pub(super) fn check(prepared: &Prepared) -> Result<(), Error> {
@@ -158,7 +141,7 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
     let all = submitted.reads.clone();
     submitted.reads.retain(|(id, ranges, _)| wanted(inputs, *id, *ranges));
     let done = Frame(Arc::new(FrameShared { compiled: compiled.clone(), submitted, waits: Default::default() }));
-    crate::frame::run::wait_polling(inputs.poll, |slice| done.wait(slice))?;
+    crate::device::poll::wait_polling(inputs.poll, |slice| done.wait(slice))?;
     let graph = &prepared.workload.graph;
     frame.results = all
         .iter()

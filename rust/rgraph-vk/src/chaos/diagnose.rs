@@ -7,8 +7,8 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Policy};
 use rgraph_plan::resource::{Life, Resource, ResourceId};
 
-use crate::chaos::mix;
 use crate::chaos::poison::Poison;
+use crate::chaos::random::mix;
 use crate::chaos::report::{Difference, Finding, Switch};
 use crate::chaos::trial::{Outcome, Subject, Trial, Tried, writes};
 use crate::error::Error;

@@ -3,25 +3,28 @@
 //! bit for bit. What differs was not declared; the finding names the pass, the resource, and the change that shows it.
 
 mod diagnose;
+pub(crate) mod fills;
 mod order;
 pub(crate) mod poison;
+pub(crate) mod poisoner;
+pub(crate) mod random;
 mod report;
+pub(crate) mod spec;
 mod trial;
 
 use std::sync::Arc;
 
 use rgraph_plan::bake::{Options, Without};
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::graph::PassId;
-use rgraph_plan::plan::{BatchId, Plan};
+use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::Policy;
 
-use crate::compile::compiled::Inputs;
-use crate::compile::prepared::Prepared;
+use crate::chaos::random::mix;
 use crate::device::Device;
 use crate::error::Error;
+use crate::frame::inputs::Inputs;
 use crate::work::Workload;
-use poison::{Fills, Poison};
+use poison::Poison;
 pub use report::{ChaosReport, ChaosRow, Finding, Switch};
 use trial::{Queues, Subject, Trial, Tried};
 
@@ -44,55 +47,6 @@ impl Default for ChaosOptions {
     fn default() -> Self {
         Self { seed: 1, seeds: 1, frames: None, options: Options::default(), plan: None }
     }
-}
-
-/// What a trial does otherwise than an ordinary run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ChaosSpec {
-    pub poison: Poison,
-    /// Seed of the order in which batches are submitted; `None`: the plan's order.
-    pub batches: Option<u64>,
-    /// Passes that do nothing.
-    pub idle: Vec<PassId>,
-}
-
-/// A spec, and what follows from it for one plan.
-#[derive(Debug)]
-pub(crate) struct Chaos {
-    pub spec: ChaosSpec,
-    pub fills: Fills,
-}
-
-impl Chaos {
-    /// The order in which a run submits the batches of its plan; `None`: the plan's.
-    pub fn order(&self, prepared: &Prepared, run: u64) -> Option<Vec<BatchId>> {
-        self.spec.batches.map(|seed| order::batches(&prepared.plan, &prepared.signals, mix(seed) ^ run))
-    }
-}
-
-/// Pseudo-random numbers from a seed.
-///
-/// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014 (SplitMix64).
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0) % end
-    }
-}
-
-/// Bits that look random.
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl Device {

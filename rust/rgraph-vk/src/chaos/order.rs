@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
+use crate::chaos::random::Random;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Plan};
-
-use crate::chaos::Random;
 
 /// Changes of priority within a run: most ordering faults need two or three of them.
 const CHANGES: usize = 3;

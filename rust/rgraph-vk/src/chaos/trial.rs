@@ -13,14 +13,16 @@ use rgraph_plan::prelude::Policy;
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
+use crate::chaos::ChaosOptions;
 use crate::chaos::poison::Poison;
 use crate::chaos::report::{ChaosReport, Difference};
-use crate::chaos::{ChaosOptions, ChaosSpec};
-use crate::compile::compiled::{Compiled, Inputs, Upload};
+use crate::chaos::spec::ChaosSpec;
 use crate::compile::prepared::Prepared;
 use crate::device::Device;
 use crate::error::Error;
-use crate::frame::Readback;
+use crate::frame::inputs::{Inputs, Upload};
+use crate::memory::readback::Readback;
+use crate::run::compiled::Compiled;
 use crate::work::{Work, Workload};
 
 /// The queues that a trial is planned for. What the device has not is folded onto what it has.

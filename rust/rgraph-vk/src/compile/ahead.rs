@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use rgraph_shader::Program;
 
 use crate::compile::bind::Binder;
-use crate::compile::keys::{ProgramKey, RasterKey};
-use crate::compile::pipeline::Targets;
+use crate::compile::keys::{ProgramKey, RasterKey, Targets};
 use crate::error::Error;
-use crate::work::{Draw, Step, Work, Works};
+use crate::work::{Work, Works};
 use rgraph_work::cores::on_all_cores;
+use rgraph_work::{Draw, Step};
 
 /// A pipeline that steps ask for.
 enum Wanted<'w> {

@@ -14,7 +14,9 @@ use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 
-use crate::compile::pipeline::{Layouts, Targets, descriptor_type};
+use crate::compile::keys::Targets;
+use crate::compile::pipeline::descriptor_type;
+use crate::compile::pipelines::Layouts;
 use crate::compile::ray::ReadyTrace;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{PassAccess, Scene};
@@ -23,10 +25,10 @@ use crate::device::Shared;
 use crate::error::Error;
 use crate::memory::physical_resource::ViewKey;
 use crate::memory::state::Region;
-use crate::work::{
+use rgraph_work::infer::{has_mesh, indirect_bytes, writes_stencil};
+use rgraph_work::{
     Bound, Build, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Instances, Step, Transfer, VertexBuffer,
 };
-use rgraph_work::infer::{has_mesh, indirect_bytes, writes_stencil};
 
 /// A step, ready to be recorded.
 #[derive(Clone, PartialEq, Debug)]

@@ -6,13 +6,13 @@ use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Binding, BindingKind, Dimension, Program, SampleKind};
+use rgraph_work::{Sampler, View, What};
 
 use crate::compile::bind::{Binder, Descriptor, Packets};
 use crate::compile::scene::PassAccess;
 use crate::error::Error;
 use crate::memory::physical_resource::{ViewKey, view_type};
 use crate::memory::state::{Region, within};
-use crate::work::{Sampler, View, What};
 
 impl Binder<'_> {
     pub(crate) fn descriptor(

@@ -11,8 +11,8 @@ use rgraph_shader::{Program, Scalar};
 use crate::compile::bind::Binder;
 use crate::error::Error;
 use crate::memory::state::Region;
-use crate::work::{DrawCount, VertexBuffer};
 use rgraph_work::infer::has_mesh;
+use rgraph_work::{DrawCount, VertexBuffer};
 
 /// What is wrong with a viewport, and how to fix it.
 pub(crate) fn misplaced(

@@ -10,7 +10,8 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::prepared::{Place, Prepared};
 use crate::frame::copy::told;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::usages::Usages;
 
 /// How a memory that lasts begins, where it is not simply that of the graph before.
 #[derive(Clone, Debug)]

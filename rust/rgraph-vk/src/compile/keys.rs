@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use rgraph_shader::{Length, Module, Program};
 
-use crate::compile::pipeline::Targets;
-use crate::work::{RasterState, VertexBuffer};
+use ash::vk;
+use rgraph_plan::access::Aspects;
+use rgraph_plan::format::Format;
 use rgraph_work::vertex::VertexFormat;
+use rgraph_work::{HitGroup, RasterState, VertexBuffer};
 
 /// How a vertex buffer is read: the buffer itself does not matter.
 pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
@@ -57,6 +59,37 @@ impl RasterKey {
         let vertex = buffers.iter().map(key).collect();
         Self { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex }
     }
+}
+
+/// What a raster pipeline draws to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Targets {
+    /// Colour formats by shader location; `None`: not written.
+    pub colors: Vec<Option<Format>>,
+    /// Depth and stencil format.
+    pub depth: Option<Format>,
+    /// Which of depth and stencil are attached.
+    pub depth_aspects: Aspects,
+    /// Samples a texel.
+    pub samples: u32,
+    /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.
+    pub subpass: Option<(vk::RenderPass, u32)>,
+    /// Aspects of depth and stencil that the pass tests or writes.
+    pub depth_tests: Aspects,
+    /// Those of them that it writes.
+    pub depth_writes: Aspects,
+    /// Shader location of each colour output to position among `colors`; empty: the same.
+    pub remap: Vec<u32>,
+}
+
+/// What a ray-tracing pipeline is known by.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct RayKey {
+    pub program: ProgramKey,
+    pub miss: Vec<u32>,
+    pub hit: Vec<HitGroup>,
+    pub callable: Vec<u32>,
+    pub depth: u32,
 }
 
 #[cfg(test)]

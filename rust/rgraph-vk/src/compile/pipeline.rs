@@ -1,62 +1,24 @@
-//! Pipelines, their layouts and samplers: made once per device, shared by every graph, kept until the device goes.
+//! Makes pipelines, their layouts and samplers, once per device.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
-use rgraph_plan::access::{Aspects, Stages};
-use rgraph_plan::format::Format;
+use rgraph_plan::access::Stages;
 use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
+use rgraph_work::{Address, Border, RasterState, Sampler, VertexBuffer};
 
-use crate::compile::cache::CacheFile;
-use crate::compile::keys::{ProgramKey, RasterKey};
-use crate::compile::ray::{RayKey, RayPipeline};
+use crate::compile::keys::{ProgramKey, RasterKey, Targets};
+use crate::compile::pipelines::{Layouts, SamplerKey, first_pipeline, keep};
 use crate::compile::spirv::{self, Variables};
 use crate::compile::{primitives, raster};
 use crate::device::Shared;
 use crate::device::context::c_string;
-use crate::device::functions::Functions;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
 
 /// Most bytes of one variable that each invocation has for itself: what a thread has on NVIDIA's GPUs, which have most
 /// (CUDA C++ Programming Guide, "Maximum amount of local memory per thread"). Vulkan has no limit to ask for.
 const MOST_OWN: u64 = 512 << 10;
-
-/// Layouts of a program.
-#[derive(Clone, Debug)]
-pub(crate) struct Layouts {
-    /// One a group, empty ones between.
-    pub sets: Vec<vk::DescriptorSetLayout>,
-    /// Of the pipeline.
-    pub pipeline: vk::PipelineLayout,
-    /// Stages of push data.
-    pub push: vk::ShaderStageFlags,
-}
-
-/// What a raster pipeline draws to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Targets {
-    /// Colour formats by shader location; `None`: not written.
-    pub colors: Vec<Option<Format>>,
-    /// Depth and stencil format.
-    pub depth: Option<Format>,
-    /// Which of depth and stencil are attached.
-    pub depth_aspects: Aspects,
-    /// Samples a texel.
-    pub samples: u32,
-    /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.
-    pub subpass: Option<(vk::RenderPass, u32)>,
-    /// Aspects of depth and stencil that the pass tests or writes.
-    pub depth_tests: Aspects,
-    /// Those of them that it writes.
-    pub depth_writes: Aspects,
-    /// Shader location of each colour output to position among `colors`; empty: the same.
-    pub remap: Vec<u32>,
-}
 
 /// Pipelines that drivers were asked for.
 pub(super) static MADE: AtomicU64 = AtomicU64::new(0);
@@ -64,107 +26,6 @@ pub(super) static MADE: AtomicU64 = AtomicU64::new(0);
 /// How many pipelines this process made so far, on all devices: what a device has already is not counted again.
 pub fn pipelines_made_so_far() -> u64 {
     MADE.load(Ordering::Relaxed)
-}
-
-#[derive(Default)]
-struct Made {
-    layouts: HashMap<ProgramKey, Arc<Layouts>>,
-    compute: HashMap<ProgramKey, vk::Pipeline>,
-    raster: HashMap<RasterKey, vk::Pipeline>,
-    rays: HashMap<RayKey, RayPipeline>,
-    samplers: HashMap<SamplerKey, vk::Sampler>,
-    made: usize,
-}
-
-type SamplerKey = (bool, bool, bool, [Address; 3], u32, Option<Compare>, [u32; 2], Border);
-
-/// See the module.
-pub(crate) struct Pipelines {
-    made: Mutex<Made>,
-    cache: vk::PipelineCache,
-    file: Option<CacheFile>,
-    /// Whether it is not the caller's.
-    owned: bool,
-}
-
-impl Pipelines {
-    pub fn new(
-        device: &Functions,
-        properties: &vk::PhysicalDeviceProperties,
-        path: Option<PathBuf>,
-        borrowed: Option<vk::PipelineCache>,
-    ) -> Result<Self, Error> {
-        if let Some(cache) = borrowed {
-            return Ok(Self { made: Mutex::default(), cache, file: None, owned: false });
-        }
-        let file = path.map(|path| CacheFile::new(path, properties));
-        let data = file.as_ref().map(CacheFile::read).unwrap_or_default();
-        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
-        // SAFETY: the data is empty or was written by this device's driver, as the file's header and sum say.
-        let cache = unsafe { device.create_pipeline_cache(&info, device.host()) }.called("vkCreatePipelineCache")?;
-        Ok(Self { made: Mutex::default(), cache, file, owned: true })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Made> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Writes the cache file if anything was made, and destroys everything.
-    pub fn destroy(&self, device: &Functions) {
-        let made = std::mem::take(&mut *self.lock());
-        if let Some(file) = self.file.as_ref().filter(|_| made.made > 0) {
-            // SAFETY: the cache is this device's.
-            match unsafe { device.get_pipeline_cache_data(self.cache) } {
-                Ok(data) => file.write(&data),
-                Err(error) => log::warn!(target: "rgraph", "vkGetPipelineCacheData returned {error:?}"),
-            }
-        }
-        let rays = made.rays.into_values().map(|made| made.raw);
-        for pipeline in made.compute.into_values().chain(made.raster.into_values()).chain(rays) {
-            // SAFETY: the device is idle and goes.
-            unsafe { device.destroy_pipeline(pipeline, device.host()) };
-        }
-        for layouts in made.layouts.into_values() {
-            // SAFETY: as above.
-            unsafe { device.destroy_pipeline_layout(layouts.pipeline, device.host()) };
-            for &set in &layouts.sets {
-                // SAFETY: as above.
-                unsafe { device.destroy_descriptor_set_layout(set, device.host()) };
-            }
-        }
-        for sampler in made.samplers.into_values() {
-            // SAFETY: as above.
-            unsafe { device.destroy_sampler(sampler, device.host()) };
-        }
-        if self.owned {
-            // SAFETY: as above.
-            unsafe { device.destroy_pipeline_cache(self.cache, device.host()) };
-        }
-    }
-
-    /// A ray-tracing pipeline that was made before.
-    pub fn ray(&self, key: &RayKey) -> Option<RayPipeline> {
-        self.lock().rays.get(key).cloned()
-    }
-
-    /// Keeps a ray-tracing pipeline unless another thread was faster, whose one is then taken.
-    pub fn keep_ray(&self, device: &Functions, key: RayKey, made: RayPipeline) -> RayPipeline {
-        let mut all = self.lock();
-        all.made += 1;
-        match all.rays.entry(key) {
-            std::collections::hash_map::Entry::Occupied(known) => {
-                // SAFETY: never used.
-                unsafe { device.destroy_pipeline(made.raw, device.host()) };
-                known.get().clone()
-            }
-            std::collections::hash_map::Entry::Vacant(place) => place.insert(made).clone(),
-        }
-    }
-
-    /// The cache that pipelines are made with.
-    pub fn cache(&self) -> vk::PipelineCache {
-        self.cache
-    }
 }
 
 /// The Vulkan type of a binding's descriptors.
@@ -467,29 +328,6 @@ impl Shared {
             return Err(DeviceError::new(Code::Missing, message, "use smaller workgroups").into());
         }
         Ok(())
-    }
-}
-
-/// The one pipeline that was asked for.
-pub(crate) fn first_pipeline(
-    made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
-) -> Result<vk::Pipeline, vk::Result> {
-    made.map(|made| made[0]).map_err(|(_, result)| result)
-}
-
-/// Keeps a pipeline unless another thread was faster, whose one is then taken.
-fn keep<K: Eq + Hash>(
-    device: &Functions,
-    entry: std::collections::hash_map::Entry<'_, K, vk::Pipeline>,
-    made: vk::Pipeline,
-) -> vk::Pipeline {
-    match entry {
-        std::collections::hash_map::Entry::Occupied(known) => {
-            // SAFETY: never used.
-            unsafe { device.destroy_pipeline(made, device.host()) };
-            *known.get()
-        }
-        std::collections::hash_map::Entry::Vacant(place) => *place.insert(made),
     }
 }
 

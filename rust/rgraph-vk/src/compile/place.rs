@@ -11,14 +11,15 @@ use rgraph_plan::plan::{HeapId, Plan, PlanKind, PlanLife};
 use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::{Life, ResourceId};
 
-use crate::chaos::poison::allow_clears;
 use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
 use crate::compile::prepared::Place;
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::arena::Arena;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::requirements::allow_clears;
+use crate::memory::usages::Usages;
 use crate::memory::{Domain, Want};
 use crate::work::Workload;
 

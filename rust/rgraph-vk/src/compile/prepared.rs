@@ -17,8 +17,8 @@ use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, Pl
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
-use crate::chaos::poison::{allow_clears, fills};
-use crate::chaos::{Chaos, ChaosSpec};
+use crate::chaos::fills::fills;
+use crate::chaos::spec::{Chaos, ChaosSpec};
 use crate::compile::bind::{Binder, Packets};
 use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
 use crate::compile::inherit::{Begin, Heritage};
@@ -33,8 +33,10 @@ use crate::error::{Code, Error};
 use crate::frame::raw::RawWork;
 use crate::memory::Domain;
 use crate::memory::arena::Arena;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::requirements::allow_clears;
 use crate::memory::state::Tracked;
+use crate::memory::usages::Usages;
 use crate::work::{Work, Workload};
 
 /// Where a memory of the plan is.
@@ -393,7 +395,7 @@ impl Prepared {
     }
 
     /// The next [`Prepared::id`].
-    pub(super) fn next_id() -> u64 {
+    pub(crate) fn next_id() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 

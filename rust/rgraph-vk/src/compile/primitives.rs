@@ -4,10 +4,10 @@
 //! `-pStages-00738`, `-pStages-00739`) and "Required Limits"; SPIR-V specification, "Execution Mode".
 
 use rgraph_shader::{Program, Stage};
+use rgraph_work::{RasterState, Topology};
 
 use crate::compile::spirv;
 use crate::error::{Code, DeviceError, Error};
-use crate::work::{RasterState, Topology};
 
 const POINT_MODE: u32 = 10;
 const INPUT_POINTS: u32 = 19;

@@ -2,13 +2,13 @@
 
 use ash::vk;
 use rgraph_plan::access::Aspects;
+use rgraph_work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};
 
-use crate::compile::keys::VertexKey;
-use crate::compile::pipeline::{Targets, first_pipeline};
+use crate::compile::keys::{Targets, VertexKey};
+use crate::compile::pipelines::first_pipeline;
 use crate::convert;
 use crate::device::functions::Functions;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};
 
 /// What a pipeline is made of.
 pub(crate) struct Request<'a> {

@@ -6,19 +6,21 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ash::{khr, vk};
+use ash::vk;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
+use rgraph_work::{Build, Geometry, INSTANCE_BYTES, Instance, RayGroups};
 
-use crate::compile::keys::ProgramKey;
-use crate::compile::pipeline::{MADE, ShaderStages, first_pipeline};
-use crate::device::context::Context;
-use crate::device::{Rays, Shared};
+use crate::compile::keys::{ProgramKey, RayKey};
+use crate::compile::pipeline::{MADE, ShaderStages};
+use crate::compile::pipelines::{RayPipeline, first_pipeline};
+use crate::device::Shared;
+use crate::device::rays::RayFunctions;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::Domain;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
-use crate::work::{Build, Geometry, HitGroup, INSTANCE_BYTES, Instance, RayGroups};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::usages::Usages;
 
 /// Usages of buffers that only devices with acceleration structures know.
 pub(crate) const RAY_USAGES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -27,74 +29,6 @@ pub(crate) const RAY_USAGES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_r
         | vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
-
-/// The functions of a device with acceleration structures, and its limits.
-pub(crate) struct RayFunctions {
-    pub structures: khr::acceleration_structure::Device,
-    pub pipelines: Option<khr::ray_tracing_pipeline::Device>,
-    /// Alignment of scratch memory.
-    scratch_alignment: u64,
-    pub most_instances: u64,
-    pub most_primitives: u64,
-    handle_size: u32,
-    handle_alignment: u32,
-    base_alignment: u32,
-    most_stride: u32,
-    pub most_depth: u32,
-    pub most_rays: u32,
-}
-
-impl RayFunctions {
-    /// Those of a device; `None`: it has no acceleration structures.
-    pub fn of(context: &Context, physical: vk::PhysicalDevice, device: &ash::Device, rays: Rays) -> Option<Self> {
-        if !rays.structures {
-            return None;
-        }
-        let mut structures = vk::PhysicalDeviceAccelerationStructurePropertiesKHR::default();
-        let mut traces = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
-        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut structures);
-        if rays.pipelines {
-            all = all.push_next(&mut traces);
-        }
-        // SAFETY: the device has the extensions, so it knows the structs.
-        unsafe { context.raw().get_physical_device_properties2(physical, &mut all) };
-        Some(Self {
-            structures: khr::acceleration_structure::Device::new(context.raw(), device),
-            pipelines: rays.pipelines.then(|| khr::ray_tracing_pipeline::Device::new(context.raw(), device)),
-            scratch_alignment: u64::from(structures.min_acceleration_structure_scratch_offset_alignment).max(1),
-            most_instances: structures.max_instance_count,
-            most_primitives: structures.max_primitive_count,
-            handle_size: traces.shader_group_handle_size,
-            handle_alignment: traces.shader_group_handle_alignment.max(1),
-            base_alignment: traces.shader_group_base_alignment.max(1),
-            most_stride: traces.max_shader_group_stride,
-            most_depth: traces.max_ray_recursion_depth,
-            most_rays: traces.max_ray_dispatch_invocation_count,
-        })
-    }
-
-    /// The first aligned address of scratch memory.
-    pub fn scratch(&self, address: u64) -> u64 {
-        address.next_multiple_of(self.scratch_alignment)
-    }
-}
-
-/// What a ray-tracing pipeline is known by.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct RayKey {
-    program: ProgramKey,
-    miss: Vec<u32>,
-    hit: Vec<HitGroup>,
-    callable: Vec<u32>,
-    depth: u32,
-}
-
-/// A ray-tracing pipeline, and the handles of its groups one after the other.
-#[derive(Clone)]
-pub(crate) struct RayPipeline {
-    pub raw: vk::Pipeline,
-    handles: Arc<[u8]>,
-}
 
 /// A trace, ready to be recorded.
 #[derive(Clone)]

@@ -5,14 +5,15 @@ use rgraph_plan::access::{Transfer as TransferKind, Usage};
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Stage};
-
-use crate::compile::bind::{Action, Before, Binder, Packets};
-use crate::compile::ray::{RayFunctions, ReadyTrace, build_info, described};
-use crate::error::Error;
-use crate::memory::state::Region;
-use crate::work::{
+use rgraph_work::{
     Build, Geometry, Groups, INSTANCE_BYTES, IndexBuffer, Instance, Instances, RayGroups, TRANSFORM_BYTES, Trace,
 };
+
+use crate::compile::bind::{Action, Before, Binder, Packets};
+use crate::compile::ray::{ReadyTrace, build_info, described};
+use crate::device::rays::RayFunctions;
+use crate::error::Error;
+use crate::memory::state::Region;
 
 /// Bytes by which scratch memory may have to be moved so that its address is aligned.
 const SCRATCH_SLACK: u64 = 256;

@@ -11,7 +11,7 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
 
-use crate::compile::pipeline::Targets;
+use crate::compile::keys::Targets;
 use crate::compile::scene::{PassAccess, Scene};
 use crate::error::{Code, DeviceError, Error};
 

@@ -14,8 +14,8 @@ use rgraph_plan::plan::{Command, ImageBarrier, PassLayout, Plan, PlanKind, PlanP
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::error::Error;
-use crate::memory::physical_resource::Usages;
 use crate::memory::state::{Region, ResourceState, Tracked};
+use crate::memory::usages::Usages;
 
 /// What a pass does with a resource.
 #[derive(Clone, Copy, Debug)]

@@ -10,10 +10,9 @@ use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 use crate::compile::rendering::{Rendering, Renderings};
 use crate::compile::scene::{PassAccess, Scene};
 use crate::convert;
+use crate::convert::attachment_layout;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::frame::record::attachment_layout;
-use crate::frame::variant::AttachmentViews;
 use crate::memory::deferred_deletion::DeferredDeletion;
 
 /// Makes the render passes that need subpasses.
@@ -361,6 +360,13 @@ impl Maker<'_> {
         }
         out
     }
+}
+
+/// Views and handles of an attachment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AttachmentViews {
+    pub view: vk::ImageView,
+    pub resolve: vk::ImageView,
 }
 
 /// A framebuffer for a render pass.

@@ -5,13 +5,13 @@ use rgraph_plan::access::{Aspects, Layout, Transfer as Kind, Usage};
 use rgraph_plan::declared::mip_size;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::{ClearValue, Level, Transfer, View};
 
 use crate::compile::bind::Binder;
 use crate::compile::scene::PassAccess;
 use crate::convert;
 use crate::error::Error;
 use crate::memory::state::{Region, within};
-use crate::work::{ClearValue, Level, Transfer, View};
 
 /// A transfer, ready to be recorded; resources are the plan's.
 #[derive(Clone, Copy)]

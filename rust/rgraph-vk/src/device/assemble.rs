@@ -3,21 +3,25 @@
 
 use std::ffi::CStr;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use ash::{ext, vk};
-use rgraph_plan::profile::{Capabilities, Profile};
+use rgraph_plan::declared::expanded_queues;
+use rgraph_plan::profile::Profile;
 
-use super::{Device, DeviceOptions, Enabled, Shared, driver, open};
-use crate::compile::pipeline::Pipelines;
-use crate::compile::spare::Spares;
+use super::{Device, DeviceOptions, Shared, driver, open};
+use crate::compile::pipelines::Pipelines;
 use crate::device::context::Context;
+use crate::device::create::{Created, create, profile};
+use crate::device::enabled::Enabled;
 use crate::device::functions::Functions;
-use crate::device::physical::Physical;
-use crate::device::queue::{Queue, QueueLock};
+use crate::device::physical::{self, Physical};
+use crate::device::queue::{Handle, Queue};
 use crate::error::{Called, Error};
 use crate::frame::clock::DeviceClock;
 use crate::memory::Memory;
+use crate::memory::reclaim::Reclaim;
+use crate::run::spare::Spares;
 
 /// What a device is made of, whoever made them.
 pub(super) struct Parts {
@@ -32,15 +36,6 @@ pub(super) struct Parts {
     /// Of the caller's.
     pub(super) pipeline_cache: Option<vk::PipelineCache>,
     pub(super) owned: bool,
-}
-
-/// A queue before it has a timeline.
-pub(super) struct Handle {
-    pub(super) name: String,
-    pub(super) family: u32,
-    pub(super) capabilities: Capabilities,
-    pub(super) raw: vk::Queue,
-    pub(super) lock: Option<Arc<dyn QueueLock>>,
 }
 
 /// Destroys a half-made device.
@@ -69,6 +64,36 @@ impl Drop for Guard<'_> {
 }
 
 impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// RG-E101 to RG-E107 if there is none that fits; else what the driver says.
+    pub fn new(options: &DeviceOptions) -> Result<Self, Error> {
+        let context = Context::new(&options.context())?;
+        let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
+        let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
+        let profile = profile(&context, &chosen, options.queues.max(1));
+        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options.windows)?;
+        let mut taken = vec![0; chosen.info.families.len()];
+        let mut handles = Vec::new();
+        for queue in expanded_queues(&profile) {
+            let index = &mut taken[queue.family as usize];
+            // SAFETY: the device was made with that many queues of the family.
+            let handle = unsafe { raw.get_device_queue(queue.family, *index) };
+            *index += 1;
+            handles.push(Handle {
+                name: queue.name,
+                family: queue.family,
+                capabilities: queue.capabilities,
+                raw: handle,
+                lock: None,
+            });
+        }
+        let parts =
+            Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache: None, owned: true };
+        Self::assemble(parts, options)
+    }
+
     pub(super) fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
         let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache, owned } = parts;
         let profile = match &options.costs {
@@ -98,7 +123,7 @@ impl Device {
         let shared = Shared {
             clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
             meshes: enabled.mesh.then(|| ext::mesh_shader::Device::new(context.raw(), &raw)),
-            rays: crate::compile::ray::RayFunctions::of(&context, chosen.raw, &raw, enabled.rays).map(Box::new),
+            rays: crate::device::rays::RayFunctions::of(&context, chosen.raw, &raw, enabled.rays).map(Box::new),
             labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
             raw,
             physical: chosen.raw,
@@ -127,7 +152,7 @@ impl Device {
             foreign_waits: Default::default(),
             plans: Default::default(),
             needs: Default::default(),
-            spares: Arc::downgrade(&spares),
+            spares: Arc::downgrade(&spares) as Weak<dyn Reclaim>,
             lost: OnceLock::new(),
             closed: AtomicBool::new(false),
             budget,

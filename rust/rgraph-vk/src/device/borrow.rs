@@ -6,12 +6,13 @@ use std::sync::Arc;
 use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 
-use super::assemble::{Handle, Parts};
+use super::assemble::Parts;
 use super::create::profile;
 use super::functions::Functions;
 use super::queue::QueueLock;
 use super::{Device, DeviceOptions, EnabledFeatures, physical};
 use crate::device::context::{Context, EntryTable};
+use crate::device::queue::Handle;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::clock;
 

@@ -8,9 +8,9 @@ use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profil
 
 use crate::device::capability;
 use crate::device::context::Context;
+use crate::device::enabled::{Enabled, Rays};
 use crate::device::functions::Functions;
 use crate::device::physical::{self, Family, Physical};
-use crate::device::{Enabled, Rays};
 use crate::error::{Called, Error};
 use crate::frame::clock;
 use crate::memory::is_unified;

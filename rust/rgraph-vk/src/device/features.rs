@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString};
 
 use ash::{ext, khr, vk};
 
-use super::{Enabled, Rays, capability};
+use super::capability;
+use crate::device::enabled::{Enabled, Rays};
 use crate::error::Error;
 
 /// What a caller's device was made with: rgraph uses that and nothing else, and refuses work that needs more.

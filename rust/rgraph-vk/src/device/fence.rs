@@ -1,93 +1,20 @@
 //! Fences of a device that runs signal, in safe code: what waits for a `VkFence` can wait for a run.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use ash::vk;
 
-use crate::device::promise::{Made, Promise, Promised};
-use crate::device::{Device, Shared};
+use crate::device::Device;
+use crate::device::external::RunFence;
+use crate::device::handles::OwnedFence;
+use crate::device::promise::{Promise, Promised};
 use crate::error::{Called, Error};
-use crate::frame::external::RunFence;
-use crate::memory::deferred_deletion::DeferredDeletion;
 
 /// A fence: a run signals it when all of it is done, read-backs included. Clones are the same one. It is destroyed when
 /// nothing submitted uses it.
 #[derive(Clone, Debug)]
-pub struct Fence(pub(super) Arc<Owned>);
-
-pub(crate) struct Owned {
-    shared: Arc<Shared>,
-    raw: vk::Fence,
-    made: Made,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Whether a run has it.
-    given: bool,
-    /// Whether its signal is that of the run before, until the run that has it is submitted.
-    stale: bool,
-}
-
-impl Owned {
-    /// The run that has it is about to be submitted: what an earlier run signalled is forgotten.
-    pub fn renew(&self) -> Result<(), Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.stale {
-            // SAFETY: the run that signalled the fence is done, and the one that has it was not submitted.
-            self.shared.noted(unsafe { self.shared.raw.reset_fences(&[self.raw]) }.called("vkResetFences"))?;
-            state.stale = false;
-        }
-        Ok(())
-    }
-}
-
-impl std::fmt::Debug for Owned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Fence").field(&self.raw).finish()
-    }
-}
-
-impl Promised for Owned {
-    fn made(&self) -> Made {
-        self.made
-    }
-
-    fn withdraw(&self, _: Promise) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.given = std::mem::take(&mut state.stale);
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if self.shared.is_ours() {
-            let given = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).given;
-            // A run that was never submitted, or not yet, has no use for it any more.
-            let submitted = given && !self.shared.promises.forget(Promise::Fence(self.raw));
-            self.shared.defer_deletion([DeferredDeletion::Fence { raw: self.raw, submitted }]);
-        }
-    }
-}
-
-impl Device {
-    /// Makes a fence for runs to signal: [`Inputs::fence`](crate::Inputs).
-    ///
-    /// # Errors
-    /// If the device is closed or lost, or the driver fails.
-    pub fn fence(&self) -> Result<Fence, Error> {
-        let shared = &self.0;
-        shared.check()?;
-        // SAFETY: the device lives.
-        let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), shared.raw.host()) };
-        let raw = shared.noted(raw.called("vkCreateFence"))?;
-        let owned = Arc::new(Owned { shared: shared.clone(), raw, made: Made::by(shared), state: Mutex::default() });
-        shared.handles.fences.add(raw, &owned);
-        Ok(Fence(owned))
-    }
-}
+pub struct Fence(pub(crate) Arc<OwnedFence>);
 
 impl Fence {
     /// Its handle, for foreign code.

@@ -1,48 +1,24 @@
 //! Waits for semaphores of others that were submitted: which of them keep a device from ending, and of whose runs they are.
 
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk::{self, Handle};
 use rgraph_plan::graph::Place;
 
+use crate::device::Shared;
+use crate::device::external::SemaphoreWait;
+use crate::device::open_wait::{End, ForeignWait};
 use crate::device::queue::{Point, Submit};
-use crate::device::{Device, Shared};
 use crate::error::{BusyError, Called, Code, Error};
-use crate::frame::external::SemaphoreWait;
-use crate::frame::host::Outcome;
-
-/// How long [`Device::close`] waits while nothing but semaphores of others keeps the device from ending.
-pub const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
+use crate::frame::outcome::Outcome;
 
 /// The slice in which a wait looks at semaphores of others.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// Open waits that a message lists.
 const LISTED: usize = 4;
-
-/// A wait of a run, a read or a write for a value of a timeline that rgraph does not signal itself.
-#[derive(Clone, Debug)]
-struct ForeignWait {
-    semaphore: vk::Semaphore,
-    value: u64,
-    /// Who waits, for messages.
-    of: Arc<str>,
-    place: Option<Place>,
-    end: End,
-}
-
-/// What is over only once the wait is.
-#[derive(Clone, Debug)]
-enum End {
-    Queue(Point),
-    Host(Arc<Outcome>),
-}
-
-/// Those that may be open.
-#[derive(Debug, Default)]
-pub(crate) struct ForeignWaits(Mutex<Vec<ForeignWait>>);
 
 /// Who waits, and the program's line.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +146,7 @@ impl Patience {
     }
 
     /// The time counts from the last change of what is open.
-    fn check(&mut self, shared: &Shared) -> Result<(), Error> {
+    pub(super) fn check(&mut self, shared: &Shared) -> Result<(), Error> {
         let Some(limit) = self.limit else { return Ok(()) };
         let found = shared.open_foreign_waits();
         let open: Vec<_> = found.iter().map(|(wait, has)| (wait.semaphore, wait.value, *has)).collect();
@@ -209,18 +185,4 @@ fn never_ends(found: &[(ForeignWait, u64)]) -> BusyError {
         wait.value
     );
     BusyError { code: Code::NeverSignalled, message, help }
-}
-
-impl Device {
-    /// Whether the device has nothing to do, after waiting for that for a while.
-    ///
-    /// # Errors
-    /// `RG-E404` once `patience` is over; else as [`Device::wait_idle`].
-    pub fn is_idle_with(&self, slice: Duration, patience: &mut Patience) -> Result<bool, Error> {
-        let idle = self.is_idle_within(slice)?;
-        if !idle {
-            patience.check(&self.0)?;
-        }
-        Ok(idle)
-    }
 }

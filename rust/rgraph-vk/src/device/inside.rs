@@ -5,10 +5,9 @@
 use std::cell::RefCell;
 use std::sync::{Arc, MutexGuard};
 
-use crate::compile::compiled::Poll;
 use crate::device::Shared;
+use crate::device::poll::{Poll, wait_polling};
 use crate::error::{BusyError, Code, Error};
-use crate::frame::run::wait_polling;
 use crate::memory::physical_resource::PhysicalResource;
 
 thread_local! {
@@ -82,10 +81,5 @@ impl Shared {
             drop(turn);
             wait_polling(poll, |slice| Ok(run.wait_until_over(slice)))?;
         }
-    }
-
-    /// Runs keep their device alive, so no two devices have one address while either is inside.
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
     }
 }

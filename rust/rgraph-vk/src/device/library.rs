@@ -72,7 +72,7 @@ mod platform {
     mod tests {
         use std::ffi::CStr;
 
-        use super::Loaded;
+        use crate::device::library::platform::Loaded;
 
         /// A library of the C library's package that neither Rust's nor the tests' programs use.
         const LIBRARY: &CStr = c"libanl.so.1";

@@ -7,6 +7,8 @@ pub(crate) mod context;
 pub(crate) mod create;
 pub(crate) mod diagnose;
 pub(crate) mod driver;
+pub(crate) mod enabled;
+pub(crate) mod external;
 mod features;
 pub(crate) mod fence;
 pub(crate) mod foreign_wait;
@@ -15,13 +17,19 @@ pub(crate) mod handles;
 pub(crate) mod inside;
 pub(crate) mod lend;
 mod library;
+mod objects;
 pub(crate) mod open;
+pub(crate) mod open_wait;
 pub(crate) mod physical;
+pub(crate) mod poll;
 pub(crate) mod process;
 pub(crate) mod promise;
 pub(crate) mod queue;
+pub(crate) mod rays;
 pub(crate) mod semaphore;
 mod shared;
+mod submitted;
+pub(crate) mod wait;
 
 pub use borrow::{BorrowedDevice, BorrowedQueue};
 pub use features::EnabledFeatures;
@@ -33,18 +41,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ash::vk;
-use rgraph_plan::declared::expanded_queues;
 use rgraph_plan::profile::Profile;
 
-use crate::compile::spare::Spares;
-use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
-use crate::device::create::{Created, create, profile};
-use crate::device::foreign_wait::CLOSE_PATIENCE;
+use crate::device::foreign_wait::Patience;
 use crate::device::lend::{HostAllocator, JobThreads, MemorySource};
+use crate::device::open_wait::CLOSE_PATIENCE;
 use crate::device::physical::DeviceInfo;
 use crate::error::Error;
 use crate::memory::MemoryReport;
+use crate::memory::reclaim::Reclaim;
+use crate::run::spare::Spares;
 
 /// How a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +94,7 @@ pub struct DeviceOptions {
 }
 
 impl DeviceOptions {
-    fn context(&self) -> ContextOptions {
+    pub(super) fn context(&self) -> ContextOptions {
         let from_environment = |name| std::env::var(name).is_ok_and(|value| !matches!(&*value, "" | "0"));
         ContextOptions {
             loader: self.loader.clone(),
@@ -113,75 +120,7 @@ pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
 #[derive(Clone, Debug)]
 pub struct Device(pub(crate) Arc<Shared>, pub(crate) Arc<Spares>);
 
-/// Extensions for rays that are switched on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rays {
-    /// `VK_KHR_acceleration_structure`, and the addresses of buffers.
-    pub structures: bool,
-    /// `VK_KHR_ray_query`.
-    pub queries: bool,
-    /// `VK_KHR_ray_tracing_pipeline`.
-    pub pipelines: bool,
-}
-
-/// Features that are switched on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Enabled {
-    pub core: vk::PhysicalDeviceFeatures,
-    pub float16: bool,
-    pub host_query_reset: bool,
-    /// Whether it has swapchains, and whether it can wait until an image of one is shown.
-    pub swapchains: bool,
-    pub present_wait: bool,
-    /// `VK_EXT_mesh_shader` with both of its stages.
-    pub mesh: bool,
-    /// Acceleration structures, ray queries and ray-tracing pipelines, as far as it has them.
-    pub rays: Rays,
-    /// Missing features that shaders ask for.
-    pub lacks: capability::Lacks,
-    /// Capabilities of extensions that rgraph itself does not switch on: see [`capability::others`].
-    pub others: u64,
-    /// Whether depth and stencil of one image may be in different layouts.
-    pub separate_layouts: bool,
-    /// `VK_KHR_external_memory_fd`.
-    pub memory_fd: bool,
-    /// `VK_KHR_external_semaphore_fd`.
-    pub semaphore_fd: bool,
-    /// `VK_EXT_external_memory_host`.
-    pub host_memory: bool,
-}
-
 impl Device {
-    /// Opens a device.
-    ///
-    /// # Errors
-    /// RG-E101 to RG-E107 if there is none that fits; else what the driver says.
-    pub fn new(options: &DeviceOptions) -> Result<Self, Error> {
-        let context = Context::new(&options.context())?;
-        let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
-        let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
-        let profile = profile(&context, &chosen, options.queues.max(1));
-        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options.windows)?;
-        let mut taken = vec![0; chosen.info.families.len()];
-        let mut handles = Vec::new();
-        for queue in expanded_queues(&profile) {
-            let index = &mut taken[queue.family as usize];
-            // SAFETY: the device was made with that many queues of the family.
-            let handle = unsafe { raw.get_device_queue(queue.family, *index) };
-            *index += 1;
-            handles.push(Handle {
-                name: queue.name,
-                family: queue.family,
-                capabilities: queue.capabilities,
-                raw: handle,
-                lock: None,
-            });
-        }
-        let parts =
-            Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache: None, owned: true };
-        Self::assemble(parts, options)
-    }
-
     /// What it is.
     pub fn info(&self) -> &DeviceInfo {
         &self.0.info
@@ -229,6 +168,18 @@ impl Device {
     pub fn is_idle_within(&self, timeout: Duration) -> Result<bool, Error> {
         self.0.check()?;
         self.0.wait(&self.0.submitted(), Some(timeout))
+    }
+
+    /// Whether the device has nothing to do, after waiting for that for a while.
+    ///
+    /// # Errors
+    /// `RG-E404` once `patience` is over; else as [`Device::wait_idle`].
+    pub fn is_idle_with(&self, slice: Duration, patience: &mut Patience) -> Result<bool, Error> {
+        let idle = self.is_idle_within(slice)?;
+        if !idle {
+            patience.check(&self.0)?;
+        }
+        Ok(idle)
     }
 
     /// Ends the device's use: waits, frees what waited, and refuses everything from now on. The device itself goes

@@ -6,107 +6,16 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 
+use crate::device::Shared;
+use crate::device::external::{SemaphoreSignal, SemaphoreWait};
+use crate::device::handles::{OwnedTimeline, Sharing, Values};
 use crate::device::promise::{Made, Promise, Promised};
-use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
-use crate::memory::deferred_deletion::DeferredDeletion;
 
 /// A timeline semaphore: a number that only grows. Clones are the same one. It is destroyed when nothing submitted uses
 /// it.
 #[derive(Clone, Debug)]
-pub struct Semaphore(pub(super) Arc<Owned>);
-
-/// Who else may have a semaphore.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sharing {
-    Private,
-    /// It can be exported; its maker signals it.
-    Exportable,
-    /// Another device, process or API signals it.
-    Imported,
-}
-
-pub(crate) struct Owned {
-    shared: Arc<Shared>,
-    raw: vk::Semaphore,
-    made: Made,
-    sharing: Sharing,
-    /// Whether foreign code has the handle, and may signal it.
-    lent: AtomicBool,
-    known: Mutex<Values>,
-}
-
-/// Values of a timeline, as far as they are known.
-#[derive(Default)]
-struct Values {
-    /// The highest that it has.
-    has: u64,
-    /// Those that runs were asked to signal, ascending; some that it has may be among them.
-    promised: Vec<u64>,
-    /// The highest that a submitted run waits for.
-    awaited: u64,
-}
-
-impl std::fmt::Debug for Owned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Semaphore").field(&self.raw).finish()
-    }
-}
-
-impl Promised for Owned {
-    fn made(&self) -> Made {
-        self.made
-    }
-
-    fn withdraw(&self, promise: Promise) {
-        if let Promise::Signal(_, value) = promise {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).promised.retain(|promised| *promised != value);
-        }
-    }
-}
-
-impl Owned {
-    /// A run that waits for a value was submitted.
-    pub fn await_value(&self, value: u64) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.awaited = known.awaited.max(value);
-    }
-
-    /// The highest value that a submitted run waits for, where nothing can have signalled it.
-    pub fn open_wait(&self) -> Option<u64> {
-        let awaited = self.known.lock().unwrap_or_else(PoisonError::into_inner).awaited;
-        self.is_open(awaited).then_some(awaited)
-    }
-
-    /// Whether nothing can have signalled a value or submitted a signal for it.
-    pub fn is_open(&self, value: u64) -> bool {
-        let foreign = self.sharing == Sharing::Imported || self.lent.load(Ordering::Relaxed);
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        !foreign && value > known.promised.last().copied().unwrap_or(0).max(known.has)
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if self.shared.is_ours() {
-            self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
-        }
-    }
-}
-
-impl Device {
-    /// Makes a timeline semaphore.
-    ///
-    /// # Errors
-    /// If the device is closed or lost, or the driver fails.
-    pub fn semaphore(&self, value: u64) -> Result<Semaphore, Error> {
-        let shared = &self.0;
-        shared.check()?;
-        let raw = shared.create_timeline(value)?;
-        Ok(Semaphore::own(shared, raw, value, Sharing::Private))
-    }
-}
+pub struct Semaphore(pub(crate) Arc<OwnedTimeline>);
 
 impl Shared {
     /// Makes a timeline semaphore, which is the caller's to delete later.
@@ -123,10 +32,10 @@ impl Semaphore {
     /// Owns a timeline that has a value.
     pub(crate) fn own(shared: &Arc<Shared>, raw: vk::Semaphore, value: u64, sharing: Sharing) -> Self {
         let known = Mutex::new(Values { has: value, ..Values::default() });
-        let owned = Arc::new(Owned {
+        let owned = Arc::new(OwnedTimeline {
             shared: shared.clone(),
             raw,
-            made: Made::by(shared),
+            made: Made::by(shared.address()),
             sharing,
             lent: AtomicBool::new(false),
             known,
@@ -166,11 +75,6 @@ impl Semaphore {
     /// Its handle's number, for messages.
     pub fn shown(&self) -> u64 {
         self.0.raw.as_raw()
-    }
-
-    /// Whether it is of that device.
-    pub fn is_of(&self, device: &Device) -> bool {
-        Arc::ptr_eq(&self.0.shared, &device.0)
     }
 
     /// The value that it has now.

@@ -7,25 +7,26 @@ use ash::{ext, vk};
 use rgraph_plan::access::Layout;
 use rgraph_plan::profile::Profile;
 
-use super::{Enabled, context, driver};
+use super::{context, driver};
 use crate::compile::known_plans::KnownPlans;
-use crate::compile::pipeline::Pipelines;
-use crate::compile::spare::Spares;
+use crate::compile::pipelines::Pipelines;
 use crate::convert;
 use crate::device::context::Context;
-use crate::device::foreign_wait::{CLOSE_PATIENCE, ForeignWaits};
+use crate::device::enabled::Enabled;
 use crate::device::functions::Functions;
 use crate::device::handles::Handles;
 use crate::device::lend::Threads;
+use crate::device::open_wait::{CLOSE_PATIENCE, ForeignWaits};
 use crate::device::physical::DeviceInfo;
 use crate::device::promise::Promises;
 use crate::device::queue::Queue;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::clock::DeviceClock;
+use crate::memory::blocks::Staging;
+use crate::memory::command_pools::Transfers;
 use crate::memory::deferred_deletion::{DeferredDeletion, DeletionQueue};
-use crate::memory::requirements::KnownNeeds;
-use crate::memory::staged::Transfers;
-use crate::memory::staging::Staging;
+use crate::memory::needs::KnownNeeds;
+use crate::memory::reclaim::Reclaim;
 use crate::memory::{Memory, MemoryReport};
 
 /// What a [`Device`](super::Device) and everything made of it share.
@@ -46,7 +47,7 @@ pub(crate) struct Shared {
     /// Draws of mesh stages, where the device has them.
     pub meshes: Option<ext::mesh_shader::Device>,
     /// Acceleration structures and traces, where the device has them.
-    pub rays: Option<Box<crate::compile::ray::RayFunctions>>,
+    pub rays: Option<Box<crate::device::rays::RayFunctions>>,
     pub pipelines: Pipelines,
     /// Where the driver reads it.
     pub clock: Option<DeviceClock>,
@@ -55,13 +56,14 @@ pub(crate) struct Shared {
     pub(super) staging: Mutex<Staging>,
     pub(super) transfers: Mutex<Transfers>,
     pub(super) turn: Mutex<()>,
-    pub captures: crate::capture::Captures,
+    pub captures: crate::capture::under_way::Captures,
     pub promises: Promises,
     pub handles: Handles,
     pub foreign_waits: ForeignWaits,
     pub plans: KnownPlans,
     pub needs: KnownNeeds,
-    pub spares: Weak<Spares>,
+    /// Keeps memory of graphs that nobody has any more.
+    pub spares: Weak<dyn Reclaim>,
     /// The first call that returned `VK_ERROR_DEVICE_LOST`.
     pub(super) lost: OnceLock<DeviceError>,
     pub(super) closed: AtomicBool,
@@ -93,6 +95,11 @@ impl Shared {
             }
             None => Ok(()),
         }
+    }
+
+    /// Runs keep their device alive, so no two devices have one address while either is inside.
+    pub fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// Whether it is the caller's device.

@@ -11,14 +11,16 @@ use rgraph_plan::resource::{Life, ResourceId};
 
 use super::{Devices, DevicesFrame};
 use crate::bridge::{Bridge, CopyWay};
-use crate::compile::compiled::{Compiled, Inputs, Upload};
 use crate::compile::prepared::Place;
 use crate::device::Device;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{Plane, packed_bytes, packed_help};
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::frame::inputs::{Inputs, Upload};
+use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::Resource;
+use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
+use crate::run::compiled::Compiled;
 use ash::vk;
 
 /// A graph ready to run on several devices. Clones are the same one; runs of it take turns.

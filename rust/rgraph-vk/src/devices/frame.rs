@@ -7,12 +7,13 @@ use rgraph_plan::resource::ResourceId;
 
 use super::compiled::{Shared, State};
 use crate::bridge::SLICE;
-use crate::compile::compiled::Inputs;
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;
+use crate::frame::inputs::Inputs;
 use crate::frame::report::FrameReport;
-use crate::frame::{Frame, Readback, ReadbackShared};
+use crate::memory::readback::{Readback, ReadbackShared};
 use crate::memory::staged;
+use crate::run::frame::Frame;
 
 /// What a run on several devices left. Everything of it is done. Clones are the same frame.
 #[derive(Clone, Debug)]

@@ -10,7 +10,8 @@ use super::Devices;
 use crate::bridge::{Bridge, CopyWay};
 use crate::device::{Device, Shared};
 use crate::error::Error;
-use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
 
 /// Bytes of a copy that shows what each byte costs, by CUDA and else, and of one that shows what a copy costs.

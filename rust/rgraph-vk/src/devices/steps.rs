@@ -11,12 +11,12 @@ use rgraph_plan::id::Id;
 
 use super::compiled::{Shared, State};
 use crate::bridge::{Ended, Filled, SLICE};
-use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
-use crate::frame::Frame;
 use crate::frame::copy::{Plane, packed_bytes};
+use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::staged;
 use crate::memory::staging::Block;
+use crate::run::frame::Frame;
 
 /// What a memory holds, on its way.
 enum Contents {

@@ -4,14 +4,15 @@ use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::Options;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::resource::{Imported, Life, ResourceId};
+use rgraph_work::{Step, Transfer};
 
 use super::{CompiledDevices, Devices};
 use crate::bridge::CopyWay;
 use crate::bridge::standin::StandIn;
 use crate::bridge::tests::two;
-use crate::compile::compiled::{Inputs, Upload};
 use crate::error::{Code, DeviceError, Error};
-use crate::work::{Step, Transfer, Work, Workload};
+use crate::frame::inputs::{Inputs, Upload};
+use crate::work::{Work, Workload};
 
 const SIZE: usize = 5_000_000;
 

@@ -7,7 +7,7 @@ use rgraph_plan::plan::BatchId;
 use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::frame::initial_barriers::InitialBarriers;
-use crate::frame::record::command_pool;
+use crate::memory::onetime::command_pool;
 
 /// The barriers of a batch, and the command buffer that has them.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::{HostBytes, HostView, HostViews, HostWork};
 
 use crate::compile::prepared::Prepared;
 use crate::device::Shared;
@@ -19,10 +20,10 @@ use crate::device::inside::Chain;
 use crate::device::lend::Threads;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::jobs::help;
-use crate::frame::report::Span;
+use crate::frame::outcome::Outcome;
+use crate::frame::span::Span;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::PhysicalResource;
-use crate::work::{HostBytes, HostView, HostViews, HostWork};
 
 /// An access of a host pass to a buffer.
 pub(crate) struct Seen {
@@ -99,95 +100,6 @@ pub(crate) struct Job {
     pub outcome: Arc<Outcome>,
     /// The devices that wait for the functions.
     pub chain: Chain,
-}
-
-/// How the host passes of a run go. What outlives the run is nobody else's until it is over.
-#[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    pending: usize,
-    /// The last value that was signalled.
-    reached: u64,
-    /// Whether the run has submitted all that it will.
-    submitted: bool,
-    error: Option<Error>,
-    failed: bool,
-    times: Vec<Span>,
-}
-
-impl Outcome {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until all jobs are done; `false`: the time was over first.
-    pub fn wait(&self, timeout: Option<Duration>) -> bool {
-        self.wait_while(timeout, |state| state.pending > 0)
-    }
-
-    /// Waits until the host's semaphore has a value; `false`: the time was over first.
-    pub fn wait_for(&self, value: u64, timeout: Option<Duration>) -> bool {
-        self.wait_while(timeout, |state| state.pending > 0 && state.reached < value)
-    }
-
-    /// Waits until the run has submitted everything and all jobs are done; `false`: the time was over first.
-    pub fn wait_until_over(&self, timeout: Option<Duration>) -> bool {
-        self.wait_while(timeout, |state| state.pending > 0 || !state.submitted)
-    }
-
-    /// The run submits nothing more.
-    pub fn submitted(&self) {
-        self.lock().submitted = true;
-        self.changed.notify_all();
-    }
-
-    fn wait_while(&self, timeout: Option<Duration>, busy: impl Fn(&State) -> bool) -> bool {
-        // A time that no clock reaches is none.
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut state = self.lock();
-        while busy(&state) {
-            let left = end.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return false;
-            }
-            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-        }
-        true
-    }
-
-    /// The first error, once.
-    pub fn take_error(&self) -> Option<Error> {
-        self.lock().error.take()
-    }
-
-    /// Whether a function failed.
-    pub fn has_failed(&self) -> bool {
-        self.lock().failed
-    }
-
-    /// When each pass ran.
-    pub fn times(&self) -> Vec<Span> {
-        self.lock().times.clone()
-    }
-
-    fn fail(&self, error: Error) {
-        let mut state = self.lock();
-        state.failed = true;
-        state.error.get_or_insert(error);
-    }
-
-    fn end(&self, signalled: Option<u64>) {
-        let mut state = self.lock();
-        state.pending -= 1;
-        state.reached = state.reached.max(signalled.unwrap_or(0));
-        drop(state);
-        self.changed.notify_all();
-    }
 }
 
 /// While it lives, what it was made of is nobody else's: no other run gets its turn with it.
@@ -385,7 +297,7 @@ impl HostLane {
 
     /// Hands over a job.
     pub fn push(&self, job: Job) {
-        job.outcome.lock().pending += 1;
+        job.outcome.begin();
         if let Some(signal) = job.signal {
             self.last.store(signal, Ordering::Relaxed);
         }
@@ -453,7 +365,7 @@ fn make_call(shared: &Shared, job: &Job, at: usize) {
             outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
         }
     }
-    outcome.lock().times.push(Span::since(call.pass.clone(), begin));
+    outcome.ran(Span::since(call.pass.clone(), begin));
 }
 
 /// Signals for a job whose calls and predecessors are done.

@@ -13,12 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::compile::compiled::Poll;
 use crate::device::inside::Chain;
 use crate::device::lend::{JobThreads, Threads};
+use crate::device::poll::{Poll, wait_polling};
 use crate::device::process::PerProcess;
 use crate::error::Error;
-use crate::frame::run::wait_polling;
 
 /// Helpers where the machine has fewer cores: functions that wait for files or locks take no core.
 const LEAST_HELPERS: usize = 8;

@@ -1,22 +1,23 @@
 //! Passes that record Vulkan commands themselves: own pipelines and descriptor sets, renderers of others, extensions
 //! that rgraph does not know. The plan culls, orders, aliases and synchronizes them as it does all others.
 
+use std::sync::Arc;
+
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::{CallbackError, View};
 
-use crate::compile::prepared::{Imports, Prepared};
+use crate::compile::bind::Binder;
 use crate::compile::rendering::Rendering;
 use crate::compile::scene::PassAccess;
 use crate::convert;
+use crate::convert::attachment_layout;
 use crate::error::Error;
-use crate::frame::record::attachment_layout;
-use crate::frame::variant::Variant;
-use crate::memory::physical_resource::{Raw, ViewKey};
+use crate::memory::physical_resource::{PhysicalResource, Raw, ViewKey};
 use crate::memory::state::within;
-use crate::work::{CallbackError, View};
 
 /// A function that records a pass's Vulkan commands.
 ///
@@ -56,14 +57,22 @@ pub unsafe trait RawWork: Send + Sync {
 
 /// Where and with what a [`RawWork`] records.
 pub struct RawContext<'a> {
-    pub(crate) prepared: &'a Prepared,
-    pub(crate) variant: &'a Variant,
-    pub(crate) imports: &'a Imports,
+    pub(crate) binder: Binder<'a>,
+    pub(crate) uses: Vec<RawUse<'a>>,
     pub(crate) run: u64,
     pub(crate) pass: PlanPassId,
     pub(crate) commands: vk::CommandBuffer,
     pub(crate) family: u32,
     pub(crate) rendering: Option<&'a Rendering>,
+}
+
+/// A resource of a pass as it is in one run.
+pub(crate) struct RawUse<'a> {
+    /// What the pass declares, in the plan.
+    pub declared: ResourceId,
+    /// What stands in for it: itself, unless the pass that writes it is switched off.
+    pub resource: ResourceId,
+    pub physical: Option<&'a Arc<PhysicalResource>>,
 }
 
 impl std::fmt::Debug for RawContext<'_> {
@@ -139,17 +148,17 @@ impl RawContext<'_> {
 
     /// The device's functions.
     pub fn device(&self) -> &ash::Device {
-        &self.prepared.shared.raw
+        &self.binder.shared.raw
     }
 
     /// The instance's functions.
     pub fn instance(&self) -> &ash::Instance {
-        self.prepared.shared.context.raw()
+        self.binder.shared.context.raw()
     }
 
     /// The physical device.
     pub fn physical_device(&self) -> vk::PhysicalDevice {
-        self.prepared.shared.physical
+        self.binder.shared.physical
     }
 
     /// Family of the queue that the commands go to.
@@ -167,12 +176,12 @@ impl RawContext<'_> {
     /// written. Each compiled graph counts for itself: what is shared with a graph before it
     /// ([`Device::compile_next`](crate::Device::compile_next)) may still be in use by a frame of that one.
     pub fn context_index(&self) -> usize {
-        (self.run % self.prepared.shared.frames_in_flight as u64) as usize
+        (self.run % self.binder.shared.frames_in_flight as u64) as usize
     }
 
     /// Name of the pass.
     pub fn pass_name(&self) -> &str {
-        self.prepared.plan.pass_name(self.pass)
+        self.binder.plan.pass_name(self.pass)
     }
 
     /// An image that the pass declares.
@@ -181,12 +190,12 @@ impl RawContext<'_> {
     /// `RG-E224` if the pass does not declare it, or it is a buffer.
     pub fn image(&self, image: ResourceId) -> Result<RawImage, Error> {
         let (access, _) = self.access(image, &View::whole(image), "records commands on")?;
-        let resource = self.variant.stand_in(self.prepared, self.pass, access.resource);
+        let resource = self.used(access.resource).resource;
         let PlanKind::Image { format, size, mips, layers, samples, .. } = self.kind(resource) else {
             return self.refuse(resource, "a buffer", "an image", "use `buffer`");
         };
         let [width, height, depth] = size;
-        let image = match self.raw(resource)? {
+        let image = match self.raw(self.used(access.resource))? {
             Raw::Image(image) => image,
             Raw::Buffer(_) => vk::Image::null(),
         };
@@ -214,7 +223,7 @@ impl RawContext<'_> {
         format: Option<Format>,
     ) -> Result<RawView, Error> {
         let (access, layout) = self.access(view.resource, &view, "views")?;
-        let resource = self.variant.stand_in(self.prepared, self.pass, access.resource);
+        let resource = self.used(access.resource).resource;
         let PlanKind::Image { format: own, volume, .. } = self.kind(resource) else {
             return self.refuse(resource, "a buffer", "an image", "use `buffer`");
         };
@@ -229,8 +238,8 @@ impl RawContext<'_> {
             (false, _) => vk::ImageViewType::TYPE_2D_ARRAY,
         });
         let key = ViewKey { kind, format: format.unwrap_or(own), aspects, mips, layers };
-        let physical = self.prepared.physical(resource, self.run, self.imports);
-        let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))?;
+        let view =
+            self.used(access.resource).physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))?;
         Ok(RawView { view, layout: attachment_layout(layout, self.kind(resource)) })
     }
 
@@ -249,9 +258,9 @@ impl RawContext<'_> {
     /// `RG-E224` if the pass does not declare it, or it is an image.
     pub fn buffer(&self, buffer: ResourceId) -> Result<RawBuffer, Error> {
         let (access, _) = self.access(buffer, &View::whole(buffer), "records commands on")?;
-        let resource = self.variant.stand_in(self.prepared, self.pass, access.resource);
+        let resource = self.used(access.resource).resource;
         let [offset, end] = access.region.range;
-        match self.raw(resource)? {
+        match self.raw(self.used(access.resource))? {
             Raw::Buffer(buffer) => Ok(RawBuffer { buffer, offset, size: end - offset }),
             Raw::Image(_) => self.refuse(resource, "an image", "a buffer", "use `image`"),
         }
@@ -260,8 +269,8 @@ impl RawContext<'_> {
     /// The render pass that the commands are in; `None`: the pass has no attachments.
     pub fn rendering(&self) -> Option<RawRendering> {
         let rendering = self.rendering?;
-        let (plan, scene) = (&self.prepared.plan, &self.prepared.scene);
-        let targets = self.prepared.renderings.targets(plan, scene, self.pass)?;
+        let (plan, scene) = (self.binder.plan, self.binder.scene);
+        let targets = self.binder.renderings.targets(plan, scene, self.pass)?;
         let format = |format: Option<Format>| format.map_or(vk::Format::UNDEFINED, convert::format);
         let depth = |aspect| targets.depth.filter(|_| targets.depth_aspects.contains(aspect));
         let [width, height] = rendering.area;
@@ -283,9 +292,9 @@ impl RawContext<'_> {
 
     /// The access that holds a view, and the layout of the view's first part.
     fn access(&self, declared: ResourceId, view: &View, how: &str) -> Result<(&PassAccess, Layout), Error> {
-        let binder = self.prepared.binder();
+        let binder = &self.binder;
         let resource = binder.planned(self.pass, declared)?;
-        let (plan, scene) = (&self.prepared.plan, &self.prepared.scene);
+        let (plan, scene) = (binder.plan, binder.scene);
         let mut of = scene.of(self.pass).iter().filter(|access| access.resource == resource);
         let holds = |access: &&PassAccess| {
             view.mips.is_none_or(|mips| within(mips, access.region.mips))
@@ -301,26 +310,32 @@ impl RawContext<'_> {
         };
         let (mips, layers) = (view.mips.unwrap_or(access.region.mips), view.layers.unwrap_or(access.region.layers));
         let aspects = if view.aspects.is_empty() { access.region.aspects } else { view.aspects };
-        let resource = self.variant.stand_in(self.prepared, self.pass, resource);
+        let resource = self.used(resource).resource;
         let layout = scene.layout(plan, self.pass, resource, [mips[0], layers[0]], aspects);
         Ok((access, layout.unwrap_or(Layout::General)))
     }
 
     fn kind(&self, resource: ResourceId) -> PlanKind {
-        self.prepared.plan.resources[resource].kind
+        self.binder.plan.resources[resource].kind
     }
 
-    fn raw(&self, resource: ResourceId) -> Result<Raw, Error> {
-        let physical = self.prepared.physical(resource, self.run, self.imports);
+    /// A resource of an access of the pass, as it is in this run.
+    fn used(&self, declared: ResourceId) -> &RawUse<'_> {
+        let found = self.uses.iter().find(|one| one.declared == declared);
+        found.expect("the context has a use for each access of its pass")
+    }
+
+    fn raw(&self, RawUse { resource, physical, .. }: &RawUse<'_>) -> Result<Raw, Error> {
+        let resource = *resource;
         physical.map(|physical| physical.raw).ok_or_else(|| {
-            let name = self.prepared.plan.resource_name(resource);
+            let name = self.binder.plan.resource_name(resource);
             Error::input(name, format!("\"{name}\" is not bound"), "give it to the run")
         })
     }
 
     fn refuse<T>(&self, resource: ResourceId, is: &str, wanted: &str, help: &str) -> Result<T, Error> {
-        let name = self.prepared.plan.resource_name(resource);
-        self.prepared.binder().refuse(self.pass, format!("takes \"{name}\", {is}, for {wanted}"), help)
+        let name = self.binder.plan.resource_name(resource);
+        self.binder.refuse(self.pass, format!("takes \"{name}\", {is}, for {wanted}"), help)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use ash::vk;
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::{Build, INSTANCE_BYTES, Instances, TRANSFORM_BYTES};
 
 use crate::compile::ray::{ReadyTrace, build_info, described, record_of};
 use crate::compile::transfer::{Handles, Transfers};
 use crate::frame::record::Recorder;
 use crate::frame::sets::Reads;
-use crate::work::{Build, INSTANCE_BYTES, Instances, TRANSFORM_BYTES};
 
 /// Most bytes of one `vkCmdUpdateBuffer`: whole records.
 const MOST_UPDATED: usize = 65536;

@@ -10,25 +10,27 @@ use rgraph_plan::access::{Aspects, Layout, Load, Store};
 use rgraph_plan::graph::Clear;
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, Plan, PlanKind, PlanPassId};
+use rgraph_work::DrawCount;
 
-use crate::chaos::poison::{Fills, Poisoner};
+use crate::chaos::fills::Fills;
+use crate::chaos::poisoner::Poisoner;
 use crate::compile::bind::{Action, Drawn, Packet, Packets};
 use crate::compile::chunk::Chunk;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;
 use crate::convert;
-use crate::device::Shared;
+use crate::convert::attachment_layout;
 use crate::device::inside::Chain;
 use crate::device::queue::Queue;
 use crate::error::{Called, Error};
 use crate::frame::jobs;
-use crate::frame::raw::{RawContext, RawWork};
+use crate::frame::raw::{RawContext, RawUse, RawWork};
 use crate::frame::sets::Reads;
 use crate::frame::targets::{Inside, RunTargets, clear_inside};
 use crate::frame::variant::Variant;
+use crate::memory::onetime::command_pool;
 use crate::memory::physical_resource::clear_color;
-use crate::work::DrawCount;
 
 /// Commands from which on several threads record faster than one.
 const PARALLEL_COMMANDS: usize = 4096;
@@ -85,24 +87,6 @@ pub(crate) fn record(
         prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
     };
     shared.noted(done)
-}
-
-/// A pool with one command buffer.
-pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandPool, vk::CommandBuffer), Error> {
-    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-    // SAFETY: the family is one of the device's.
-    let pool = unsafe { shared.raw.create_command_pool(&info, shared.raw.host()) };
-    let pool = shared.noted(pool.called("vkCreateCommandPool"))?;
-    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-    // SAFETY: the pool was just made.
-    match unsafe { shared.raw.allocate_command_buffers(&info) }.called("vkAllocateCommandBuffers") {
-        Ok(made) => Ok((pool, made[0])),
-        Err(error) => {
-            // SAFETY: never used.
-            unsafe { shared.raw.destroy_command_pool(pool, shared.raw.host()) };
-            shared.noted(Err(error))
-        }
-    }
 }
 
 pub(super) struct Recorder<'a> {
@@ -233,7 +217,9 @@ impl Recorder<'_> {
         let chaos = self.prepared.chaos.as_deref()?;
         let written = matches!(layout, Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::General);
         let wanted = load == Load::Discard && store == Store::Store && written;
-        wanted.then(|| chaos.spec.poison.attachment(self.prepared, attachment.resource)).flatten()
+        wanted
+            .then(|| chaos.spec.poison.attachment(&self.prepared.plan, &self.prepared.scene, attachment.resource))
+            .flatten()
     }
 
     /// Records poison, in chaos runs.
@@ -422,7 +408,16 @@ impl Recorder<'_> {
         let (prepared, variant) = (self.prepared, self.variant);
         let Recording { run, imports, .. } = self.what;
         let _inside = prepared.shared.enter();
-        let context = RawContext { prepared, variant, imports, run, pass, commands, family: queue.family, rendering };
+        let mut uses: Vec<RawUse<'_>> = Vec::new();
+        for access in prepared.scene.of(pass) {
+            let declared = access.resource;
+            if !uses.iter().any(|one| one.declared == declared) {
+                let resource = variant.stand_in(prepared, pass, declared);
+                uses.push(RawUse { declared, resource, physical: prepared.physical(resource, run, imports) });
+            }
+        }
+        let (binder, family) = (prepared.binder(), queue.family);
+        let context = RawContext { binder, uses, run, pass, commands, family, rendering };
         work.record(&context).map_err(|error| match error.downcast::<Error>() {
             Ok(own) => *own,
             Err(error) => Error::Callback(error),
@@ -549,16 +544,6 @@ fn value_of(plan: &Plan, attachment: &Attachment, clear: Option<Clear>) -> vk::C
         },
         Some(Clear::Color(color)) => vk::ClearValue { color: clear_color(format, color) },
         None => vk::ClearValue::default(),
-    }
-}
-
-/// The layout that an attachment is named with. Depth without stencil (and the reverse) has the common layouts too.
-pub(crate) fn attachment_layout(layout: Layout, kind: PlanKind) -> vk::ImageLayout {
-    let depth = matches!(kind, PlanKind::Image { format, .. } if !format.aspects().contains(Aspects::COLOR));
-    match layout {
-        // What is tested against and sampled at once.
-        Layout::ShaderReadOnly if depth => vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
-        other => convert::layout(other),
     }
 }
 

@@ -1,44 +1,16 @@
 //! What a frame took: GPU time of each pass, CPU time of baking, recording and submitting, memory, barriers, submits.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::time::Instant;
 
-use rgraph_plan::plan::PlanPassId;
-
 use crate::compile::prepared::Prepared;
-use crate::frame::Figures;
-use crate::frame::host::Outcome;
+use crate::frame::figures::Figures;
 use crate::frame::measure::Measure;
+use crate::frame::outcome::Outcome;
+use crate::frame::span::Span;
+use crate::frame::timing::PassTime;
 use crate::frame::timing::{Ran, Timed};
 use crate::memory::MemoryReport;
-
-/// When a pass ran and how long.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PassTime {
-    /// Its name.
-    pub pass: String,
-    /// Its queue; `cpu` for host passes.
-    pub queue: String,
-    /// Microseconds from the frame's first timestamp to its start, where it was measured on the GPU.
-    pub start_us: Option<f64>,
-    /// Microseconds that it took, where that was measured.
-    pub us: Option<f64>,
-    /// How many passes were timed as one, this one among them: 1 where it was timed by itself, else `us` is its share
-    /// of the time of all, by modelled durations, and `start_us` stands behind the shares before it.
-    pub group: u32,
-    /// Vertices, primitives after clipping, fragment and compute invocations, where they were counted.
-    pub statistics: Option<[u64; 4]>,
-    /// In the plan.
-    pub(crate) id: Option<PlanPassId>,
-}
-
-impl PassTime {
-    /// Whether it is a pass of the host.
-    pub fn is_on_host(&self) -> bool {
-        self.id.is_none()
-    }
-}
 
 /// Something that the host did.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,21 +21,6 @@ pub struct HostSpan {
     pub begin_us: f64,
     /// Microseconds to its end.
     pub end_us: f64,
-}
-
-/// The same in moments.
-#[derive(Clone, Debug)]
-pub(crate) struct Span {
-    pub name: Cow<'static, str>,
-    pub begin: Instant,
-    pub end: Instant,
-}
-
-impl Span {
-    /// What began then and ends now.
-    pub fn since(name: impl Into<Cow<'static, str>>, begin: Instant) -> Self {
-        Self { name: name.into(), begin, end: Instant::now() }
-    }
 }
 
 /// What a frame took.

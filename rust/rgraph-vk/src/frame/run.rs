@@ -1,4 +1,4 @@
-//! What a compiled graph carries from run to run, and one run up to its submission: inputs, staging, recording.
+//! One run up to its submission: inputs, staging, recording.
 
 mod heritage;
 mod inputs;
@@ -7,194 +7,38 @@ mod structures;
 
 pub(crate) use inputs::Prologue;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rgraph_plan::graph::Ranges;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::PlanPassId;
-use rgraph_plan::resource::ResourceId;
+use rgraph_work::{Commands, RecordWork};
 
-use crate::capture::Sink;
 use crate::compile::bind::Packets;
-use crate::compile::compiled::{Compiled, Inputs, Poll};
-use crate::compile::inherit::Begin;
-use crate::compile::prepared::{Imports, Prepared};
-use crate::device::Shared;
-use crate::device::queue::{AWAKE, Point};
+use crate::compile::prepared::Prepared;
+use crate::device::poll::{Poll, wait_polling};
+use crate::device::wait::AWAKE;
 use crate::error::Error;
-use crate::frame::entries::Entries;
 use crate::frame::external::External;
-use crate::frame::host::{HostLane, Outcome, Reservation};
+use crate::frame::figures::Figures;
+use crate::frame::host::Reservation;
+use crate::frame::inputs::Inputs;
 use crate::frame::jobs;
 use crate::frame::measure::Measure;
 use crate::frame::record::{Recording, passes_on, record};
-use crate::frame::submit::{At, Submission, Wanted};
+use crate::frame::state::RunState;
+use crate::frame::submit::Submission;
+use crate::frame::submitted::Submitted;
 use crate::frame::targets::RunTargets;
-use crate::frame::timing::Timed;
-use crate::frame::variant::{Ingredients, Key, Variant};
-use crate::frame::{Figures, Submitted};
-use crate::memory::onetime::OneTime;
+use crate::frame::variant::{Ingredients, Variant};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::ResourceState;
-use crate::work::{Commands, RecordWork, Work};
-
-/// What changes from run to run.
-#[derive(Default)]
-pub(crate) struct RunState {
-    pub run: u64,
-    /// The first run of the present owner.
-    first: u64,
-    contexts: Vec<FrameContext>,
-    push: Vec<u8>,
-    data: Vec<u8>,
-    data_stamp: u64,
-    push_stamp: u64,
-    /// Clear values, loads and viewports of the run; commands with others have another stamp than these.
-    targets: RunTargets,
-    key: Key,
-    on: IdVec<PlanPassId, bool>,
-    pub imports: Imports,
-    /// Images and buffers for arrays of the caller's, by the plan's memories.
-    own: IdVec<ResourceId, Vec<Arc<PhysicalResource>>>,
-    /// Where each batch of the run before ended.
-    pub batches: Vec<Option<At>>,
-    pub host: Option<HostLane>,
-    /// How the host passes of the last run that had some go.
-    pub last: Option<Arc<Outcome>>,
-    /// Where the run before was read back.
-    pub after: Option<Point>,
-    initialised: bool,
-    /// The graph whose lasting memories these are, until the first run.
-    pub before: Option<Compiled>,
-    /// How some of them begin with that run.
-    begins: Vec<(ResourceId, Begin)>,
-    /// Whether a later graph has them.
-    has_heir: bool,
-    /// The context of a run that failed half-way, until what it left under way is waited for.
-    failed: Option<usize>,
-    /// How long the last run waited whose context was in use.
-    waited: Duration,
-    /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
-    rebound: u64,
-    distinct: u64,
-    keyed: u64,
-    /// Where the results of functions go while the run is captured.
-    pub sink: Option<Sink>,
-}
-
-/// One of the frames that may be under way at once.
-#[derive(Default)]
-pub(crate) struct FrameContext {
-    variants: Vec<Variant>,
-    /// When its last frame is done.
-    points: Vec<Point>,
-    pub once: OneTime,
-    /// Where the times of its last frame go, and the variant that has them.
-    timed: Option<(Times, usize, u64)>,
-    /// Imports that its last frame uses, and the stamp that they have.
-    kept: (Vec<Arc<PhysicalResource>>, u64),
-}
-
-/// GPU times of a frame, once they were read.
-type Times = Arc<Mutex<Option<Timed>>>;
+use crate::work::Work;
 
 /// Variants that a context keeps.
 const MOST_VARIANTS: usize = 12;
 
-/// Waits in slices of 50 ms, calling `poll` between.
-pub(crate) fn wait_polling(
-    poll: Option<Poll<'_>>,
-    wait: impl Fn(Option<Duration>) -> Result<bool, Error>,
-) -> Result<(), Error> {
-    let Some(poll) = poll else { return wait(None).map(|_| ()) };
-    while !wait(Some(Duration::from_millis(50)))? {
-        poll().map_err(Error::Callback)?;
-    }
-    Ok(())
-}
-
 impl RunState {
-    /// Nothing ran yet.
-    pub fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
-        let resources = prepared.plan.resources.len();
-        let off = vec![false; prepared.workload.graph.flags().len()];
-        Self {
-            run: 0,
-            first: 0,
-            contexts: (0..prepared.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
-            push: prepared.packets.push.clone(),
-            data: prepared.packets.data.clone(),
-            data_stamp: 0,
-            push_stamp: 0,
-            targets: RunTargets::default(),
-            on: passes_on(prepared, &off),
-            key: Key { off, ..Key::default() },
-            imports: IdVec::filled(None, resources),
-            own: IdVec::filled(Vec::new(), resources),
-            batches: vec![None; prepared.plan.batches.len()],
-            host,
-            last: None,
-            after: None,
-            initialised: false,
-            before: None,
-            begins: Vec::new(),
-            has_heir: false,
-            failed: None,
-            waited: Duration::ZERO,
-            rebound: 1,
-            distinct: 0,
-            keyed: 0,
-            sink: None,
-        }
-    }
-
-    /// Lets go of everything. Jobs that the host's thread still has keep what they use.
-    pub fn end(&mut self, shared: &Shared) {
-        self.host = None;
-        for context in &mut self.contexts {
-            shared.defer_deletion(context.once.take());
-        }
-    }
-
-    /// Reads the times of a run that is done, if its context still has them.
-    pub fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
-        let at = (run % self.contexts.len() as u64) as usize;
-        match &self.contexts[at].timed {
-            Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
-            _ => Ok(()),
-        }
-    }
-
-    /// The error of a lost device with the passes that were under way: those that began and did not end, as far as
-    /// the timestamps of the frames under way tell.
-    pub fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
-        let Error::Device(mut device) = error else { return error };
-        if !device.is_lost() {
-            return Error::Device(device);
-        }
-        let mut begun: Vec<String> = Vec::new();
-        for context in &self.contexts {
-            if let Some((_, index, _)) = context.timed
-                && let Some(variant) = context.variants.get(index)
-            {
-                begun.extend(crate::frame::timing::under_way(prepared, variant));
-            }
-        }
-        device.pass = device.pass.take().or_else(|| begun.first().cloned());
-        device.notes.extend(match &*begun {
-            // An earlier call lost the device: this run need not have been under way.
-            [] if !device.message.is_empty() => None,
-            [] => Some(format!(
-                "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
-                prepared.plan.graph,
-                self.run - self.first
-            )),
-            begun => Some(format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", "))),
-        });
-        Error::Device(device)
-    }
-
     /// Runs once, up to and with the submission.
     pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = (self.run % self.contexts.len() as u64) as usize;
@@ -447,40 +291,6 @@ impl RunState {
         Ok(recorded)
     }
 
-    /// Positions of the roots that are read back.
-    fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
-        let whole = |root| Wanted { root, ranges: Ranges::default() };
-        let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
-            // A capture has all roots; of those that are read in parts, these parts.
-            _ if self.sink.is_some() => {
-                let parted = |root: &usize| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
-                ((0..prepared.roots.len()).filter(|root| !parted(root)).map(whole).collect(), &[])
-            }
-            None => {
-                let roots = prepared.roots.iter().zip(0..).filter(|(root, _)| !inputs.unread.contains(&root.declared));
-                (roots.map(|(_, at)| whole(at)).collect(), &[])
-            }
-            Some(read) => (Vec::new(), read),
-        };
-        let parts = inputs.parts.iter().map(|(declared, ranges)| (declared, *ranges));
-        let found = given
-            .iter()
-            .map(|declared| (declared, Ranges::default()))
-            .chain(parts)
-            .map(|(declared, ranges)| {
-                let root = prepared.roots.iter().position(|root| root.declared == *declared);
-                root.map(|root| Wanted { root, ranges }).ok_or_else(|| {
-                    let graph = &prepared.workload.graph;
-                    let exists = graph.resources().get(*declared).is_some();
-                    let name = if exists { graph.resource_name(*declared) } else { "?" };
-                    Error::input(name, format!("\"{name}\" is not a root, so it cannot be read back"), "make it a root")
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        all.extend(found);
-        Ok(all)
-    }
-
     /// Uploads that did not get through: their resources have to be given again.
     fn unbind(&mut self, prologue: &Prologue) {
         for bound in self.imports.iter_mut() {
@@ -492,12 +302,6 @@ impl RunState {
                 self.rebound += 1;
             }
         }
-    }
-
-    /// The next run is given this import anew.
-    pub(crate) fn release(&mut self, home: ResourceId) {
-        self.imports[home] = None;
-        self.rebound += 1;
     }
 
     /// What outlives the run: it may be used by other runs, too.
@@ -533,58 +337,5 @@ impl RunState {
         self.run += 1;
         // Rings and persistent contents are undefined now; the next run begins with zeros again.
         self.initialised = false;
-    }
-
-    /// Whether what outlives runs holds what a run left there.
-    pub fn is_initialised(&self) -> bool {
-        self.initialised
-    }
-
-    /// By flag: whether it is off.
-    pub fn off(&self) -> &[bool] {
-        &self.key.off
-    }
-
-    /// Push data and uniform data, laid out as the packets'.
-    pub fn parameters(&self) -> (&[u8], &[u8]) {
-        (&self.push, &self.data)
-    }
-
-    /// Goes on where the last run of another compiled graph with the same contents ended.
-    pub fn go_on(&mut self, before: &Self) {
-        (self.run, self.initialised) = (before.run, before.initialised);
-    }
-
-    /// The clears of the first run were submitted.
-    pub fn set_initialised(&mut self) {
-        self.initialised = true;
-        self.begins.clear();
-    }
-
-    /// A variant of a context that was taken out.
-    pub fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
-        &context.variants[index]
-    }
-}
-
-impl FrameContext {
-    /// Waits until its last frame is done on the device.
-    fn wait(&self, shared: &Shared, poll: Option<Poll<'_>>) -> Result<(), Error> {
-        wait_polling(poll, |slice| shared.wait(&self.points, slice))
-    }
-
-    /// The initial barriers of a variant.
-    pub fn entries(&mut self, variant: usize) -> &mut Entries {
-        &mut self.variants[variant].entries
-    }
-
-    /// Reads the times of its last frame, which is done.
-    fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let Some((times, index, _)) = self.timed.take() else { return Ok(()) };
-        if let Some(variant) = self.variants.get(index) {
-            let read = crate::frame::timing::read(prepared, variant)?;
-            *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
-        }
-        Ok(())
     }
 }

@@ -17,7 +17,8 @@ use crate::error::{Called, Error};
 use crate::frame::variant::{Ingredients, Variant};
 use crate::memory::Domain;
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::{PhysicalResource, Usages, ViewKey};
+use crate::memory::physical_resource::{PhysicalResource, ViewKey};
+use crate::memory::usages::Usages;
 
 /// Descriptor sets, the pool that they are of, and the buffer of their plain data.
 #[derive(Debug, Default)]

@@ -11,34 +11,29 @@ use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Wait};
 
-use crate::chaos::Chaos;
-use crate::chaos::poison::Poisoner;
-use crate::compile::compiled::Poll;
+use crate::chaos::poisoner::Poisoner;
+use crate::chaos::spec::Chaos;
 use crate::compile::prepared::Prepared;
 use crate::convert;
 use crate::device::Shared;
 use crate::device::foreign_wait::Waiter;
+use crate::device::poll::Poll;
 use crate::device::queue::{Point, Submit};
 use crate::error::Error;
 use crate::frame::copy::{Piece, clear, copy_whole, seen_by_all, upload};
 use crate::frame::external::External;
-use crate::frame::host::{HostLane, Outcome};
+use crate::frame::figures::Figures;
+use crate::frame::host::HostLane;
 use crate::frame::initial_barriers::{InitialBarriers, Target};
-use crate::frame::run::{FrameContext, Prologue, RunState};
-use crate::frame::{Figures, Reads};
+use crate::frame::outcome::Outcome;
+use crate::frame::run::Prologue;
+use crate::frame::state::{At, FrameContext, RunState};
+use crate::frame::submitted::Reads;
+use crate::frame::wanted::Wanted;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::{Region, ResourceState};
 
 use external::{Awaited, Released};
-pub(crate) use read::Wanted;
-
-/// Where a batch ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum At {
-    Queue(Point),
-    /// A value of the host's semaphore.
-    Host(u64),
-}
 
 /// What is submitted.
 #[derive(Clone, Copy)]
@@ -112,7 +107,7 @@ impl RunState {
         if !prologue.is_empty() {
             self.set_initialised();
         }
-        let order = chaos.and_then(|chaos| chaos.order(prepared, self.run));
+        let order = chaos.and_then(|chaos| chaos.order(&prepared.plan, &prepared.signals, self.run));
         for batch in prepared.plan.batches.ids() {
             let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
             match prepared.batches[batch].queue {

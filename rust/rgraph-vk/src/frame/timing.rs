@@ -10,11 +10,37 @@ use crate::compile::prepared::Prepared;
 use crate::error::{Called, Error};
 use crate::frame::clock::difference;
 use crate::frame::measure::Measure;
-use crate::frame::report::PassTime;
 use crate::frame::variant::{Times, Variant};
 
 /// Statistics that are counted.
 const COUNTED: usize = 4;
+
+/// When a pass ran and how long.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PassTime {
+    /// Its name.
+    pub pass: String,
+    /// Its queue; `cpu` for host passes.
+    pub queue: String,
+    /// Microseconds from the frame's first timestamp to its start, where it was measured on the GPU.
+    pub start_us: Option<f64>,
+    /// Microseconds that it took, where that was measured.
+    pub us: Option<f64>,
+    /// How many passes were timed as one, this one among them: 1 where it was timed by itself, else `us` is its share
+    /// of the time of all, by modelled durations, and `start_us` stands behind the shares before it.
+    pub group: u32,
+    /// Vertices, primitives after clipping, fragment and compute invocations, where they were counted.
+    pub statistics: Option<[u64; 4]>,
+    /// In the plan.
+    pub(crate) id: Option<PlanPassId>,
+}
+
+impl PassTime {
+    /// Whether it is a pass of the host.
+    pub fn is_on_host(&self) -> bool {
+        self.id.is_none()
+    }
+}
 
 /// Times of a frame.
 #[derive(Clone, Debug, Default)]

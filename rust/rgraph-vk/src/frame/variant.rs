@@ -13,6 +13,7 @@ use crate::compile::bind::Packets;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;
+use crate::compile::subpass::AttachmentViews;
 use crate::compile::transfer::Handles;
 use crate::convert;
 use crate::device::Shared;
@@ -21,8 +22,7 @@ use crate::frame::entries::Entries;
 use crate::frame::measure::{Measure, Stamps};
 use crate::frame::sets::Sets;
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::{PhysicalResource, Raw, ViewKey, attachment_view_type};
-use crate::memory::structure::Structure;
+use crate::memory::physical_resource::{PhysicalResource, Raw, Structure, ViewKey, attachment_view_type};
 
 /// What handles, sets and barriers depend on: where all of it is equal, nothing is made anew.
 #[derive(Clone, Debug, Default)]
@@ -54,13 +54,6 @@ impl Key {
     pub fn is_alive(&self) -> bool {
         self.bound.iter().flatten().all(|physical| physical.strong_count() > 0)
     }
-}
-
-/// Views and handles of an attachment.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AttachmentViews {
-    pub view: vk::ImageView,
-    pub resolve: vk::ImageView,
 }
 
 /// Queries for timestamps.

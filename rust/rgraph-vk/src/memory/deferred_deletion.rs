@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::vk;
 
 use crate::device::functions::Functions;
-use crate::memory::host::HostPages;
-use crate::memory::share::block::Spans;
+use crate::memory::host_pages::HostPages;
+use crate::memory::share::spans::Spans;
 use crate::memory::{Allocation, Domain, Memory};
 
 /// How long the signal of a fence may come behind that of the semaphores of its submit.

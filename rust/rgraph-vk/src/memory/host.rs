@@ -4,8 +4,6 @@
 //! Between two H200 it moves 44 GB/s in pieces of 8 to 16 MiB; each device's own staging memory with a copy by the CPU
 //! between them moves 8.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use ash::{ext, vk};
@@ -14,45 +12,13 @@ use rgraph_plan::plan::PlanKind;
 use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::Usages;
+use crate::memory::host_pages::HostPages;
 use crate::memory::requirements::buffer_info;
+use crate::memory::usages::Usages;
 
 /// Where the pages begin, and a multiple of their bytes; drivers may want more.
 const PAGE: u64 = 4096;
 const KIND: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-
-/// Pages of the host, which live as long as a device has them.
-#[derive(Debug)]
-pub(crate) struct HostPages {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-// SAFETY: memory of the process, which no thread owns; only devices access it.
-unsafe impl Send for HostPages {}
-// SAFETY: as above.
-unsafe impl Sync for HostPages {}
-
-impl HostPages {
-    fn new(bytes: u64, alignment: u64) -> Option<Arc<Self>> {
-        let size = usize::try_from(bytes.max(1).next_multiple_of(alignment)).ok()?;
-        let layout = Layout::from_size_align(size, alignment as usize).ok()?;
-        // SAFETY: the size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Arc::new(Self { start, layout }))
-    }
-
-    fn size(&self) -> u64 {
-        self.layout.size() as u64
-    }
-}
-
-impl Drop for HostPages {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and each device that imported it has freed its memory.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
-    }
-}
 
 /// One device's buffer over all of the pages.
 #[derive(Debug)]

@@ -3,13 +3,20 @@
 //! `bufferImageGranularity` costs nothing.
 
 pub(crate) mod arena;
+pub(crate) mod blocks;
+pub(crate) mod command_pools;
 pub(crate) mod deferred_deletion;
 pub(crate) mod host;
+pub(crate) mod host_pages;
 pub(crate) mod left;
 pub(crate) mod locked;
+mod make;
+pub(crate) mod needs;
 mod objects;
 pub(crate) mod onetime;
 pub(crate) mod physical_resource;
+pub(crate) mod readback;
+pub(crate) mod reclaim;
 pub(crate) mod requirements;
 pub(crate) mod resource;
 pub(crate) mod share;
@@ -18,6 +25,7 @@ pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod state;
 pub(crate) mod structure;
+pub(crate) mod usages;
 
 use std::collections::HashMap;
 use std::ptr::NonNull;

@@ -5,19 +5,7 @@ use ash::vk;
 
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::memory::deferred_deletion::DeferredDeletion;
-
-#[derive(Debug)]
-struct Pool {
-    family: u32,
-    raw: vk::CommandPool,
-    buffers: Vec<vk::CommandBuffer>,
-    used: usize,
-}
-
-/// See the module.
-#[derive(Debug, Default)]
-pub(crate) struct OneTime(Vec<Pool>);
+use crate::memory::command_pools::{OneTime, Pool};
 
 impl Shared {
     /// Records a command buffer that is new, or whose pool was reset.
@@ -36,6 +24,24 @@ impl Shared {
         self.edge(commands);
         // SAFETY: begun above.
         self.noted(unsafe { self.raw.end_command_buffer(commands) }.called("vkEndCommandBuffer"))
+    }
+}
+
+/// A pool with one command buffer.
+pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandPool, vk::CommandBuffer), Error> {
+    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+    // SAFETY: the family is one of the device's.
+    let pool = unsafe { shared.raw.create_command_pool(&info, shared.raw.host()) };
+    let pool = shared.noted(pool.called("vkCreateCommandPool"))?;
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+    // SAFETY: the pool was just made.
+    match unsafe { shared.raw.allocate_command_buffers(&info) }.called("vkAllocateCommandBuffers") {
+        Ok(made) => Ok((pool, made[0])),
+        Err(error) => {
+            // SAFETY: never used.
+            unsafe { shared.raw.destroy_command_pool(pool, shared.raw.host()) };
+            shared.noted(Err(error))
+        }
     }
 }
 
@@ -86,10 +92,5 @@ impl OneTime {
         }
         pool.used += 1;
         Ok(pool.buffers[pool.used - 1])
-    }
-
-    /// Everything, to be destroyed.
-    pub fn take(&mut self) -> impl Iterator<Item = DeferredDeletion> {
-        std::mem::take(&mut self.0).into_iter().map(|pool| DeferredDeletion::CommandPool(pool.raw))
     }
 }

@@ -16,7 +16,7 @@ use rgraph_shader::Dimension;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::frame::host::Outcome;
+use crate::frame::outcome::Outcome;
 use crate::memory::arena::Arena;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::requirements::{buffer_info, image_info};
@@ -24,7 +24,7 @@ use crate::memory::share::SharedPlace;
 use crate::memory::share::block::SharedBlock;
 use crate::memory::share::{HANDLE, Lent, elsewhere};
 use crate::memory::state::Tracked;
-use crate::memory::structure::Structure;
+use crate::memory::usages::Usages;
 use crate::memory::{Allocation, Domain, Want};
 
 /// The handle of an image or a buffer.
@@ -32,17 +32,6 @@ use crate::memory::{Allocation, Domain, Want};
 pub(crate) enum Raw {
     Image(vk::Image),
     Buffer(vk::Buffer),
-}
-
-/// How an image or buffer will be used: what its creation must say.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Usages {
-    pub image: vk::ImageUsageFlags,
-    pub buffer: vk::BufferUsageFlags,
-    /// Whether views of other formats are made.
-    pub mutable: bool,
-    /// Whether its memory is shared with other devices, processes or APIs.
-    pub external: bool,
 }
 
 /// A view of an image.
@@ -53,6 +42,13 @@ pub(crate) struct ViewKey {
     pub aspects: Aspects,
     pub mips: [u32; 2],
     pub layers: [u32; 2],
+}
+
+/// An acceleration structure and its address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Structure {
+    pub raw: vk::AccelerationStructureKHR,
+    pub address: u64,
 }
 
 /// An image or buffer of the device.

@@ -1,17 +1,14 @@
 //! What a driver requires of images and buffers before they are made, and memory that fits.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use ash::vk;
-use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::memory::physical_resource::Usages;
+use crate::memory::needs::{Needs, needs_key};
 use crate::memory::share::HANDLE;
+use crate::memory::usages::Usages;
 use crate::memory::{Allocation, Want};
 
 pub(crate) fn image_info<'a>(
@@ -55,38 +52,12 @@ pub(crate) fn buffer_info<'a>(
     if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
 }
 
-/// Answers that a device remembers: frames have a few kinds of images and buffers, again and again.
-const MOST_KNOWN: usize = 4096;
-
-/// A kind of image or buffer, its usages, and whether queue families share it.
-type NeedsKey = ((Option<Format>, [u64; 3], [u32; 3], [bool; 2]), Usages, bool);
-
-/// What the driver required before.
-#[derive(Debug, Default)]
-pub(crate) struct KnownNeeds(Mutex<HashMap<NeedsKey, Needs>>);
-
-impl KnownNeeds {
-    fn find(&self, key: &NeedsKey) -> Option<Needs> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+/// Lets images be cleared, if the device can make them so.
+pub(crate) fn allow_clears(shared: &Shared, kind: PlanKind, usages: &mut Usages) {
+    let more = Usages { image: usages.image | vk::ImageUsageFlags::TRANSFER_DST, ..*usages };
+    if matches!(kind, PlanKind::Image { .. }) && shared.measure("", kind, more, true).is_ok() {
+        *usages = more;
     }
-
-    fn remember(&self, key: NeedsKey, needs: Needs) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(key, needs);
-    }
-}
-
-fn needs_key(kind: PlanKind, usages: Usages, concurrent: bool) -> NeedsKey {
-    let shape = match kind {
-        PlanKind::Image { format, size, mips, layers, samples, volume, cube } => {
-            (Some(format), size.map(u64::from), [mips, layers, samples], [volume, cube])
-        }
-        PlanKind::Buffer { size } => (None, [size, 0, 0], [0; 3], [false; 2]),
-    };
-    (shape, usages, concurrent)
 }
 
 impl Shared {
@@ -209,15 +180,4 @@ impl Shared {
             requires_dedicated: dedicated.requires_dedicated_allocation == vk::TRUE,
         })
     }
-}
-
-/// What a driver requires of an image or buffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Needs {
-    /// Size, alignment and memory types.
-    pub memory: vk::MemoryRequirements,
-    /// Memory for it alone is faster.
-    pub prefers_dedicated: bool,
-    /// It can have no other.
-    pub requires_dedicated: bool,
 }

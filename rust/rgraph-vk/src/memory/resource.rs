@@ -4,20 +4,18 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::{Layout, MemoryDomain};
+use rgraph_plan::access::Layout;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::compile::compiled::Poll;
+use crate::device::Shared;
+use crate::device::poll::{Poll, wait_polling};
 use crate::device::queue::Point;
-use crate::device::{Device, Shared};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help};
-use crate::frame::run::wait_polling;
-use crate::frame::{Readback, ReadbackShared};
-use crate::memory::Domain;
 use crate::memory::left;
-use crate::memory::physical_resource::{PhysicalResource, Raw, Usages};
+use crate::memory::physical_resource::{PhysicalResource, Raw};
+use crate::memory::readback::{Readback, ReadbackShared};
 use crate::memory::staged;
 use crate::memory::state::ResourceState;
 
@@ -32,87 +30,6 @@ pub enum BorrowedHandle {
     Image(vk::Image),
     /// A buffer.
     Buffer(vk::Buffer),
-}
-
-impl Device {
-    /// Makes an image that holds nothing yet; one sample, no cube. It can be used in every way that its format allows.
-    ///
-    /// # Errors
-    /// If the device cannot make it, or is out of memory.
-    pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
-        self.make_image(name, image_kind(format, size, mips, layers), Domain::Device)
-    }
-
-    /// As [`Self::image`], in memory that the caller chooses.
-    ///
-    /// # Errors
-    /// RG-E102 if the device has no such memory for images of that format.
-    pub fn image_in(
-        &self,
-        domain: MemoryDomain,
-        name: &str,
-        format: Format,
-        size: [u32; 2],
-        mips: u32,
-        layers: u32,
-    ) -> Result<Resource, Error> {
-        self.make_image(name, image_kind(format, size, mips, layers), Domain::Chosen(domain))
-    }
-
-    fn make_image(&self, name: &str, kind: PlanKind, domain: Domain) -> Result<Resource, Error> {
-        self.0.check()?;
-        let PlanKind::Image { format, size: [width, height, _], mips, layers, .. } = kind else {
-            unreachable!("the caller made the kind of an image")
-        };
-        Resource::check_image(name, [width, height], mips, layers)?;
-        let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
-        // Refuses what cannot be made, with the reason.
-        let _ = self.0.measure(name, kind, usages, true)?;
-        PhysicalResource::new(&self.0, name, kind, usages, domain, true).map(Resource)
-    }
-
-    /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
-    ///
-    /// # Errors
-    /// If the size is zero, or the device is out of memory.
-    pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
-        self.make_buffer(name, size, Domain::Device)
-    }
-
-    /// As [`Self::buffer`], in memory that the caller chooses. [`Resource::write`] copies straight into memory that the
-    /// CPU sees, once no run uses it.
-    ///
-    /// # Errors
-    /// RG-E102 if the device has no such memory.
-    pub fn buffer_in(&self, domain: MemoryDomain, name: &str, size: u64) -> Result<Resource, Error> {
-        self.make_buffer(name, size, Domain::Chosen(domain))
-    }
-
-    fn make_buffer(&self, name: &str, size: u64, domain: Domain) -> Result<Resource, Error> {
-        self.0.check()?;
-        Resource::check_buffer(&self.0, name, size)?;
-        let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
-        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, domain, true).map(Resource)
-    }
-
-    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent`
-    /// says that all queue families share it.
-    ///
-    /// # Safety
-    /// The handle is of this device, is as `kind` says, has the usages that graphs make of it, and outlives them.
-    pub unsafe fn borrow_resource(
-        &self,
-        name: &str,
-        kind: PlanKind,
-        handle: BorrowedHandle,
-        concurrent: bool,
-    ) -> Resource {
-        let raw = match handle {
-            BorrowedHandle::Image(raw) => Raw::Image(raw),
-            BorrowedHandle::Buffer(raw) => Raw::Buffer(raw),
-        };
-        Resource(PhysicalResource::borrowed(&self.0, name, kind, raw, concurrent))
-    }
 }
 
 /// A 2D image of one sample, no cube.

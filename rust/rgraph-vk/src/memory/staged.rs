@@ -13,20 +13,20 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_plan::profile::Capabilities;
 
 use crate::bulk;
-use crate::compile::compiled::Poll;
 use crate::device::Shared;
+use crate::device::external::SemaphoreSignal;
 use crate::device::foreign_wait::Waiter;
+use crate::device::poll::{Poll, wait_polling};
 use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::Error;
 use crate::frame::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
-use crate::frame::external::SemaphoreSignal;
 use crate::frame::host::Reservation;
 use crate::frame::initial_barriers::{self, InitialBarriers};
-use crate::frame::run::wait_polling;
-use crate::memory::onetime::OneTime;
+use crate::memory::blocks::CHUNK;
+use crate::memory::command_pools::OneTime;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::share::released;
-use crate::memory::staging::{Block, CHUNK};
+use crate::memory::staging::Block;
 use crate::memory::state::{Region, ResourceState};
 
 /// Bytes from which on a buffer is copied on a queue for transfers alone, beside what other queues do. Fewer are there
@@ -54,17 +54,6 @@ fn queue_apart(physical: &PhysicalResource) -> usize {
 
 /// Multiples of the bytes of every texel block (of 1 to 16 bytes), which offsets of copies of images are.
 const LOCKED_OFFSETS: u64 = 16;
-
-/// Command buffers of transfers outside of runs, each used again once the queue is done with it.
-#[derive(Debug, Default)]
-pub(crate) struct Transfers(Vec<(OneTime, Option<Point>)>);
-
-impl Transfers {
-    /// Everything, to be destroyed.
-    pub fn take_all(&mut self) -> Vec<crate::memory::deferred_deletion::DeferredDeletion> {
-        std::mem::take(&mut self.0).into_iter().flat_map(|(mut once, _)| once.take().collect::<Vec<_>>()).collect()
-    }
-}
 
 /// One transfer to or from a resource: takes it over with the first submit, and says at the end how it leaves it.
 struct Transfer<'a> {
@@ -488,6 +477,6 @@ pub(crate) fn points(physical: &PhysicalResource) -> Vec<Point> {
 }
 
 /// The page-locked block that bytes lie in, and where, if copies of every format may begin there.
-pub(crate) fn locked(shared: &Shared, bytes: &[u8]) -> Option<(Arc<Block>, u64)> {
+pub(crate) fn locked(shared: &Arc<Shared>, bytes: &[u8]) -> Option<(Arc<Block>, u64)> {
     shared.locked(bytes).filter(|(_, offset)| offset.is_multiple_of(LOCKED_OFFSETS))
 }

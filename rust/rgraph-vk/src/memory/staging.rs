@@ -4,127 +4,45 @@
 //! Cached memory serves both directions: a GPU reads it at the rate of the link, and a CPU writes it faster than
 //! write-combined memory and reads it at all.
 
-use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 use rgraph_plan::plan::PlanKind;
 
-use crate::compile::compiled::Poll;
 use crate::device::Shared;
+use crate::device::poll::Poll;
 use crate::device::queue::Point;
 use crate::error::{Called, Code, DeviceError, Error};
+use crate::memory::blocks::{CHUNK, Found, Free, LEAST, Loan, NAME, Parts, Start};
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::Usages;
 use crate::memory::requirements::buffer_info;
-use crate::memory::{Allocation, Domain, Want};
+use crate::memory::usages::Usages;
+use crate::memory::{Domain, Want};
 
-/// Bytes of the blocks that large transfers go through, one after the other.
-pub(crate) const CHUNK: u64 = 4 << 20;
-/// Least bytes of a block.
-const LEAST: u64 = 64 << 10;
-/// Bytes of blocks that queues still use, from which on a transfer waits for one instead of making another.
-const MOST_PENDING: u64 = 32 << 20;
-/// Loans after which a block that nobody borrowed is given back to the driver.
-const IDLE_LOANS: u64 = 256;
 /// Where arrays of all kinds of numbers may begin, and vector instructions of a CPU like to.
 const ALIGNMENT: u64 = 64;
-/// What memory reports call the blocks.
-const NAME: &str = "staging";
 
-/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last reference gives
+/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last one of a loan gives
 /// it back.
 #[derive(Debug)]
 pub(crate) struct Block {
     shared: Arc<Shared>,
     /// `None` only while it is dropped.
-    parts: Option<Parts>,
-    points: Mutex<Vec<Point>>,
-}
-
-#[derive(Debug)]
-struct Parts {
-    buffer: vk::Buffer,
-    memory: Allocation,
-    size: u64,
-    start: Start,
-}
-
-/// First byte of a block's memory, which stays mapped as long as the block exists.
-#[derive(Clone, Copy, Debug)]
-struct Start(NonNull<u8>);
-
-// SAFETY: the pointer is into memory that is mapped for the process; no thread owns it.
-unsafe impl Send for Start {}
-// SAFETY: as above; access to the bytes is ordered by the one who borrowed the block.
-unsafe impl Sync for Start {}
-
-/// Blocks that nobody borrows, and page-locked arrays by address.
-#[derive(Debug, Default)]
-pub(crate) struct Staging {
-    free: Vec<Free>,
-    locked: BTreeMap<usize, Weak<Block>>,
-    loans: u64,
-}
-
-#[derive(Debug)]
-struct Free {
-    parts: Parts,
-    points: Vec<Point>,
-    /// The loan at which it was given back.
-    since: u64,
-}
-
-/// An answer to who wants a block.
-enum Found {
-    Block(Parts),
-    /// Enough of them are under way: one is free at these points.
-    Pending(Vec<Point>),
-    Nothing,
-}
-
-impl Staging {
-    /// The block given back last of those that fit and that no queue uses: its bytes are the likeliest to be in a
-    /// cache.
-    fn find(&mut self, bytes: u64, is_over: impl Fn(&[Point]) -> Result<bool, Error>) -> Result<Found, Error> {
-        self.loans += 1;
-        let fits = |free: &Free| free.parts.size >= bytes && free.parts.size / 2 <= bytes.max(LEAST);
-        for at in (0..self.free.len()).rev() {
-            if fits(&self.free[at]) && is_over(&self.free[at].points)? {
-                return Ok(Found::Block(self.free.remove(at).parts));
-            }
-        }
-        let pending = self.free.iter().filter(|free| fits(free));
-        if bytes <= CHUNK && pending.clone().map(|free| free.parts.size).sum::<u64>() >= MOST_PENDING {
-            return Ok(pending.clone().next().map_or(Found::Nothing, |first| Found::Pending(first.points.clone())));
-        }
-        Ok(Found::Nothing)
-    }
-
-    /// Bytes that nobody borrows, and the domains that reports count them in.
-    pub fn idle(&self) -> impl Iterator<Item = (Domain, u64)> {
-        self.free.iter().map(|free| (free.parts.memory.domain(), free.parts.memory.size))
-    }
-
-    /// Takes out blocks that nobody borrowed for a while; all of them where `all`.
-    fn retire(&mut self, all: bool) -> Vec<DeferredDeletion> {
-        let loans = self.loans;
-        let old = |free: &mut Free| all || free.since + IDLE_LOANS < loans;
-        self.free.extract_if(.., old).flat_map(|free| free.parts.deferred()).collect()
-    }
-}
-
-impl Parts {
-    fn deferred(self) -> [DeferredDeletion; 2] {
-        let domain = self.memory.domain();
-        [DeferredDeletion::Buffer(self.buffer), DeferredDeletion::Memory(self.memory, NAME.to_owned(), domain)]
-    }
+    loan: Option<Arc<Loan>>,
 }
 
 impl Block {
+    fn new(shared: &Arc<Shared>, loan: Arc<Loan>) -> Arc<Self> {
+        Arc::new(Self { shared: shared.clone(), loan: Some(loan) })
+    }
+
+    fn loan(&self) -> &Arc<Loan> {
+        self.loan.as_ref().expect("taken only when dropped")
+    }
+
     fn parts(&self) -> &Parts {
-        self.parts.as_ref().expect("taken only when dropped")
+        &self.loan().parts
     }
 
     /// The buffer: all of the block, from byte 0.
@@ -174,7 +92,7 @@ impl Block {
 
     /// A queue uses it up to a point. To be said while the block is borrowed.
     pub fn used_until(&self, point: Point) {
-        let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut points = self.loan().points.lock().unwrap_or_else(PoisonError::into_inner);
         match points.iter_mut().find(|known| known.queue == point.queue) {
             Some(known) => known.value = known.value.max(point.value),
             None => points.push(point),
@@ -184,13 +102,15 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(parts) = self.parts.take() else { return };
+        let Some(loan) = self.loan.take() else { return };
         if !self.shared.is_ours() {
             // A fork's copy: the handles are the parent's, and a thread that is not here may hold the lock.
-            std::mem::forget(parts);
+            std::mem::forget(loan);
             return;
         }
-        let points = std::mem::take(self.points.get_mut().unwrap_or_else(PoisonError::into_inner));
+        // A transfer that found a page-locked array has a share of its loan.
+        let Some(Loan { parts, points }) = Arc::into_inner(loan) else { return };
+        let points = points.into_inner().unwrap_or_else(PoisonError::into_inner);
         let retired = {
             let mut staging = self.shared.staging();
             staging.locked.remove(&parts.start.0.addr().get());
@@ -222,22 +142,23 @@ impl Shared {
                     continue;
                 }
             };
-            return Ok(Arc::new(Block { shared: self.clone(), parts: Some(parts), points: Mutex::default() }));
+            return Ok(Block::new(self, Arc::new(Loan { parts, points: Mutex::default() })));
         }
     }
 
     /// Lends a block for the caller's array: transfers of what lies in it need no copy.
     pub(crate) fn lend_locked(self: &Arc<Self>, bytes: u64) -> Result<Arc<Block>, Error> {
         let block = self.lend(bytes, None)?;
-        self.staging().locked.insert(block.start().addr().get(), Arc::downgrade(&block));
+        self.staging().locked.insert(block.start().addr().get(), Arc::downgrade(block.loan()));
         Ok(block)
     }
 
     /// The page-locked block that bytes lie in, and where; `None` for memory of other origin.
-    pub(crate) fn locked(&self, bytes: &[u8]) -> Option<(Arc<Block>, u64)> {
+    pub(crate) fn locked(self: &Arc<Self>, bytes: &[u8]) -> Option<(Arc<Block>, u64)> {
         let first = bytes.as_ptr().addr();
         // Out of the lock again before the block may be dropped, which takes it.
-        let block = { self.staging().locked.range(..=first).next_back()?.1.upgrade()? };
+        let loan = { self.staging().locked.range(..=first).next_back()?.1.upgrade()? };
+        let block = Block::new(self, loan);
         let offset = (first - block.start().addr().get()) as u64;
         let inside = offset + bytes.len() as u64 <= block.size();
         inside.then_some((block, offset))

@@ -4,10 +4,10 @@
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
 use rgraph_plan::plan::{Edge, PlanKind};
+use rgraph_work::View;
 
 use crate::convert;
 use crate::device::queue::Point;
-use crate::work::View;
 
 /// How a part of a resource was used last.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,13 +9,7 @@ use rgraph_plan::plan::PlanKind;
 use crate::error::{Called, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::PhysicalResource;
-
-/// An acceleration structure and its address.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Structure {
-    pub raw: vk::AccelerationStructureKHR,
-    pub address: u64,
-}
+use crate::memory::physical_resource::Structure;
 
 impl PhysicalResource {
     /// The acceleration structure that the whole buffer holds, made once; `None`: the device has none. Its kind is that of

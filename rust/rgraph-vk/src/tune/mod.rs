@@ -15,14 +15,16 @@ use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::tune::{Errand, Found, FrameTime, Phase, Settings, Trial, Tuning, Turn, Wanted};
 
-use crate::compile::compiled::{Compiled, Inputs};
 use crate::error::Error;
-use crate::frame::Frame;
+use crate::frame::inputs::Inputs;
 use crate::frame::measure::Measure;
 use crate::frame::report::FrameReport;
 use crate::frame::timing::Ran;
-use crate::work::{CallbackError, Workload};
+use crate::run::compiled::Compiled;
+use crate::run::frame::Frame;
+use crate::work::Workload;
 
+use rgraph_work::CallbackError;
 use work::{Answer, SearchJob};
 
 /// Work in the background.

@@ -8,10 +8,10 @@ use rgraph_plan::bake::search::{Candidate, Search, open_queues, search};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::what_if::weigh;
 
-use crate::compile::compiled::Compiled;
 use crate::compile::inherit::Heritage;
 use crate::compile::prepared::Prepared;
 use crate::error::Error;
+use crate::run::compiled::Compiled;
 use crate::work::Workload;
 
 /// What came of an errand.

@@ -3,27 +3,12 @@
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, BatchId, Plan, PlanLife, Scope};
-use rgraph_plan::resource::ResourceId;
+use rgraph_plan::plan::{Barriers, BatchId, PlanLife, Scope};
 
-use super::{Recorder, Slot, Walk};
+use super::{Recorder, Walk};
 use crate::convert;
 use crate::memory::state::{Region, ResourceState, Tracked};
-
-/// By barrier of the plan: whether its resource has no owner to change, since all queue families share it.
-#[derive(Debug)]
-pub(super) struct Changes {
-    images: Vec<bool>,
-    buffers: Vec<bool>,
-}
-
-impl Changes {
-    pub fn new(plan: &Plan, concurrent: impl Fn(ResourceId) -> bool) -> Self {
-        let images = plan.image_barriers.iter().map(|one| one.families.is_some() && concurrent(one.resource));
-        let buffers = plan.buffer_barriers.iter().map(|one| one.families.is_some() && concurrent(one.resource));
-        Self { images: images.collect(), buffers: buffers.collect() }
-    }
-}
+use crate::walk::memory::Slot;
 
 /// The owners that a barrier names: with the change that it makes, or none. Of a change that the resource does not need
 /// the acquiring half is an ordinary barrier, and the releasing half is nothing.

@@ -8,8 +8,17 @@ use rgraph_plan::plan::{Plan, PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
-use crate::memory::physical_resource::Usages;
 use crate::memory::requirements::{buffer_info, image_info};
+use crate::memory::usages::Usages;
+
+/// One of the images or buffers of a [`WalkMemory`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot {
+    /// The memory.
+    pub memory: ResourceId,
+    /// Which of them, from 0.
+    pub index: usize,
+}
 
 /// An image or buffer that the engine makes, or several of them that take turns.
 #[derive(Clone, Debug)]

@@ -5,12 +5,13 @@
 //! each of them.
 
 mod barrier;
+mod changes;
 mod memory;
 mod recorder;
 mod rendering;
 
-pub use memory::{WalkHeap, WalkMemory};
-pub use recorder::{Recorder, Slot, WalkBatch, WalkBlit, WalkPass, WalkState, WalkWait};
+pub use memory::{Slot, WalkHeap, WalkMemory};
+pub use recorder::{Recorder, WalkBatch, WalkBlit, WalkPass, WalkState, WalkWait};
 pub use rendering::{WalkRendering, WalkResolve, WalkTarget, WalkView};
 
 use std::collections::HashMap;
@@ -30,9 +31,9 @@ use crate::compile::foreign;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, memories, usages};
 use crate::error::{Code, DeviceError, Error};
-use crate::memory::physical_resource::Usages;
 use crate::memory::state::Tracked;
-use crate::walk::barrier::Changes;
+use crate::memory::usages::Usages;
+use crate::walk::changes::Changes;
 
 /// What a driver requires of an image or buffer.
 pub type Requirements<'a> = &'a dyn Fn(&WalkMemory) -> vk::MemoryRequirements;

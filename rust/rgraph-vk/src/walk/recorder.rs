@@ -11,15 +11,7 @@ use rgraph_plan::resource::ResourceId;
 use super::Walk;
 use crate::compile::scene::PassAccess;
 use crate::convert;
-
-/// One of the images or buffers of a [`WalkMemory`](super::WalkMemory).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Slot {
-    /// The memory.
-    pub memory: ResourceId,
-    /// Which of them, from 0.
-    pub index: usize,
-}
+use crate::walk::memory::Slot;
 
 /// How the engine left an imported image or buffer, on the queue that uses it first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

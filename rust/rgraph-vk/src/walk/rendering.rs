@@ -4,11 +4,13 @@ use ash::vk;
 use rgraph_plan::access::Aspects;
 use rgraph_plan::plan::PlanKind;
 
-use super::{Slot, Walk};
+use super::Walk;
 use crate::compile::rendering::Rendering;
 use crate::convert;
-use crate::frame::record::{attachment_layout, clear_value};
+use crate::convert::attachment_layout;
+use crate::frame::record::clear_value;
 use crate::memory::physical_resource::attachment_view_type;
+use crate::walk::memory::Slot;
 
 /// The view of an image that a render pass needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -13,7 +13,7 @@ use super::{Color, Shown, WindowInfo, WindowOptions, closed, lost};
 use crate::device::queue::Point;
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::memory::onetime::OneTime;
+use crate::memory::command_pools::OneTime;
 
 /// How long an image is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);

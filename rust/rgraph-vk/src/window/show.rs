@@ -11,17 +11,18 @@ use rgraph_plan::resource::ResourceId;
 
 use super::acquire::{Acquired, Inner, State, Window};
 use super::{Fit, Shown, chain, closed};
-use crate::compile::compiled::{Compiled, Inputs, Upload};
 use crate::compile::prepared::{Prepared, Root};
 use crate::convert;
+use crate::device::external::{SemaphoreSignal, SemaphoreWait};
 use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::{Code, DeviceError, Error};
-use crate::frame::Frame;
-use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
+use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::Resource;
 use crate::memory::state::{Region, ResourceState};
+use crate::run::compiled::Compiled;
+use crate::run::frame::Frame;
 
 /// The device's queue for what the runtime adds.
 const OWN_QUEUE: usize = 0;

@@ -2,16 +2,15 @@
 
 use rgraph_plan::resource::ResourceId;
 
-use super::RunState;
-use crate::compile::compiled::Compiled;
 use crate::compile::inherit::{Begin, are_same};
 use crate::compile::prepared::Prepared;
 use crate::error::{BusyError, Code, Error};
+use crate::frame::state::RunState;
 
 impl RunState {
-    /// Comes after a graph, whose lasting memories it has; some begin in another way.
-    pub fn follow(&mut self, before: Compiled, begins: Vec<(ResourceId, Begin)>) {
-        (self.before, self.begins) = (Some(before), begins);
+    /// Comes after a graph, whose lasting memories it has; these begin in another way.
+    pub fn follow(&mut self, begins: Vec<(ResourceId, Begin)>) {
+        self.begins = begins;
     }
 
     /// Takes over from the graph before. What was to begin in its first run, which did not come, begins here.

@@ -9,16 +9,20 @@ use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::{Life, ResourceId};
 
-use super::RunState;
 use crate::bulk;
-use crate::compile::compiled::{Inputs, Poll, Upload};
 use crate::compile::inherit::Begin;
+use crate::compile::prepared::Imports;
 use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
+use crate::device::poll::Poll;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help, told};
+use crate::frame::inputs::{Inputs, Upload};
+use crate::frame::state::RunState;
 use crate::memory::left;
+use crate::memory::left::ResourceLeft;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
+use crate::memory::resource::Resource;
 use crate::memory::staged;
 use crate::memory::staging::Block;
 use crate::memory::state::ResourceState;
@@ -181,8 +185,8 @@ impl RunState {
         if inputs.left.is_empty() {
             return Ok(());
         }
-        let all = left::of_run(prepared, &self.imports, &inputs.left)?;
-        let apart = |physical: &PhysicalResource, queue| left::is_apart(prepared, &self.imports, physical, queue);
+        let all = left_of_run(prepared, &self.imports, &inputs.left)?;
+        let apart = |physical: &PhysicalResource, queue| is_apart(prepared, &self.imports, physical, queue);
         left::take(&prepared.shared, all, apart)
     }
 
@@ -374,4 +378,35 @@ fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) ->
         physical.tracked().set(everything, &ResourceState::default());
     }
     Ok(idle)
+}
+
+/// What a run is told of its imports, checked.
+fn left_of_run(
+    prepared: &Prepared,
+    imports: &Imports,
+    left: &[(ResourceId, ResourceLeft)],
+) -> Result<Vec<(Arc<PhysicalResource>, ResourceState)>, Error> {
+    let one = |(declared, left): &(ResourceId, ResourceLeft)| {
+        let Some(resource) = prepared.scene.resource_of.get(*declared) else {
+            return Err(Error::input("?", "a state is of a resource of another graph", "use this graph's handles"));
+        };
+        let (home, _) = prepared.home(*resource);
+        let Some(physical) = &imports[home] else {
+            let name = prepared.plan.resource_name(*resource);
+            let message = format!("\"{name}\" has nothing bound to it whose state could be said");
+            return Err(Error::input(name, message, "give the resource with the run, as Upload::Resource"));
+        };
+        Resource::of_physical(physical.clone()).refuse(&left.0)?;
+        Ok((physical.clone(), left.0.clone()))
+    };
+    left.iter().map(one).collect()
+}
+
+/// Whether a run uses a resource on another queue than that one, as far as its entries tell.
+fn is_apart(prepared: &Prepared, imports: &Imports, physical: &PhysicalResource, queue: usize) -> bool {
+    prepared.plan.edges.iter().any(|edge| {
+        let bound = imports[prepared.home(edge.resource).0].as_ref();
+        let here = bound.is_some_and(|bound| std::ptr::eq(&raw const **bound, physical));
+        here && edge.entry.queue.map(|at| prepared.queues[rgraph_plan::id::Id::index(at)]) != Some(queue)
+    })
 }

@@ -1,14 +1,14 @@
 //! A compiled graph that loses its owner and gets another one.
 
-use super::RunState;
 use crate::compile::prepared::Prepared;
-use crate::compile::spare::Renewed;
 use crate::frame::record::passes_on;
+use crate::frame::state::RunState;
+use crate::run::spare::Renewed;
 
 impl RunState {
     /// Lets go of what its owner gave; `false`: it cannot do the work of another owner. Its frames may be under way.
     pub fn retire(&mut self) -> bool {
-        let alone = self.before.is_none() && self.begins.is_empty() && !self.has_heir;
+        let alone = self.begins.is_empty() && !self.has_heir;
         if !alone || self.failed.is_some() || self.host.is_some() || self.sink.is_some() {
             return false;
         }

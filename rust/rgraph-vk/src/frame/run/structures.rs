@@ -4,8 +4,8 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::prepared::{Prepared, StructureUse};
 use crate::error::Error;
-use crate::frame::run::RunState;
 use crate::frame::sets::stand_in;
+use crate::frame::state::RunState;
 
 impl RunState {
     /// Refuses a run that traces, refits or instances a structure that no run built: its memory holds zeros, on which

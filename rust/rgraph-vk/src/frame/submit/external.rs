@@ -8,14 +8,16 @@ use rgraph_plan::plan::{BatchId, Edge, PlanLife};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 
-use super::{At, OWN_QUEUE, Run, Wanted};
+use super::{OWN_QUEUE, Run};
 use crate::compile::chunk::BatchInfo;
 use crate::convert;
+use crate::device::external::SemaphoreWait;
 use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::Error;
-use crate::frame::external::{External, SemaphoreWait, points};
+use crate::frame::external::{External, points};
 use crate::frame::initial_barriers::InitialBarriers;
-use crate::frame::run::RunState;
+use crate::frame::state::{At, RunState};
+use crate::frame::wanted::Wanted;
 
 /// Where a run waits for a semaphore of the caller's.
 #[derive(Clone, Copy, Debug)]

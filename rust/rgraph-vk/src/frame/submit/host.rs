@@ -8,13 +8,14 @@ use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanPassId, Wait};
 
-use super::{At, Run};
+use super::Run;
 use crate::device::inside::Chain;
+use crate::device::poll::wait_polling;
 use crate::device::queue::{Point, Submit};
 use crate::error::{Code, Error};
 use crate::frame::host::{Call, Job, Seen, overlapping};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
-use crate::frame::run::{RunState, wait_polling};
+use crate::frame::state::{At, RunState};
 use crate::memory::state::Region;
 use crate::work::Work;
 

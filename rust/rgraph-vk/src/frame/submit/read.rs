@@ -13,20 +13,13 @@ use crate::device::queue::Submit;
 use crate::error::Error;
 use crate::frame::copy::{Piece, download, finish, packed_bytes};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
-use crate::frame::run::RunState;
-use crate::frame::{Readback, ReadbackShared, Reads};
+use crate::frame::state::RunState;
+use crate::frame::submitted::Reads;
+use crate::frame::wanted::Wanted;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
+use crate::memory::readback::{Readback, ReadbackShared};
 use crate::memory::staging::Block;
 use crate::memory::state::{Region, ResourceState, within};
-
-/// A root that is read back, or a part of one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    /// Its position among the roots.
-    pub root: usize,
-    /// One mip, some layers, some bytes; what is not named is mip 0, all layers, all bytes.
-    pub ranges: Ranges,
-}
 
 /// What of a resource is copied.
 struct Part {

@@ -11,89 +11,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use ash::{khr, vk};
 
 use super::{Origin, check_file, duplicate, take_back};
+use crate::device::external::{SemaphoreSignal, SemaphoreWait};
+use crate::device::handles::OwnedBinary;
 use crate::device::promise::{Made, Promise, Promised};
-use crate::device::{Device, Shared, semaphore};
+use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
-use crate::memory::deferred_deletion::DeferredDeletion;
-
-/// A kind of file descriptor of a binary semaphore.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SemaphoreFd {
-    /// `opaque_fd`: the semaphore itself.
-    Opaque,
-    /// `sync_fd`: one signal of it.
-    Sync,
-}
-
-impl SemaphoreFd {
-    /// Its word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Opaque => "opaque_fd",
-            Self::Sync => "sync_fd",
-        }
-    }
-
-    /// The kind of that word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Opaque, Self::Sync].into_iter().find(|kind| kind.name() == name)
-    }
-
-    const fn handle(self) -> vk::ExternalSemaphoreHandleTypeFlags {
-        match self {
-            Self::Opaque => vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD,
-            Self::Sync => vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD,
-        }
-    }
-}
+use crate::memory::share::semaphore_fd::SemaphoreFd;
 
 /// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses it.
 #[derive(Clone, Debug)]
-pub struct BinarySemaphore(pub(crate) Arc<Owned>);
-
-pub(crate) struct Owned {
-    shared: Arc<Shared>,
-    raw: vk::Semaphore,
-    made: Made,
-    kind: Option<SemaphoreFd>,
-    /// Whether a signal was submitted that nothing waits for yet; `None`: another user of an `opaque_fd` knows.
-    signalled: Mutex<Option<bool>>,
-    /// What the run waits for that signals it, where nothing signalled that yet.
-    behind: Mutex<Vec<(Arc<semaphore::Owned>, u64)>>,
-}
-
-impl Owned {
-    /// Its signal was submitted; these waits were open then.
-    pub fn signal_behind(&self, open: Vec<(Arc<semaphore::Owned>, u64)>) {
-        *self.behind.lock().unwrap_or_else(PoisonError::into_inner) = open;
-    }
-}
-
-impl std::fmt::Debug for Owned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("BinarySemaphore").field(&self.raw).finish()
-    }
-}
-
-impl Promised for Owned {
-    fn made(&self) -> Made {
-        self.made
-    }
-
-    fn withdraw(&self, promise: Promise) {
-        let mut signalled = self.signalled.lock().unwrap_or_else(PoisonError::into_inner);
-        *signalled = signalled.map(|_| matches!(promise, Promise::Wait(_)));
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if self.shared.is_ours() {
-            self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
-        }
-    }
-}
+pub struct BinarySemaphore(pub(crate) Arc<OwnedBinary>);
 
 impl Shared {
     /// The functions for descriptors of binary semaphores, if the driver makes or takes that kind.
@@ -206,10 +133,10 @@ impl BinarySemaphore {
         kind: Option<SemaphoreFd>,
         signalled: Mutex<Option<bool>>,
     ) -> Self {
-        let owned = Arc::new(Owned {
+        let owned = Arc::new(OwnedBinary {
             shared: shared.clone(),
             raw,
-            made: Made::by(shared),
+            made: Made::by(shared.address()),
             kind,
             signalled,
             behind: Mutex::default(),

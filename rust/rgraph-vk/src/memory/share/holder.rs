@@ -1,46 +1,16 @@
 //! Who has a resource of a shared block, and until when.
 
-use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::access::Layout;
 
-use crate::compile::compiled::Poll;
+use crate::device::poll::{Poll, wait_polling};
 use crate::device::promise::Promise;
 use crate::device::semaphore::Semaphore;
 use crate::error::Error;
-use crate::frame::run::wait_polling;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::resource::Resource;
+use crate::memory::share::lent::{Holder, Lent};
 use crate::memory::staged;
-use crate::memory::state::ResourceState;
 use ash::vk;
-
-/// Another user of a shared resource.
-#[derive(Clone, Debug)]
-pub struct Holder {
-    /// Its name.
-    pub name: String,
-    /// It is done when the semaphore has the value. `None`: it tells by other means.
-    pub until: Option<(Semaphore, u64)>,
-}
-
-/// A resource that another user has, or had until it was acquired.
-#[derive(Clone, Debug)]
-pub(crate) struct Lent {
-    pub holder: Holder,
-    /// Whether the caller knows that the holder is done.
-    pub acquired: bool,
-}
-
-impl Lent {
-    /// Held by another until it is acquired.
-    pub fn to(name: &str) -> Self {
-        Self { holder: Holder { name: name.to_owned(), until: None }, acquired: false }
-    }
-}
-
-/// The state of what another user has.
-pub(crate) fn elsewhere(layout: Layout) -> ResourceState {
-    ResourceState { family: Some(vk::QUEUE_FAMILY_EXTERNAL), layout, ..ResourceState::default() }
-}
 
 impl PhysicalResource {
     /// Whether any part belongs to a user outside of the device.
@@ -170,16 +140,5 @@ impl Resource {
             physical.tracked().each(|state| state.layout = Layout::Undefined);
         }
         Ok(())
-    }
-}
-
-/// How a resource is left to a user outside of the device.
-pub(crate) fn released(queue: usize, point: crate::device::queue::Point) -> ResourceState {
-    ResourceState {
-        queue: Some(queue),
-        stages: Stages::COPY,
-        access: Accesses::empty(),
-        points: vec![point],
-        ..elsewhere(Layout::General)
     }
 }

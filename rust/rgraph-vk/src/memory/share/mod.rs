@@ -11,8 +11,12 @@
 
 pub(crate) mod binary;
 pub(crate) mod block;
+mod exported;
 mod holder;
+pub(crate) mod lent;
 mod semaphore;
+pub(crate) mod semaphore_fd;
+pub(crate) mod spans;
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -25,10 +29,12 @@ use crate::device::Shared;
 use crate::device::physical::uuid_text;
 use crate::error::{Code, DeviceError, Error};
 
-pub use binary::{BinarySemaphore, SemaphoreFd};
-pub use block::{SharedMemory, SharedMemoryInfo, SharedPlace};
-pub use holder::Holder;
-pub(crate) use holder::{Lent, elsewhere, released};
+pub use binary::BinarySemaphore;
+pub use block::{SharedMemoryInfo, SharedPlace};
+pub use exported::SharedMemory;
+pub use lent::Holder;
+pub(crate) use lent::{Lent, elsewhere, released};
+pub use semaphore_fd::SemaphoreFd;
 
 /// The one kind of handle that is shared: a descriptor that means something to drivers with the same UUIDs only.
 pub(crate) const HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;

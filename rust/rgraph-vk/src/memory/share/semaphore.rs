@@ -6,7 +6,8 @@ use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use ash::{khr, vk};
 
 use super::{Origin, SEMAPHORE_HANDLE, check_file, duplicate, take_back};
-use crate::device::semaphore::{Semaphore, Sharing};
+use crate::device::handles::Sharing;
+use crate::device::semaphore::Semaphore;
 use crate::device::{Device, Shared};
 use crate::error::{Called, DeviceError, Error};
 

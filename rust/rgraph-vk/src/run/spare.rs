@@ -8,14 +8,15 @@ use std::time::Instant;
 use rgraph_plan::graph::{Access, PassId};
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{PlanLife, PlanPassId};
+use rgraph_work::{Dispatch, Draw, Step};
 
 use crate::compile::bind::Packets;
-use crate::compile::compiled::Compiled;
 use crate::compile::known_plans::PlanKey;
 use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
-use crate::frame::run::RunState;
-use crate::work::{Dispatch, Draw, Step, Work, Workload};
+use crate::frame::state::RunState;
+use crate::memory::reclaim::Reclaim;
+use crate::work::{Work, Workload};
 
 /// Compilations and runs of the device for which a spare graph is kept.
 const LIFETIME: u64 = 64;
@@ -87,19 +88,6 @@ impl Spares {
         drop(kept);
     }
 
-    /// Counts a compilation or a run, and ends what was of no use for long.
-    pub fn tick(&self) {
-        if self.some.load(Ordering::Acquire) {
-            self.lock().ticks += 1;
-            self.remove(|kept, spare| kept.ticks - spare.since > LIFETIME);
-        }
-    }
-
-    /// Ends all of them.
-    pub fn clear(&self) {
-        self.remove(|_, _| true);
-    }
-
     /// Keeps a graph, maybe in place of the one that is kept for longest.
     pub fn keep(&self, key: PlanKey, prepared: Arc<Prepared>, state: RunState) {
         let mut kept = self.lock();
@@ -112,7 +100,7 @@ impl Spares {
 
     /// A spare graph of an equal declaration that takes the workload and does what it says from now on; else the workload
     /// stays as it is.
-    pub fn find(&self, key: PlanKey, workload: &mut Workload, begin: Instant) -> Option<Compiled> {
+    pub fn find(&self, key: PlanKey, workload: &mut Workload, begin: Instant) -> Option<(Arc<Prepared>, RunState)> {
         let mut kept = self.lock();
         // Of several the first one, whose frames are done first.
         let at = kept.spares.iter().position(|spare| spare.key == key)?;
@@ -125,13 +113,26 @@ impl Spares {
         match Arc::get_mut(&mut prepared).and_then(|own| own.renew(workload, begin)) {
             Some(commands) => {
                 state.renew(&prepared, commands);
-                Some(Compiled::renewed(prepared, state, key))
+                Some((prepared, state))
             }
             None => {
                 state.end(&prepared.shared);
                 None
             }
         }
+    }
+}
+
+impl Reclaim for Spares {
+    fn tick(&self) {
+        if self.some.load(Ordering::Acquire) {
+            self.lock().ticks += 1;
+            self.remove(|kept, spare| kept.ticks - spare.since > LIFETIME);
+        }
+    }
+
+    fn clear(&self) {
+        self.remove(|_, _| true);
     }
 }
 

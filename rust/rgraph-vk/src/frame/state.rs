@@ -1,0 +1,231 @@
+//! What a compiled graph carries from run to run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::PlanPassId;
+use rgraph_plan::resource::ResourceId;
+
+use crate::capture::Sink;
+use crate::compile::inherit::Begin;
+use crate::compile::prepared::{Imports, Prepared};
+use crate::device::Shared;
+use crate::device::poll::{Poll, wait_polling};
+use crate::device::queue::Point;
+use crate::error::Error;
+use crate::frame::entries::Entries;
+use crate::frame::host::HostLane;
+use crate::frame::outcome::Outcome;
+use crate::frame::record::passes_on;
+use crate::frame::targets::RunTargets;
+use crate::frame::timing::Timed;
+use crate::frame::variant::{Key, Variant};
+use crate::memory::command_pools::OneTime;
+use crate::memory::physical_resource::PhysicalResource;
+
+/// What changes from run to run.
+#[derive(Default)]
+pub(crate) struct RunState {
+    pub run: u64,
+    /// The first run of the present owner.
+    pub(super) first: u64,
+    pub(super) contexts: Vec<FrameContext>,
+    pub(super) push: Vec<u8>,
+    pub(super) data: Vec<u8>,
+    pub(super) data_stamp: u64,
+    pub(super) push_stamp: u64,
+    /// Clear values, loads and viewports of the run; commands with others have another stamp than these.
+    pub(super) targets: RunTargets,
+    pub(super) key: Key,
+    pub(super) on: IdVec<PlanPassId, bool>,
+    pub imports: Imports,
+    /// Images and buffers for arrays of the caller's, by the plan's memories.
+    pub(super) own: IdVec<ResourceId, Vec<Arc<PhysicalResource>>>,
+    /// Where each batch of the run before ended.
+    pub batches: Vec<Option<At>>,
+    pub host: Option<HostLane>,
+    /// How the host passes of the last run that had some go.
+    pub last: Option<Arc<Outcome>>,
+    /// Where the run before was read back.
+    pub after: Option<Point>,
+    pub(super) initialised: bool,
+    /// How some of them begin with that run.
+    pub(super) begins: Vec<(ResourceId, Begin)>,
+    /// Whether a later graph has them.
+    pub(super) has_heir: bool,
+    /// The context of a run that failed half-way, until what it left under way is waited for.
+    pub(super) failed: Option<usize>,
+    /// How long the last run waited whose context was in use.
+    pub(super) waited: Duration,
+    /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
+    pub(super) rebound: u64,
+    pub(super) distinct: u64,
+    pub(super) keyed: u64,
+    /// Where the results of functions go while the run is captured.
+    pub sink: Option<Sink>,
+}
+
+/// One of the frames that may be under way at once.
+#[derive(Default)]
+pub(crate) struct FrameContext {
+    pub(super) variants: Vec<Variant>,
+    /// When its last frame is done.
+    pub(super) points: Vec<Point>,
+    pub once: OneTime,
+    /// Where the times of its last frame go, and the variant that has them.
+    pub(super) timed: Option<(Times, usize, u64)>,
+    /// Imports that its last frame uses, and the stamp that they have.
+    pub(super) kept: (Vec<Arc<PhysicalResource>>, u64),
+}
+
+/// GPU times of a frame, once they were read.
+pub(super) type Times = Arc<Mutex<Option<Timed>>>;
+
+/// Where a batch ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At {
+    Queue(Point),
+    /// A value of the host's semaphore.
+    Host(u64),
+}
+
+impl RunState {
+    /// Nothing ran yet.
+    pub fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
+        let resources = prepared.plan.resources.len();
+        let off = vec![false; prepared.workload.graph.flags().len()];
+        Self {
+            run: 0,
+            first: 0,
+            contexts: (0..prepared.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
+            push: prepared.packets.push.clone(),
+            data: prepared.packets.data.clone(),
+            data_stamp: 0,
+            push_stamp: 0,
+            targets: RunTargets::default(),
+            on: passes_on(prepared, &off),
+            key: Key { off, ..Key::default() },
+            imports: IdVec::filled(None, resources),
+            own: IdVec::filled(Vec::new(), resources),
+            batches: vec![None; prepared.plan.batches.len()],
+            host,
+            last: None,
+            after: None,
+            initialised: false,
+            begins: Vec::new(),
+            has_heir: false,
+            failed: None,
+            waited: Duration::ZERO,
+            rebound: 1,
+            distinct: 0,
+            keyed: 0,
+            sink: None,
+        }
+    }
+
+    /// Lets go of everything. Jobs that the host's thread still has keep what they use.
+    pub fn end(&mut self, shared: &Shared) {
+        self.host = None;
+        for context in &mut self.contexts {
+            shared.defer_deletion(context.once.take());
+        }
+    }
+
+    /// Reads the times of a run that is done, if its context still has them.
+    pub fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
+        let at = (run % self.contexts.len() as u64) as usize;
+        match &self.contexts[at].timed {
+            Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error of a lost device with the passes that were under way: those that began and did not end, as far as
+    /// the timestamps of the frames under way tell.
+    pub fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
+        let Error::Device(mut device) = error else { return error };
+        if !device.is_lost() {
+            return Error::Device(device);
+        }
+        let mut begun: Vec<String> = Vec::new();
+        for context in &self.contexts {
+            if let Some((_, index, _)) = context.timed
+                && let Some(variant) = context.variants.get(index)
+            {
+                begun.extend(crate::frame::timing::under_way(prepared, variant));
+            }
+        }
+        device.pass = device.pass.take().or_else(|| begun.first().cloned());
+        device.notes.extend(match &*begun {
+            // An earlier call lost the device: this run need not have been under way.
+            [] if !device.message.is_empty() => None,
+            [] => Some(format!(
+                "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
+                prepared.plan.graph,
+                self.run - self.first
+            )),
+            begun => Some(format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", "))),
+        });
+        Error::Device(device)
+    }
+
+    /// The next run is given this import anew.
+    pub(crate) fn release(&mut self, home: ResourceId) {
+        self.imports[home] = None;
+        self.rebound += 1;
+    }
+
+    /// Whether what outlives runs holds what a run left there.
+    pub fn is_initialised(&self) -> bool {
+        self.initialised
+    }
+
+    /// By flag: whether it is off.
+    pub fn off(&self) -> &[bool] {
+        &self.key.off
+    }
+
+    /// Push data and uniform data, laid out as the packets'.
+    pub fn parameters(&self) -> (&[u8], &[u8]) {
+        (&self.push, &self.data)
+    }
+
+    /// Goes on where the last run of another compiled graph with the same contents ended.
+    pub fn go_on(&mut self, before: &Self) {
+        (self.run, self.initialised) = (before.run, before.initialised);
+    }
+
+    /// The clears of the first run were submitted.
+    pub fn set_initialised(&mut self) {
+        self.initialised = true;
+        self.begins.clear();
+    }
+
+    /// A variant of a context that was taken out.
+    pub fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
+        &context.variants[index]
+    }
+}
+
+impl FrameContext {
+    /// Waits until its last frame is done on the device.
+    pub(super) fn wait(&self, shared: &Shared, poll: Option<Poll<'_>>) -> Result<(), Error> {
+        wait_polling(poll, |slice| shared.wait(&self.points, slice))
+    }
+
+    /// The initial barriers of a variant.
+    pub fn entries(&mut self, variant: usize) -> &mut Entries {
+        &mut self.variants[variant].entries
+    }
+
+    /// Reads the times of its last frame, which is done.
+    pub(super) fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let Some((times, index, _)) = self.timed.take() else { return Ok(()) };
+        if let Some(variant) = self.variants.get(index) {
+            let read = crate::frame::timing::read(prepared, variant)?;
+            *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Roots that a run reads back.
+
+use rgraph_plan::graph::Ranges;
+use rgraph_plan::resource::ResourceId;
+
+use crate::compile::prepared::Prepared;
+use crate::error::Error;
+use crate::frame::inputs::Inputs;
+use crate::frame::state::RunState;
+
+/// A root that is read back, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Its position among the roots.
+    pub root: usize,
+    /// One mip, some layers, some bytes; what is not named is mip 0, all layers, all bytes.
+    pub ranges: Ranges,
+}
+
+impl RunState {
+    /// Positions of the roots that are read back.
+    pub(super) fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
+        let whole = |root| Wanted { root, ranges: Ranges::default() };
+        let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
+            // A capture has all roots; of those that are read in parts, these parts.
+            _ if self.sink.is_some() => {
+                let parted = |root: &usize| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
+                ((0..prepared.roots.len()).filter(|root| !parted(root)).map(whole).collect(), &[])
+            }
+            None => {
+                let roots = prepared.roots.iter().zip(0..).filter(|(root, _)| !inputs.unread.contains(&root.declared));
+                (roots.map(|(_, at)| whole(at)).collect(), &[])
+            }
+            Some(read) => (Vec::new(), read),
+        };
+        let parts = inputs.parts.iter().map(|(declared, ranges)| (declared, *ranges));
+        let found = given
+            .iter()
+            .map(|declared| (declared, Ranges::default()))
+            .chain(parts)
+            .map(|(declared, ranges)| {
+                let root = prepared.roots.iter().position(|root| root.declared == *declared);
+                root.map(|root| Wanted { root, ranges }).ok_or_else(|| {
+                    let graph = &prepared.workload.graph;
+                    let exists = graph.resources().get(*declared).is_some();
+                    let name = if exists { graph.resource_name(*declared) } else { "?" };
+                    Error::input(name, format!("\"{name}\" is not a root, so it cannot be read back"), "make it a root")
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        all.extend(found);
+        Ok(all)
+    }
+}

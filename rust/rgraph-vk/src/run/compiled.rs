@@ -1,0 +1,203 @@
+//! A graph compiled for a device: runs it, as often as wanted, several frames at a time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+use rgraph_plan::plan::Plan;
+use rgraph_plan::resource::ResourceId;
+
+use crate::compile::known_plans::PlanKey;
+use crate::compile::prepared::Prepared;
+use crate::device::poll::wait_polling;
+use crate::error::Error;
+use crate::frame::host::HostLane;
+use crate::frame::inputs::Inputs;
+use crate::frame::state::RunState;
+use crate::run::frame::{Frame, FrameShared};
+use crate::run::spare::Spares;
+use crate::work::Workload;
+
+/// A graph ready to run on a device. Clones are the same one; runs of it take turns.
+#[derive(Clone, Debug)]
+pub struct Compiled(Arc<CompiledShared>);
+
+struct CompiledShared {
+    prepared: Arc<Prepared>,
+    state: Mutex<RunState>,
+    /// The graph whose lasting memories these are, until the first run.
+    before: Mutex<Option<Compiled>>,
+    /// What the device may find it by once nobody has it, and where.
+    key: Option<(PlanKey, Weak<Spares>)>,
+}
+
+impl std::fmt::Debug for CompiledShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compiled").field(&self.prepared.plan.graph).finish()
+    }
+}
+
+impl Compiled {
+    pub(super) fn new(prepared: Prepared, previous: Option<&Self>) -> Result<Self, Error> {
+        Self::with_key(prepared, previous, None)
+    }
+
+    pub(super) fn with_key(
+        mut prepared: Prepared,
+        previous: Option<&Self>,
+        key: Option<(PlanKey, &Arc<Spares>)>,
+    ) -> Result<Self, Error> {
+        let shared = prepared.shared.clone();
+        let host = prepared.plan.batches.iter().any(|batch| batch.queue.is_none());
+        let host = if host { Some(HostLane::new(&shared, &prepared.plan.graph)?) } else { None };
+        let begins = std::mem::take(&mut prepared.begins);
+        let mut state = RunState::new(&prepared, host);
+        if let Some(previous) = previous {
+            // So no chain of graphs that never ran grows.
+            previous.inherit();
+            state.follow(begins);
+        }
+        let (state, before) = (Mutex::new(state), Mutex::new(previous.cloned()));
+        let key = key.map(|(key, spares)| (key, Arc::downgrade(spares)));
+        Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state, before, key })))
+    }
+
+    /// A spare graph with a new owner.
+    pub(super) fn renewed(prepared: Arc<Prepared>, state: RunState, (key, spares): (PlanKey, &Arc<Spares>)) -> Self {
+        let key = Some((key, Arc::downgrade(spares)));
+        Self(Arc::new(CompiledShared { prepared, state: Mutex::new(state), before: Mutex::default(), key }))
+    }
+
+    /// A trial of a chaos run, or of a tuner.
+    pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
+        Self::new(prepared, None)
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.0.prepared.plan
+    }
+
+    /// The declaration and work that it was made of.
+    pub fn workload(&self) -> &Workload {
+        &self.0.prepared.workload
+    }
+
+    /// Runs it once: uploads, records what changed, submits. Returns when everything is submitted and host passes are
+    /// done; the GPU may still be at work.
+    ///
+    /// # Errors
+    /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
+    /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
+    pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        self.holding(inputs, || self.run_once(inputs))
+    }
+
+    /// A run with semaphores and fences of rgraph's: they live until it is submitted, and are as before if it fails.
+    pub(crate) fn holding<T>(&self, inputs: &Inputs<'_>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let held = self.0.prepared.shared.hold(inputs)?;
+        match run() {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                // What was submitted is kept already.
+                held.withdraw();
+                Err(error)
+            }
+        }
+    }
+
+    fn run_once(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let prepared = &self.0.prepared;
+        prepared.shared.check()?;
+        prepared.shared.outside()?;
+        if let Some(spares) = prepared.shared.spares.upgrade() {
+            spares.tick();
+        }
+        self.inherit();
+        match prepared.shared.captures.of(prepared.id) {
+            Some(capture) => {
+                self.lock().check_begun(prepared)?;
+                self.run_captured(&capture, inputs)
+            }
+            None => self.run_plainly(inputs),
+        }
+    }
+
+    /// Runs it once, captured by nobody.
+    pub(crate) fn run_plainly(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        self.run_lending(inputs, None)
+    }
+
+    /// The same with an import that is lent for this run alone: the next one has to be given it anew.
+    pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
+        let prepared = &self.0.prepared;
+        let submitted = {
+            let mut state = self.lock();
+            state.check_heir(prepared)?;
+            let _inside = prepared.shared.enter();
+            let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
+            if let Some(lent) = lent {
+                state.release(lent);
+            }
+            submitted
+        };
+        let submitted = submitted?;
+        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
+        if let Some(host) = &frame.0.submitted.host {
+            let begin = Instant::now();
+            wait_polling(inputs.poll, |slice| Ok(host.wait(slice)))?;
+            frame.0.note_wait(begin, false);
+            if let Some(error) = host.take_error() {
+                return Err(error);
+            }
+        }
+        Ok(frame)
+    }
+
+    /// Goes on behind the last run of the graph before, if there is one: from now on that one does not run.
+    pub(crate) fn inherit(&self) {
+        let mut state = self.lock();
+        let before = self.0.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(before) = before {
+            state.inherit(self.prepared(), &mut before.lock(), before.prepared());
+        }
+    }
+
+    /// Whether both are the same one.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
+        &self.0.prepared
+    }
+
+    /// Reads the times of a run that is done, if its context still has them.
+    pub(crate) fn harvest(&self, run: u64) -> Result<(), Error> {
+        self.0.prepared.shared.outside()?;
+        self.lock().harvest(&self.0.prepared, run)
+    }
+
+    /// The error of a lost device with the passes that were under way.
+    pub(crate) fn blamed(&self, error: Error) -> Error {
+        let knows = error.is_lost() && !self.0.prepared.shared.is_inside();
+        if knows { self.lock().blamed(&self.0.prepared, error) } else { error }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CompiledShared {
+    fn drop(&mut self) {
+        let Self { prepared, state, before, key } = self;
+        let first = before.get_mut().unwrap_or_else(PoisonError::into_inner).is_none();
+        let (poisoned, shared) = (state.is_poisoned(), &prepared.shared);
+        let state = state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let key = key.take().filter(|_| first && !poisoned && shared.check().is_ok());
+        match key.and_then(|(key, spares)| Some((key, spares.upgrade()?))) {
+            Some((key, spares)) if state.retire() => spares.keep(key, prepared.clone(), std::mem::take(state)),
+            _ => state.end(shared),
+        }
+    }
+}
