@@ -5,7 +5,7 @@ import itertools
 import os
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
 
 import rgraph
@@ -160,8 +160,6 @@ def test_memory_lies_between_its_bound_and_no_aliasing(graph: rgraph.Graph, prof
 
 
 def test_drawn_graphs_reach_every_usage_queue_and_kind_of_resource():
-    from hypothesis import Phase, settings
-
     seen: set[str] = set()
 
     @settings(max_examples=600, deadline=None, database=None, phases=[Phase.generate], derandomize=True)
@@ -172,6 +170,16 @@ def test_drawn_graphs_reach_every_usage_queue_and_kind_of_resource():
 
     look()
     assert sorted(WANTED - seen) == []
+
+
+@pytest.mark.parametrize("word", ["history_of", "generate_mips", "fallback", "modifies", "async_compute"])
+def test_what_fails_shrinks_to_few_passes(word: str):
+    found = find(
+        graphs(),
+        lambda graph: f'"{word}"' in graph.to_json(),
+        settings=settings(max_examples=2000, deadline=None, database=None, derandomize=True),
+    )
+    assert len(found.to_dict()["passes"]) <= 3
 
 
 WANTED = {

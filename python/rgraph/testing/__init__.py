@@ -1,7 +1,8 @@
 """Hypothesis strategies for graphs, profiles and edits, and random graphs without hypothesis.
 
-`graphs` and `profiles` draw what shrinks well; `generate` makes a graph from a seed, a hundred times as fast. All of
-them are well-formed: every one of them can be baked. Needs the package `hypothesis`.
+One generator makes all graphs and profiles, here, in `rgraph fuzz` and in the fuzzing of rgraph itself: it turns bytes
+into decisions, zero into the simplest. `graphs` and `profiles` draw the bytes, so hypothesis shrinks them; `generate`
+takes them from a seed. All graphs are well-formed: every one of them can be baked. Needs the package `hypothesis`.
 """
 
 from __future__ import annotations
@@ -13,15 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from rgraph._core import Graph, Profile, generate
+from rgraph._core import Graph, Profile, _drawn, generate
 from rgraph._core import shrink as _shrink
 from rgraph._errors import GraphError
-from rgraph.testing._drawing import GPU_QUEUES, KINDS, Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Edit", "edits", "generate", "graphs", "profiles", "shrink"]
+
+CHUNK = 64
+"""Bytes that the generator takes for a step, and for what comes before all steps."""
+
+CHUNKS = st.binary(min_size=CHUNK, max_size=CHUNK)
+
+QUEUES = ("graphics", "compute", "async_compute", "any")
+"""Queues that an edit moves a pass to."""
 
 
 def shrink(graph: Graph, fails: Callable[[Graph], bool], *, most: int = 2000) -> Graph:
@@ -65,15 +73,15 @@ def graphs(draw: st.DrawFn, *, min_passes: int = 1, max_passes: int = 12) -> Gra
     """Draw well-formed graphs.
 
     They reach every usage, all queues, histories, sub-ranges, conditions with and without a fallback, `modifies` of
-    equal and of other size, forward reads, unordered accesses, resolves, generated mips, imported and persistent
-    resources.
+    equal and of other size, forward reads, unordered accesses, resolves, generated mips, modules, imported and
+    persistent resources.
 
     Parameters
     ----------
     draw
         Given by hypothesis.
     min_passes
-        Minimal number of steps; a step declares one pass, or two or three that belong together.
+        Minimal number of steps; a step declares one pass, or two to four that belong together.
     max_passes
         Maximal number of steps.
 
@@ -82,15 +90,16 @@ def graphs(draw: st.DrawFn, *, min_passes: int = 1, max_passes: int = 12) -> Gra
     Graph
         A graph that bakes for every profile of `profiles` and every built-in one.
     """
-    drawing = Drawing(draw)
-    for _ in range(draw(st.integers(min_passes, max_passes))):
-        drawing.pick(KINDS)(drawing)
-    return drawing.finish()
+    steps = draw(st.lists(CHUNKS, min_size=min_passes, max_size=max_passes))
+    return _drawn(draw(CHUNKS), steps)[0]
 
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
-    """Draw profiles: one to four kinds of queue, several of a kind, families shared or not, odd granularities.
+    """Draw profiles.
+
+    They have one to four kinds of queue in any order, several of a kind, families shared or not, odd granularities and
+    alignments, costs of all sizes, limits down to the least that Vulkan guarantees.
 
     Parameters
     ----------
@@ -100,28 +109,9 @@ def profiles(draw: st.DrawFn) -> Profile:
     Returns
     -------
     Profile
-        A profile whose first queue has all capabilities.
+        A profile that has a queue of all capabilities.
     """
-    everything = ["graphics", "compute", "transfer"]
-    queues = [{"name": "graphics", "family": 0, "count": 1, "capabilities": everything}]
-    if draw(st.booleans()):
-        family = draw(st.sampled_from((1, 0)))
-        capabilities = ["compute", "transfer"] if family else everything
-        count = draw(st.integers(1, 2))
-        queues.append({"name": "compute", "family": family, "count": count, "capabilities": capabilities})
-    if draw(st.booleans()):
-        queues.append({"name": "transfer", "family": 2, "count": 1, "capabilities": ["transfer"]})
-    return Profile.from_dict(
-        {
-            "rprofile": 1,
-            "name": "drawn",
-            "queues": queues,
-            "buffer_image_granularity": draw(st.sampled_from((1, 1024, 65536))),
-            "image_alignment": draw(st.sampled_from((256, 4096, 65536))),
-            "buffer_alignment": draw(st.sampled_from((16, 256))),
-            "cross_queue_us": float(draw(st.integers(0, 20))),
-        }
-    )
+    return _drawn(draw(CHUNKS), [])[1]
 
 
 @dataclass(frozen=True)
@@ -187,7 +177,7 @@ def edits(draw: st.DrawFn, graph: Graph) -> Edit:
     if kind == "weight":
         path, new = ("passes", at, "weight_us"), float(draw(st.integers(0, 3000)))
     elif kind == "queue":
-        path, new = ("passes", at, "queue"), draw(st.sampled_from(GPU_QUEUES))
+        path, new = ("passes", at, "queue"), draw(st.sampled_from(QUEUES))
     elif kind == "size":
         path, new = ("reference_size",), [draw(st.integers(1, 200)), draw(st.integers(1, 200))]
     elif kind == "remove":

@@ -48,7 +48,7 @@ mod core {
     #[pymodule_export]
     use crate::classes::history::history;
     #[pymodule_export]
-    use crate::classes::judge::{fuzz, generate, shrink};
+    use crate::classes::judge::{_drawn, fuzz, generate, shrink};
     #[pymodule_export]
     use crate::classes::module::PyGraphModule;
     #[pymodule_export]

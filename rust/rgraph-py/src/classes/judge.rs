@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rgraph_check::Finding;
 use rgraph_check::certificate::{self, Certificate};
-use rgraph_check::generate::Limits;
+use rgraph_check::generate::{CHUNK, Limits, from_bytes};
 use rgraph_check::interpret::{self, Outcome};
 use rgraph_check::shrink::shrink as smallest;
 use rgraph_plan::cancel::{Cancelled, poll_now};
@@ -138,6 +138,31 @@ pub fn generate<'py>(
     }
     let limits = Limits { fewest_passes: fewest.0, most_passes: most.0, ..Limits::default() };
     let (graph, profile) = guarded(py, move || rgraph_check::generate::generate(seed.0, limits))?;
+    Ok((PyGraph::object(py, graph)?, Bound::new(py, PyProfile(profile))?))
+}
+
+/// The graph and the profile that bytes stand for, for `rgraph.testing`. Missing bytes count as zeros, the simplest choice.
+///
+/// Parameters
+/// ----------
+/// header
+///     Up to 64 bytes: the profile, and the graph as a whole.
+/// steps
+///     Up to 64 bytes for each step: one to four passes.
+#[pyfunction]
+pub fn _drawn<'py>(
+    py: Python<'py>,
+    header: Vec<u8>,
+    steps: Vec<Vec<u8>>,
+) -> PyResult<(Bound<'py, PyGraph>, Bound<'py, PyProfile>)> {
+    let mut bytes = Vec::with_capacity((1 + steps.len()) * CHUNK);
+    for chunk in std::iter::once(&header).chain(&steps) {
+        let end = bytes.len() + CHUNK;
+        bytes.extend(chunk.iter().take(CHUNK));
+        bytes.resize(end, 0);
+    }
+    let limits = Limits { most_passes: u32::MAX, ..Limits::default() };
+    let (graph, profile) = guarded(py, move || from_bytes(&bytes, limits))?;
     Ok((PyGraph::object(py, graph)?, Bound::new(py, PyProfile(profile))?))
 }
 

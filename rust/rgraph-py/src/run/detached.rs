@@ -20,9 +20,9 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BinarySemaphore, BorrowedHandle, CLOSE_PATIENCE, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices,
-    DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Patience, Process, Readback, Replay, Resource,
-    ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
+    BinarySemaphore, BorrowedHandle, CLOSE_PATIENCE, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device,
+    DeviceInfo, Devices, DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Patience,
+    Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
 };
 
 use crate::run::ending;
