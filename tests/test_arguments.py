@@ -148,6 +148,81 @@ def test_unknown_keywords_suggest_the_one_that_was_meant(g: rg.Graph) -> None:
             call()
 
 
+def test_calls_of_every_kind_suggest_the_keyword_that_was_meant(g: rg.Graph, tmp_path: Path) -> None:
+    call: Callable[..., object]
+    for call, wrong, meant in (
+        (g.module, "nam", "; did you mean 'name'?"),
+        (g.root, "name", "; it takes no keywords"),
+        (g.clone, "size", "; it takes no keywords"),
+        (g.save, "callback", "; did you mean 'callbacks'?"),
+        (rg.Adapt, "frame", "; did you mean 'frames'?"),
+        (rg.reflect, "entri", "; did you mean 'entry'?"),
+        (rg.devices, "loder", "; did you mean 'loader'?"),
+        (rg.show, "rot", "; did you mean 'root'?"),
+    ):
+        first = {g.module: ["m"], g.root: ["a"], g.save: [tmp_path / "g.json"], rg.reflect: [FILL], rg.show: [g]}
+        with pytest.raises(TypeError) as caught:
+            call(*first.get(call, []), **{wrong: 1})
+        assert str(caught.value).endswith(f"() got an unexpected keyword argument '{wrong}'{meant}")
+
+
+def test_bindings_by_position_are_refused_with_the_call_to_type(g: rg.Graph) -> None:
+    both = FILL.replace("@compute", "@group(0) @binding(1) var src: texture_2d<f32>;\n@compute").replace(
+        "vec4(1.0)", "textureLoad(src, id.xy, 0)"
+    )
+    sampled = "@group(0) @binding(0) var tex: texture_2d<f32>; @group(0) @binding(1) var s: sampler;\n" + WHITE.replace(
+        "vec4(1.0)", "textureSample(tex, s, vec2(0.5))"
+    )
+    image, other = g.find("a"), g.image("c", format="rgba8unorm")
+    for call, typed in (
+        (lambda: g.compute("p", both, image, "c"), 'compute("p", shader, dst="a", src="c")'),  # type: ignore[call-arg]
+        (lambda: g.compute("p", both, other, dst=image), 'compute("p", shader, src="c")'),  # type: ignore[call-arg]
+        (lambda: g.compute("p", "no shader", image), 'compute("p", shader, variable=resource)'),  # type: ignore[call-arg]
+        (lambda: g.raster("p", sampled, image, other), 'raster("p", shader, color=…, tex=…)'),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(TypeError, match="binds by the names of the shader's variables, not by position") as caught:
+            call()
+        assert str(caught.value).endswith(f"\n  help: {typed}")
+    assert not g.passes
+
+
+PUSH = """
+struct Params { scale: f32, at: vec2<f32> }
+var<immediate> params: Params;
+@group(0) @binding(0) var<uniform> light: Params;
+@group(0) @binding(1) var<storage, read_write> dst: array<f32>;
+@compute @workgroup_size(1) fn main() { dst[0] = params.scale * params.at.x + light.scale; }
+"""
+
+
+def test_data_that_is_none_names_its_pass_its_member_and_the_line(g: rg.Graph) -> None:
+    good: dict[str, object] = {"scale": 1, "at": [1, 2]}
+    for wrong, where, says in (
+        (
+            {"scale": object(), "at": [1, 2]},
+            ".scale",
+            "is of type object\n  help: data of a shader is a number",
+        ),
+        ({"scale": 1, "at": [1, "x"]}, ".at[1]", "is of type str\n  help: give a number"),
+        ({"scale": 1, "at": g.find("a")}, ".at", "is of type Image\n  help: bind it to a variable of the shader"),
+        ({3: 1}, "", "has the key 3\n  help: keys are names of members"),
+        ({"scale": 10**50, "at": [1, 2]}, ".scale", "is an integer of more than 128 bits"),
+    ):
+        for name, given in (("params", {"push": wrong, "light": good}), ("light", {"push": good, "light": wrong})):
+            with pytest.raises(TypeError) as caught:
+                g.compute("p", PUSH, dst="b", groups=1, **given)  # type: ignore[arg-type]
+            said = str(caught.value)
+            assert said.startswith(f"data of pass \"p\": '{name}{where}' {says}")
+            assert '\n  pass "p"  ' in said
+            assert "test_arguments.py:" in said
+
+
+def test_elements_of_handles_are_not_assigned(g: rg.Graph) -> None:
+    for handle in (g.find("a"), g.find("b"), g.find("a").mip(0)):  # type: ignore[union-attr]
+        with pytest.raises(TypeError, match=r"no elements before a frame runs\n  help: give contents with"):
+            handle[0] = 1  # type: ignore[index]
+
+
 def test_ready_made_passes_suggest_the_keyword_that_was_meant(g: rg.Graph) -> None:
     for call, message in (
         (lambda: passes.blur(g, "p", "a", radious=3), r"blur\(\) got .* 'radious'; did you mean 'radius'\?"),  # type: ignore[call-overload]

@@ -103,7 +103,10 @@ def test_without_a_driver_the_error_says_how_to_get_one(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     said, hint, notes = json.loads(done.stdout)
     assert said == "RG-E101"
-    assert hint == "apt-get install -y --no-install-recommends mesa-vulkan-drivers"
+    assert hint == (
+        "`rgraph doctor` names what is missing; without a GPU: "
+        "apt-get install -y --no-install-recommends mesa-vulkan-drivers"
+    )
     assert notes[0].startswith("loader: ")
 
 

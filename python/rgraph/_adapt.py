@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rgraph._keywords import suggests_keywords
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -33,6 +35,10 @@ class Adapt(NamedTuple):
     times: Callable[[Plan, Report], float | None] | None = None
     """What a frame took in microseconds, by its plan and its report; default: from the call, or the end of the frame
     before, to its last timestamp."""
+
+
+# Named tuples take no `__new__` in their body.
+Adapt.__new__ = suggests_keywords(Adapt.__new__, "Adapt")  # type: ignore[method-assign]
 
 
 class Trial(NamedTuple):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rgraph._errors import ShaderError
+from rgraph._keywords import suggests_keywords
 
 __all__ = ["Stage", "compile"]
 
@@ -81,6 +82,7 @@ def _library() -> tuple[Any, int]:
     return library, library.spCreateSession(None)
 
 
+@suggests_keywords
 def compile(
     shader: str | PathLike[str],
     *,

@@ -16,6 +16,7 @@ from weakref import WeakSet
 
 from rgraph._core import Compiled, Device, Frame, Graph, Image, Window, _numpy
 from rgraph._errors import DeviceError, RgError
+from rgraph._keywords import suggests_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -389,6 +390,7 @@ def _root(graph: Graph | Compiled, wanted: str | None) -> str:
     return images[0]
 
 
+@suggests_keywords
 def show(
     graph: Graph | Compiled | str | Path | Callable[[], Graph],
     root: str | None = None,

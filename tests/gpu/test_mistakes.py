@@ -20,12 +20,12 @@ def works(device: rg.Device) -> bool:
     return np.asarray(device.run(g)["a"]).view("u4").tolist() == [7] * 4
 
 
-def computed(text: str) -> rg.Graph:
+def computed(text: str, **data: object) -> rg.Graph:
     """A graph of one dispatch."""
     g = rg.Graph()
     dst = g.buffer("dst", 256)
     g.fill("fill", dst)
-    g.compute("compute", WORDS + text, dst=dst, groups=1)
+    g.compute("compute", WORDS + text, dst=dst, groups=1, **data)
     g.root(dst)
     return g
 
@@ -120,6 +120,43 @@ def test_a_word_of_the_wrong_type_is_called_by_its_meaning():
     g = rg.Graph()
     with pytest.raises(TypeError, match="expected the word for the queue, not int"):
         g.add_pass("p", queue=3)
+
+
+def test_results_are_not_assigned_and_say_how_to_write_instead(device: rg.Device):
+    g = rg.Graph()
+    a = g.buffer("a", 16)
+    g.fill("fill", a, 7)
+    g.root(a)
+    frame = device.run(g)
+    own = device.buffer("own", 16)
+    for wrong, help in (
+        (lambda: frame["a"].__setitem__(0, 1), 'copy = frame["a"].numpy(copy=True)'),
+        (lambda: frame.__setitem__("a", 1), "results = dict(frame.items())"),
+        (lambda: own.__setitem__(0, 1), "resource.write(array)"),
+    ):
+        with pytest.raises(TypeError, match=r"\n  help: ") as caught:
+            wrong()
+        assert help in str(caught.value)
+    copy = frame["a"].numpy(copy=True)
+    copy[...] = 1
+    np.testing.assert_array_equal(copy, 1)
+
+
+def test_a_page_locked_array_has_a_shape_and_is_filled_afterwards(device: rg.Device):
+    data = np.ones((3, 4), np.float32)
+    with pytest.raises(TypeError, match=r"takes a shape, not the contents\n  help: .*page\[\.\.\.\] = data"):
+        device.array(data)
+    assert device.array(np.array(data.shape), data.dtype).shape == (3, 4)
+    for call, meant in ((device.array, "dtype"), (device.semaphore, "shared"), (device.capture, "frames")):
+        with pytest.raises(TypeError, match=f"did you mean '{meant}'"):
+            call(*[] if meant == "shared" else ["x"], **{meant[:-1]: 1})  # type: ignore[operator]
+
+
+def test_data_of_a_run_that_is_none_names_the_line_of_its_pass(device: rg.Device):
+    g = computed("var<immediate> scale: u32;\n@compute @workgroup_size(1) fn main() { dst[0] = scale; }", push=1)
+    with pytest.raises(TypeError, match=r"data of pass \"compute\": 'scale' is of type NoneType") as caught:
+        device.run(g, params={"compute": None})
+    assert "test_mistakes.py:" in str(caught.value)
 
 
 def test_a_mode_in_which_the_device_resolves_no_depth_is_refused(device: rg.Device):

@@ -182,7 +182,13 @@ def test_what_is_no_state_is_refused(device: rg.Device):
 def test_first_arrays_that_do_not_fit_are_refused(device: rg.Device):
     with pytest.raises(rg.GraphError, match=r'the first array of "cells\.previous" has shape') as caught:
         device.run(life(first_frame=np.zeros((3, 3), np.uint32)))
-    assert "(12, 12, 1) of uint32" in caught.value.hint
+    assert caught.value.hint == "it is (12, 12, 1) of uint32 here, that is (height, width, channels)"
+    assert caught.value.resource == "cells.previous"
+    side = caught.value.mistakes[0].sides[0]
+    assert (side.name, side.says) == ("cells.previous", "declared here, size (12, 12) of r32uint")
+    assert side.file is not None
+    assert side.file.endswith("test_states.py")
+    assert f"{side.file}:{side.line}" in str(caught.value)
     g = rg.Graph()
     with pytest.raises(rg.GraphError, match="first_frame= of what is no history"):
         g.image("a", (4, 4), "r32float", first_frame=np.zeros((4, 4), np.float32))
@@ -190,6 +196,27 @@ def test_first_arrays_that_do_not_fit_are_refused(device: rg.Device):
         g.buffer("b", 16, persistent="yes")
     assert g.resources == []
     assert g.image("c", (4, 4), "r32float").previous(first_frame="zeros").name == "c.previous"
+
+
+def test_a_first_array_of_width_and_height_is_turned(device: rg.Device):
+    g = rg.Graph()
+    layers = g.image("layers", (8, 4), "r32float", layers=2).previous(first_frame=np.zeros((2, 8, 4, 1), np.float32))
+    g.clear("clear", "layers", (0, 0, 0, 0))
+    g.copy("copy", layers, g.image("out", (8, 4), "r32float", layers=2))
+    g.root("out")
+    with pytest.raises(rg.GraphError) as caught:
+        device.run(g)
+    assert caught.value.hint == (
+        "it is (2, 4, 8, 1) of float32 here, that is (layers, height, width, channels): "
+        "numpy.ascontiguousarray(array.swapaxes(1, 2))"
+    )
+    g = rg.Graph()
+    state = g.image("state", (8, 4), "r32float", persistent=np.zeros((4, 8), np.float32))
+    g.copy("copy", state, g.image("out", like=state))
+    g.root("out")
+    compiled = device.compile(g)
+    with pytest.raises(rg.GraphError, match=r"\(height, width\): numpy.ascontiguousarray\(array\.T\)"):
+        compiled.set(state, np.zeros((8, 4), np.float32))
 
 
 def test_a_graph_from_a_file_begins_with_the_arrays_of_the_graph_that_was_saved(device: rg.Device, tmp_path: Path):

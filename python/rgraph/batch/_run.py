@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from rgraph._errors import BatchError, GraphError
+from rgraph._keywords import suggests_keywords
 from rgraph._values import place, whole
 from rgraph.batch._dask import OnDask, is_client
 from rgraph.batch._processes import Processes, dumps
@@ -402,6 +403,7 @@ class Results(Iterator[Result]):
         self.close()
 
 
+@suggests_keywords
 def run(
     graph: Graph,
     tasks: Iterable[Task],

@@ -4,44 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from difflib import get_close_matches
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn
 
 from rgraph._core import Resource
 from rgraph._errors import GraphError, Mistake, Side
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from rgraph._keywords import suggests_keywords as ready_made
 
 __all__ = ["known", "number", "ready_made", "refuse", "whole"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def ready_made(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a ready-made pass: a keyword that it does not have is refused with the one that was probably meant.
-
-    Parameters
-    ----------
-    function
-        A function without `**` of its own.
-    """
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @wraps(function)
-    def called(*arguments: P.args, **options: P.kwargs) -> R:
-        for name in options:
-            if name not in names:
-                near = get_close_matches(name, names, n=1, cutoff=0.6)
-                more = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
-                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}; {more}")
-        return function(*arguments, **options)
-
-    return called
 
 
 def refuse(code: str, name: str, message: str, help: str, *resources: tuple[Resource, str]) -> NoReturn:

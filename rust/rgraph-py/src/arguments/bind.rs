@@ -15,8 +15,10 @@ use rgraph_work::infer::{self, Elements, Given, Who};
 use crate::arguments::convert::{ByteRange, Range, Text, aspects, during, word};
 use crate::arguments::declare::{given, only};
 use crate::arguments::keywords;
+use crate::arguments::shader;
 use crate::arguments::value::value;
 use crate::classes::passes::{Argument, Arguments, Work, text};
+use crate::classes::resource::PyResource;
 use crate::classes::sampler::PySampler;
 use crate::classes::view::{Part, PyView};
 use crate::run::error::{graph_error, shader_error};
@@ -41,6 +43,45 @@ pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
     Ok(values)
 }
 
+/// The exception of bindings that are given by position, with the call to type instead: the names of the shader's
+/// variables, if it compiles, with resources that fit their number.
+pub fn by_position(
+    (function, lead): (&str, &str),
+    shader: &Bound<'_, PyAny>,
+    (kind, arguments): (Kind, Arguments<'_>),
+    who: Who<'_>,
+    given: &Bound<'_, PyTuple>,
+) -> PyErr {
+    let program = shader::program(shader, kind, &arguments, who).ok();
+    let said: Vec<_> = arguments.rest().into_iter().map(|(name, _)| name.to_string()).collect();
+    let bindings = program.iter().flat_map(|program| &program.interface.bindings);
+    let open = bindings
+        .filter(|binding| !matches!(binding.kind, BindingKind::Sampler { .. }) && !said.contains(&binding.name));
+    let mut names: Vec<&str> = open.map(|binding| binding.name.as_str()).collect();
+    let exact = names.len() == given.len();
+    let targets = ["color", "depth"].iter().any(|name| said.iter().any(|said| said == name));
+    if kind == Kind::Raster && !targets && function == "raster" {
+        names.insert(0, "color");
+    }
+    let shown = |at: usize| {
+        let value = given.get_item(at).ok().filter(|_| exact && kind == Kind::Compute)?;
+        match value.cast::<PyResource>() {
+            Ok(handle) => Some(format!("{:?}", handle.get().full_name())),
+            Err(_) => value.extract::<Text>().ok().map(|Text(name)| format!("{name:?}")),
+        }
+    };
+    let words =
+        names.iter().enumerate().map(|(at, name)| format!("{name}={}", shown(at).unwrap_or_else(|| "…".to_owned())));
+    let mut words: Vec<_> = words.collect();
+    if program.is_none() || words.is_empty() {
+        words.push("variable=resource".to_owned());
+    }
+    PyTypeError::new_err(format!(
+        "{function}() binds by the names of the shader's variables, not by position\n  help: {function}({lead}, {})",
+        words.join(", ")
+    ))
+}
+
 /// Matches values with the variables of a program, and notes in `work` how they are used.
 ///
 /// # Errors
@@ -56,10 +97,12 @@ pub fn bind(
     for (name, value) in &values {
         let binding = program.interface.find(name).map(|(_, binding)| binding);
         let given = match binding {
-            Some(binding) if !value.is_none() && binding.count == 1 => Some(Elements::One(one(value, binding, work)?)),
+            Some(binding) if !value.is_none() && binding.count == 1 => {
+                Some(Elements::One(one(value, who, binding, work)?))
+            }
             Some(binding) if !value.is_none() => {
                 let items = crate::arguments::convert::one_or_many(value)?;
-                Some(Elements::Many(items.iter().map(|item| one(item, binding, work)).collect::<PyResult<_>>()?))
+                Some(Elements::Many(items.iter().map(|item| one(item, who, binding, work)).collect::<PyResult<_>>()?))
             }
             _ => None,
         };
@@ -185,7 +228,7 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
     })
 }
 
-fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult<Given> {
+fn one(value: &Bound<'_, PyAny>, who: Who<'_>, binding: &Binding, work: &mut Work) -> PyResult<Given> {
     let samples = matches!(binding.kind, BindingKind::Sampler { .. });
     if let Ok(sampler) = value.cast::<PySampler>() {
         return Ok(Given::Sampler(sampler.get().0));
@@ -219,7 +262,9 @@ fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult
                 None => Given::Part(at, part, sampler),
             })
         }
-        None if binding.kind == BindingKind::Uniform => crate::arguments::value::value(&value).map(Given::Data),
+        None if binding.kind == BindingKind::Uniform => {
+            crate::arguments::value::value(&value, who, &binding.name).map(Given::Data)
+        }
         None => {
             let (got, help) = data_words(&value, binding)?;
             Ok(Given::Other(got, help))
@@ -245,7 +290,7 @@ fn data_words(value: &Bound<'_, PyAny>, binding: &Binding) -> PyResult<(String, 
 /// See [`infer::push`].
 pub fn push(py: Python<'_>, who: Who<'_>, program: &Program, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     let given = match (given, &program.interface.push) {
-        (Some(given), Some(_)) => Some(value(given)?),
+        (Some(given), Some(push)) => Some(value(given, who, &push.name)?),
         // Whatever it is: the shader reads none.
         (Some(_), None) => Some(rgraph_shader::Value::Bool(false)),
         (None, _) => None,

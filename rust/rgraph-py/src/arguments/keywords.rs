@@ -1,5 +1,6 @@
 //! Keyword arguments that a call does not have: refused with the one that was probably meant.
 
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -23,6 +24,22 @@ pub fn refuse_in(owner: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_
     refuse(&owner.getattr(name)?, name, unknown)
 }
 
+/// The same of a method or static method of a class.
+pub fn refuse_of<T: PyTypeInfo>(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    match unknown {
+        None => Ok(()),
+        Some(given) => refuse_in(given.py().get_type::<T>().as_any(), name, unknown),
+    }
+}
+
+/// The same of a function of the module.
+pub fn refuse_function(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    match unknown {
+        None => Ok(()),
+        Some(given) => refuse_in(given.py().import("rgraph._core")?.as_any(), name, unknown),
+    }
+}
+
 /// Names of a function's parameters.
 pub fn parameters(of: &Bound<'_, PyAny>) -> Vec<String> {
     let text = of.getattr("__text_signature__").and_then(|text| text.extract::<String>()).unwrap_or_default();
@@ -39,7 +56,7 @@ pub fn unexpected(function: &str, name: &str, known: &[String]) -> PyErr {
     let shown: String = name.chars().take(60).collect();
     let meant = match near(name, known) {
         Some(near) => format!("; did you mean '{near}'?"),
-        None if known.is_empty() => String::new(),
+        None if known.is_empty() => "; it takes no keywords".to_owned(),
         None => format!("; it has {}", known.join(", ")),
     };
     PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{shown}'{meant}"))

@@ -12,6 +12,7 @@ use rgraph_work::infer::Who;
 
 use crate::arguments::convert::Text;
 use crate::arguments::files;
+use crate::arguments::value::number;
 use crate::classes::passes::Arguments;
 use crate::run::error::shader_error;
 use crate::run::patient::patiently;
@@ -91,7 +92,7 @@ pub fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
             Ok(id) => id.extract::<u32>()?.to_string(),
             Err(_) => name.extract::<Text>()?.0.to_owned(),
         };
-        match crate::arguments::value::value(&value).ok().as_ref().and_then(Constant::of) {
+        match number(&value).as_ref().and_then(Constant::of) {
             Some(constant) => Ok((name, constant)),
             None => Err(wrong(&format!("but '{name}' is {}", value.get_type().name()?))),
         }

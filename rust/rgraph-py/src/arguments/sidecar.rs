@@ -13,6 +13,8 @@ use rgraph_work::texel::Element;
 use crate::arguments::files;
 use crate::arguments::host_arrays::Host;
 use crate::classes::array_layout::{ArrayLayout, Form, Kept};
+use crate::run::error::one;
+use crate::run::states::declared;
 
 /// A file that fills a resource.
 pub struct Beside {
@@ -80,7 +82,8 @@ impl Beside {
         let bytes = match kind(&graph.resources()[id]) {
             None => npy::write(&form.shape, element, bytes),
             Some(kind) => {
-                let layout = ArrayLayout::for_array(py, (&kind, None), form, &what)?;
+                let layout = ArrayLayout::for_array((&kind, None), form, &what)
+                    .map_err(|mistake| one(py, declared(graph, id, &kind, mistake)))?;
                 match layout.pack(form, bytes) {
                     Cow::Borrowed(bytes) => npy::write(&form.shape, element, bytes),
                     // Filled up to the channels of the format, or made of bools.

@@ -1,38 +1,97 @@
 //! Plain data of Python into the values that blocks of shaders are packed from.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyString};
 use rgraph_shader::Value;
+use rgraph_work::infer::Who;
 
 use crate::arguments::convert::{Text, items};
+use crate::classes::resource::PyResource;
+use crate::classes::view::PyView;
 
 /// How deep values may be nested.
 const DEEPEST: usize = 16;
+/// What data of a shader is.
+const FORMS: &str = "data of a shader is a number, a list, a dict by member, an array or bytes";
 
-/// A value from a dict, a list, a number, bytes (as they lie in memory), or an array (its numbers, row by row).
-pub fn value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    read(value, DEEPEST)
+/// Why a value is no data.
+enum Fault {
+    /// What it is, or what is wrong with it.
+    Wrong(String),
+    /// What Python raised.
+    Raised(PyErr),
 }
 
-fn read(value: &Bound<'_, PyAny>, deeper: usize) -> PyResult<Value> {
+impl From<PyErr> for Fault {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// A fault, and where it is: members and indices, the innermost first.
+type At = (Vec<String>, Fault);
+
+/// A value from a dict, a list, a number, bytes (as they lie in memory), or an array (its numbers, row by row).
+///
+/// # Errors
+/// `TypeError` that names pass, variable and member.
+pub fn value(value: &Bound<'_, PyAny>, who: Who<'_>, variable: &str) -> PyResult<Value> {
+    read(value, DEEPEST).map_err(|(path, fault)| {
+        let said = match fault {
+            Fault::Raised(error) => return error,
+            Fault::Wrong(said) => said,
+        };
+        let path: String = path.iter().rev().map(String::as_str).collect();
+        let place = who.place.map(|place| format!("\n  pass \"{}\"  {place}", who.pass)).unwrap_or_default();
+        PyTypeError::new_err(format!("data of pass \"{}\": '{variable}{path}' {said}{place}", who.pass))
+    })
+}
+
+/// A number of a shader's constant; `None` if it is something else.
+pub fn number(value: &Bound<'_, PyAny>) -> Option<Value> {
+    read(value, DEEPEST).ok()
+}
+
+/// What is wrong with a value that is none of what data can be.
+fn stranger(value: &Bound<'_, PyAny>) -> PyResult<Fault> {
+    let kind = value.get_type().name()?.to_string();
+    let help = if value.is_instance_of::<PyResource>() || PyView::of(value).is_some() {
+        "bind it to a variable of the shader, by name"
+    } else if value.is_instance_of::<PyString>() {
+        "give a number, or float(…) of the text"
+    } else {
+        FORMS
+    };
+    Ok(Fault::Wrong(format!("is of type {kind}\n  help: {help}")))
+}
+
+fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
+    let here = |fault: Fault| (Vec::new(), fault);
+    let raised = |error: PyErr| (Vec::new(), Fault::Raised(error));
     let Some(deeper) = deeper.checked_sub(1) else {
-        return Err(PyTypeError::new_err("data of a shader is nested too deep"));
+        return Err(here(Fault::Wrong("is nested too deep".to_owned())));
     };
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Value::Bool(value.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        return value.extract::<i128>().map(Value::Int);
+        return value.extract::<i128>().map(Value::Int).map_err(|error| {
+            match error.is_instance_of::<PyOverflowError>(value.py()) {
+                true => here(Fault::Wrong("is an integer of more than 128 bits".to_owned())),
+                false => raised(error),
+            }
+        });
     }
     if let Ok(value) = value.cast::<PyFloat>() {
-        return Ok(Value::Float(value.extract()?));
+        return value.extract().map(Value::Float).map_err(raised);
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        let member = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok((name.extract::<Text>()?.0.to_owned(), read(&value, deeper)?))
-        };
-        return dict.iter().map(member).collect::<PyResult<_>>().map(Value::Map);
+        return dict
+            .iter()
+            .map(|(name, value)| member(&name, &value, deeper))
+            .collect::<Result<_, _>>()
+            .map(Value::Map);
     }
     if let Ok(bytes) = value.cast::<PyBytes>() {
         return Ok(Value::Bytes(bytes.as_bytes().to_vec()));
@@ -44,13 +103,29 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> PyResult<Value> {
     if let Ok(list) = value.call_method0("tolist") {
         return read(&list, deeper);
     }
-    match items(value) {
-        Some(items) => items?.iter().map(|item| read(item, deeper)).collect::<PyResult<_>>().map(Value::List),
-        None => {
-            let kind = value.get_type().name()?.to_string();
-            Err(PyTypeError::new_err(format!(
-                "data of a shader is a number, a list, a dict by member, an array or bytes, not {kind}"
-            )))
-        }
+    let Some(items) = items(value) else { return Err(here(stranger(value).unwrap_or_else(Fault::Raised))) };
+    let one = |(at, item): (usize, &Bound<'_, PyAny>)| {
+        read(item, deeper).map_err(|(mut path, fault)| {
+            path.push(format!("[{at}]"));
+            (path, fault)
+        })
+    };
+    items.map_err(raised)?.iter().enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
+}
+
+/// A member of a dict.
+fn member(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, deeper: usize) -> Result<(String, Value), At> {
+    if !name.is_instance_of::<PyString>() {
+        let shown = || -> PyResult<Fault> {
+            let shown: String = name.repr()?.to_string_lossy().chars().take(40).collect();
+            Ok(Fault::Wrong(format!("has the key {shown}\n  help: keys are names of members")))
+        };
+        return Err((Vec::new(), shown().unwrap_or_else(Fault::Raised)));
     }
+    let Text(name) = name.extract().map_err(|error| (Vec::new(), Fault::Raised(error)))?;
+    let value = read(value, deeper).map_err(|(mut path, fault)| {
+        path.push(format!(".{name}"));
+        (path, fault)
+    })?;
+    Ok((name.to_owned(), value))
 }

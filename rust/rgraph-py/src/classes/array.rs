@@ -17,6 +17,7 @@ use crate::arguments::convert::Count;
 use crate::arguments::dtype::Dtype;
 use crate::arguments::files;
 use crate::arguments::host_arrays::numpy;
+use crate::arguments::keywords;
 use crate::arguments::picture::{self, half};
 use crate::classes::array_layout::ArrayLayout;
 use crate::run::detached::Detached;
@@ -228,8 +229,14 @@ impl PyArray {
     ///     If true, copy: a copy is writable and keeps no memory of the device.
     /// channels
     ///     How many of an image's channels: 3 leaves out alpha. Default: all that it has.
-    #[pyo3(signature = (*, copy = false, channels = None))]
-    fn numpy<'py>(slf: &Bound<'py, Self>, copy: bool, channels: Option<Count>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (*, copy = false, channels = None, **unknown), text_signature = "($self, *, copy=False, channels=None)")]
+    fn numpy<'py>(
+        slf: &Bound<'py, Self>,
+        copy: bool,
+        channels: Option<Count>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("numpy", unknown)?;
         let py = slf.py();
         let mut array = Self::asarray(slf)?;
         if let Some(Count(channels)) = channels {

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::plan::PlanKind;
@@ -16,7 +15,7 @@ use rgraph_shader::Type;
 use rgraph_work::texel::{Element, Texel};
 
 use crate::arguments::dtype::{Dtype, Item};
-use crate::run::error::bad;
+use crate::run::error::{Refusal, refusal};
 
 /// What is known of a resource's array beside its kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -260,6 +259,20 @@ impl ArrayLayout {
         }
     }
 
+    /// Names of the axes of an image's array, and which of them is the height.
+    fn axes(&self, kind: &PlanKind, seen: Option<&Seen>) -> Option<(Vec<&'static str>, usize)> {
+        let PlanKind::Image { volume, layers, .. } = *kind else { return None };
+        let front = volume || layers > 1 || matches!(seen, Some(Seen::Texels(true, _)));
+        let mut names = vec!["height", "width"];
+        if front {
+            names.insert(0, if volume { "depth" } else { "layers" });
+        }
+        if self.shape.len() > names.len() {
+            names.push("channels");
+        }
+        (names.len() == self.shape.len()).then_some((names, front.into()))
+    }
+
     /// Whether an array has this shape and kind; an axis of one may be left out or added in front or behind.
     fn fits(&self, form: &Form) -> bool {
         fn bare(mut shape: &[usize]) -> &[usize] {
@@ -275,13 +288,8 @@ impl ArrayLayout {
     /// red, green and blue.
     ///
     /// # Errors
-    /// `GraphError` with both shapes and the call that converts one.
-    pub fn for_array(
-        py: Python<'_>,
-        (kind, seen): (&PlanKind, Option<&Seen>),
-        form: &Form,
-        what: &str,
-    ) -> PyResult<Self> {
+    /// RG-E320 with both shapes and the call that converts one.
+    pub fn for_array((kind, seen): (&PlanKind, Option<&Seen>), form: &Form, what: &str) -> Result<Self, Refusal> {
         let (own, natural) = (Self::of(kind, seen), Self::natural(kind));
         if own.fits(form) {
             return Ok(own);
@@ -297,13 +305,13 @@ impl ArrayLayout {
                         "convert the numbers: array.astype(\"{0}\"); or reuse the bytes: array.view(\"{0}\")",
                         own.name()
                     );
-                    return Err(bad(py, Code::BadArray, message, &help));
+                    return Err(refusal(Code::BadArray, message, &help));
                 }
                 return Ok(natural);
             }
             let message = format!("{what} has {} bytes: shape {}", form.len(), form.shown());
             let is = if own == natural { String::new() } else { format!(": {}", own.shown()) };
-            return Err(bad(py, Code::BadArray, message, &format!("the buffer has {size} bytes{is}")));
+            return Err(refusal(Code::BadArray, message, &format!("the buffer has {size} bytes{is}")));
         }
         let rgb = Self::texels(kind, natural.shape.len() > 3, Some(3)).filter(|rgb| !rgb.is_packed());
         if let Some(fitting) = [Some(natural.clone()), rgb].into_iter().flatten().find(|layout| layout.fits(form)) {
@@ -319,8 +327,20 @@ impl ArrayLayout {
         let mut help = format!("it is {} here", own.shown());
         if form.shape == own.shape && form.dtype != own.dtype {
             help += &format!(": array.astype(\"{}\")", own.dtype.name());
+        } else if let Some((names, height)) = own.axes(kind, seen) {
+            help += &format!(", that is ({})", names.join(", "));
+            let mut turned = form.shape.clone();
+            if turned.len() == own.shape.len() {
+                turned.swap(height, height + 1);
+            }
+            // As sizes of images are written: (width, height).
+            if turned == own.shape && form.shape != own.shape {
+                let order =
+                    if own.shape.len() == 2 { ".T".to_owned() } else { format!(".swapaxes({height}, {})", height + 1) };
+                help += &format!(": numpy.ascontiguousarray(array{order})");
+            }
         }
-        Err(bad(py, Code::BadArray, message, &help))
+        Err(refusal(Code::BadArray, message, &help))
     }
 }
 

@@ -3,10 +3,12 @@
 use std::os::fd::BorrowedFd;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::{BinarySemaphore, Fence, SemaphoreFd};
 
 use crate::arguments::convert::{Number, Text, seconds};
+use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::classes::share::{Import, exported_binary};
 use crate::run::detached::{Detached, call, wait};
@@ -58,8 +60,13 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E102 if the driver exports no such descriptors.
-    #[pyo3(signature = (*, shared = None), text_signature = "($self, *, shared=None)")]
-    fn binary_semaphore(slf: &Bound<'_, Self>, shared: Option<Text<'_>>) -> PyResult<PyBinarySemaphore> {
+    #[pyo3(signature = (*, shared = None, **unknown), text_signature = "($self, *, shared=None)")]
+    fn binary_semaphore(
+        slf: &Bound<'_, Self>,
+        shared: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyBinarySemaphore> {
+        keywords::refuse_of::<Self>("binary_semaphore", unknown)?;
         let shared = shared.map(|Text(name)| kind(slf.py(), name)).transpose()?;
         let semaphore = slf.get().device.make(slf.py(), move |device, _| device.binary_semaphore(shared))?;
         Ok(PyBinarySemaphore { semaphore, device: slf.clone().unbind() })
@@ -176,8 +183,9 @@ impl PyFence {
     /// -------
     /// bool
     ///     Whether it is done; `False`: the time was over first, or no run has the fence.
-    #[pyo3(signature = (timeout = None))]
-    fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
+    #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
+    fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+        keywords::refuse_of::<Self>("wait", unknown)?;
         let timeout = seconds(timeout)?;
         let given = self.fence.known().is_given();
         if !given {

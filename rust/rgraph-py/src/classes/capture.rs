@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_plan::plan::Plan;
 use rgraph_vk::{Capture, CaptureFile, Difference, Replay, ReplayOptions};
 
 use crate::arguments::convert::Count;
 use crate::arguments::files;
+use crate::arguments::keywords;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
@@ -52,8 +54,14 @@ impl PyCompiled {
     /// ------
     /// GraphError
     ///     RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to run.
-    #[pyo3(signature = (path, *, frames = Count(1)), text_signature = "($self, path, *, frames=1)")]
-    fn capture(slf: &Bound<'_, Self>, path: PathBuf, frames: Count) -> PyResult<PyCapture> {
+    #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
+    fn capture(
+        slf: &Bound<'_, Self>,
+        path: PathBuf,
+        frames: Count,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyCapture> {
+        keywords::refuse_of::<Self>("capture", unknown)?;
         let (py, this) = (slf.py(), slf.get());
         let mut made = None;
         call(py, |free| {
@@ -85,8 +93,14 @@ impl PyDevice {
     /// ------
     /// GraphError
     ///     RG-E222 if the file has no folder, or is one.
-    #[pyo3(signature = (path, *, frames = Count(1)), text_signature = "($self, path, *, frames=1)")]
-    fn capture(slf: &Bound<'_, Self>, path: PathBuf, frames: Count) -> PyResult<PyCapture> {
+    #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
+    fn capture(
+        slf: &Bound<'_, Self>,
+        path: PathBuf,
+        frames: Count,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyCapture> {
+        keywords::refuse_of::<Self>("capture", unknown)?;
         let (mut made, device) = (None, &slf.get().device);
         call(slf.py(), |free| {
             made = Some(device.get(free)?.capture(&path, frames.0 as usize)?);
@@ -120,8 +134,14 @@ impl PyDevice {
     ///     RG-E504 if a captured plan is unsound.
     /// DeviceError
     ///     If the device lacks a feature.
-    #[pyo3(signature = (path, *, anew = false), text_signature = "($self, path, *, anew=False)")]
-    fn replay<'py>(slf: &Bound<'py, Self>, path: PathBuf, anew: bool) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (path, *, anew = false, **unknown), text_signature = "($self, path, *, anew=False)")]
+    fn replay<'py>(
+        slf: &Bound<'py, Self>,
+        path: PathBuf,
+        anew: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("replay", unknown)?;
         let py = slf.py();
         let file = read(py, &path)?;
         let replayed: Detached<Replay> = slf.get().device.make_patiently(py, move |device| {

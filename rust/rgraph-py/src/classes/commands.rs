@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::graph::{Graph, PassId};
@@ -16,8 +16,10 @@ use rgraph_vk::work::Step;
 use rgraph_work::infer::Who;
 use rgraph_work::infer::transfer::Side;
 
+use crate::arguments::bind::by_position;
 use crate::arguments::convert::Text;
 use crate::arguments::declare::given;
+use crate::arguments::keywords;
 use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::classes::compute;
@@ -189,12 +191,20 @@ impl PyCommands {
     /// ----------
     /// shader, groups, push, entry, constants, key, bindings, **variables
     ///     As in `Module.compute`.
-    #[pyo3(signature = (shader, **arguments),
+    #[pyo3(signature = (shader, *given, **arguments),
            text_signature = "($self, shader, *, groups=None, push=None, entry=None, \
                              constants=None, key=0, bindings=None, **variables)")]
-    fn dispatch<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
-        let mut work = Work::default();
-        let step = compute::dispatch(self.who(), shader, Arguments::new(arguments)?, &mut work)?;
+    fn dispatch<'py>(
+        &self,
+        shader: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyTuple>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
+        let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
+        if !given.is_empty() {
+            return Err(by_position(("dispatch", "shader"), shader, (Kind::Compute, arguments), self.who(), given));
+        }
+        let step = compute::dispatch(self.who(), shader, arguments, &mut work)?;
         self.keep(shader.py(), &work, &step)
     }
 
@@ -205,15 +215,23 @@ impl PyCommands {
     /// shader, vertices, instances, push, entry, constants, vertex_buffers, index, indirect, bindings, **variables
     ///     As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
     ///     `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
-    #[pyo3(signature = (shader, **arguments),
+    #[pyo3(signature = (shader, *given, **arguments),
            text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, constants=None, \
                              vertex_buffers=None, index=None, indirect=None, bindings=None, **variables)")]
-    fn draw<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+    fn draw<'py>(
+        &self,
+        shader: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyTuple>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
         let py = shader.py();
         if self.whole.passes()[self.pass].queue != PassQueue::Graphics {
             return Err(PyTypeError::new_err("only passes on the graphics queue draw"));
         }
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
+        if !given.is_empty() {
+            return Err(by_position(("draw", "shader"), shader, (Kind::Raster, arguments), self.who(), given));
+        }
         let program = shader::program(shader, Kind::Raster, &arguments, self.who())?;
         let state = raster_state::state(&arguments, self.targets())?;
         let draw = draw::draw(py, self.who(), program, state, arguments, &mut work)?;
@@ -239,8 +257,15 @@ impl PyCommands {
     /// ----------
     /// source, target, filter
     ///     As in `Module.blit`.
-    #[pyo3(signature = (source, target, *, filter = None), text_signature = "($self, source, target, *, filter='linear')")]
-    fn blit(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, filter: Option<Text<'_>>) -> PyResult<()> {
+    #[pyo3(signature = (source, target, *, filter = None, **unknown), text_signature = "($self, source, target, *, filter='linear')")]
+    fn blit(
+        &self,
+        source: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+        filter: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("blit", unknown)?;
         let mut work = Work::default();
         let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
         let step = transfer::blit(source.py(), self.who(), &from, &to, filter, &mut work)?;
@@ -266,8 +291,14 @@ impl PyCommands {
     /// ----------
     /// buffer, word
     ///     As in `Module.fill`.
-    #[pyo3(signature = (buffer, word = None), text_signature = "($self, buffer, word=0)")]
-    fn fill(&self, buffer: &Bound<'_, PyAny>, word: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    #[pyo3(signature = (buffer, word = None, **unknown), text_signature = "($self, buffer, word=0)")]
+    fn fill(
+        &self,
+        buffer: &Bound<'_, PyAny>,
+        word: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("fill", unknown)?;
         let mut work = Work::default();
         let side = self.side(buffer, &mut work)?;
         let step = transfer::fill_buffer(buffer.py(), self.who(), &side, transfer::filler(word)?, &mut work)?;

@@ -11,7 +11,7 @@ use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::{Dispatch, Groups, Step};
 use rgraph_work::infer::{self, Part, Who};
 
-use crate::arguments::bind::{bind, misfit, push, values};
+use crate::arguments::bind::{bind, by_position, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Text, during, is_number, items};
 use crate::arguments::declare::given;
 use crate::arguments::{shader, source};
@@ -187,16 +187,21 @@ impl PyGraphModule {
     ///     If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
     /// GraphError
     ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
-    #[pyo3(signature = (name, shader, **arguments),
+    #[pyo3(signature = (name, shader, *given, **arguments),
            text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
                              constants=None, key=0, bindings=None, **variables)")]
     fn compute<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'py>,
         shader: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyTuple>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
         let arguments = Arguments::new(arguments)?;
+        if !given.is_empty() {
+            let (named, lead) = (Named::here(slf, name), format!("{:?}, shader", name.0));
+            return Err(by_position(("compute", &lead), shader, (Kind::Compute, arguments), named.who(), given));
+        }
         let pass = PassArguments::take(&arguments, PassQueue::Compute)?;
         let (named, mut work) = (Named::here(slf, name), Work::new());
         let step = dispatch(named.who(), shader, arguments, &mut work)?;

@@ -184,8 +184,13 @@ pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAn
 /// DeviceError
 ///     If there is no loader or no driver.
 #[pyfunction]
-#[pyo3(signature = (*, loader = None))]
-pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, PyList>> {
+#[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
+pub fn devices<'py>(
+    py: Python<'py>,
+    loader: Option<PathBuf>,
+    unknown: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Bound<'py, PyList>> {
+    keywords::refuse_function("devices", unknown)?;
     let options = DeviceOptions { loader, ..DeviceOptions::default() };
     let found = call(py, |_| rgraph_vk::devices(&options))?;
     PyList::new(py, found.iter().map(|device| info(py, device)).collect::<PyResult<Vec<_>>>()?)
@@ -471,12 +476,14 @@ impl PyDevice {
     /// -------
     /// Trials
     ///     A table when it is printed.
-    #[pyo3(signature = (graph, *, memory = None))]
+    #[pyo3(signature = (graph, *, memory = None, **unknown), text_signature = "($self, graph, *, memory=None)")]
     fn trials<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
         memory: Option<Budget>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("trials", unknown)?;
         adapt::trials(&Self::remembered(slf, graph, memory)?.0)
     }
 
@@ -512,7 +519,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, seed = Bytes(1), seeds = Count(1), frames = None, inputs = None, flags = None,
-                        params = None),
+                        params = None, **unknown),
            text_signature = "($self, graph, *, seed=1, seeds=1, frames=None, inputs=None, flags=None, params=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn chaos<'py>(
@@ -524,7 +531,9 @@ impl PyDevice {
         inputs: Option<&Bound<'py, PyDict>>,
         flags: Option<&Bound<'py, PyDict>>,
         params: Option<&Bound<'py, PyDict>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("chaos", unknown)?;
         let (compiled, origin) = Self::remembered(slf, graph, None)?;
         let options = ChaosOptions {
             seed: seed.0,

@@ -4,10 +4,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_vk::{CLOSE_PATIENCE, Error, Patience};
 
 use crate::arguments::convert::{Number, seconds};
+use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{call, wait};
 use crate::run::functions::outside;
@@ -61,8 +63,9 @@ impl PyDevice {
     /// ------
     /// BusyError
     ///     RG-E404 if the time is over; the device is then still open, and behind a `with` block it refuses everything.
-    #[pyo3(signature = (*, timeout = Some(Number(10.0))), text_signature = "($self, *, timeout=10.0)")]
-    fn close(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<()> {
+    #[pyo3(signature = (*, timeout = Some(Number(10.0)), **unknown), text_signature = "($self, *, timeout=10.0)")]
+    fn close(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        keywords::refuse_of::<Self>("close", unknown)?;
         self.close_within(py, seconds(timeout)?)
     }
 

@@ -18,7 +18,7 @@ use crate::classes::array::PyArray;
 use crate::classes::array_layout::ArrayLayout;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{Detached, call};
-use crate::run::error::{bad, guarded};
+use crate::run::error::{bad, guarded, one};
 use crate::run::functions::outside;
 use crate::run::inputs::poll;
 
@@ -165,7 +165,7 @@ impl PyDevice {
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    #[pyo3(signature = (name, handle, size, format = None, *, mips = Count(1), layers = Count(1), concurrent = false),
+    #[pyo3(signature = (name, handle, size, format = None, *, mips = Count(1), layers = Count(1), concurrent = false, **unknown),
            text_signature = "($self, name, handle, size, format=None, *, mips=1, layers=1, concurrent=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn borrow_resource(
@@ -178,7 +178,9 @@ impl PyDevice {
         mips: Count,
         layers: Count,
         concurrent: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
+        keywords::refuse_of::<Self>("borrow_resource", unknown)?;
         if handle.0 == 0 {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give the handle as an integer"));
         }
@@ -217,7 +219,8 @@ impl PyDeviceResource {
     fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.resource.name());
         let host = Host::new(array, &what)?;
-        let layout = ArrayLayout::for_array(array.py(), (&self.resource.kind(), None), &host.form, &what)?;
+        let layout = ArrayLayout::for_array((&self.resource.kind(), None), &host.form, &what);
+        let layout = layout.map_err(|mistake| one(array.py(), mistake))?;
         Ok((host, layout))
     }
 
@@ -338,8 +341,14 @@ impl PyDeviceResource {
     /// -------
     /// Array or None
     ///     The contents as they are now; None if they went `into` an array.
-    #[pyo3(signature = (*, into = None))]
-    fn read(&self, py: Python<'_>, into: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PyArray>> {
+    #[pyo3(signature = (*, into = None, **unknown), text_signature = "($self, *, into=None)")]
+    fn read(
+        &self,
+        py: Python<'_>,
+        into: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Option<PyArray>> {
+        keywords::refuse_of::<Self>("read", unknown)?;
         outside(py, &[self.device])?;
         let Some(into) = into else {
             let bytes = self.resource.make(py, |resource, _| resource.read_polling(Some(&poll)))?;

@@ -178,8 +178,9 @@ impl PyCompiledDevices {
     /// ----------
     /// *states
     ///     Images and buffers that live from frame to frame, or their names; default: all of them.
-    #[pyo3(signature = (*states), text_signature = "($self, *states)")]
-    fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
+    fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        keywords::refuse_of::<Self>("reset", unknown)?;
         (**self).reset(states)
     }
 

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyList};
 use rgraph_plan::profile::Capabilities;
 use rgraph_vk::{DeviceDiagnosis, DeviceOptions, Diagnosis, Feature};
 
+use crate::arguments::keywords;
 use crate::classes::profile::PyProfile;
 use crate::run::error::guarded;
 
@@ -35,8 +36,13 @@ use crate::run::error::guarded;
 /// >>> found["loader"]["found"], found["devices"]
 /// (False, [])
 #[pyfunction]
-#[pyo3(signature = (*, loader = None))]
-pub fn diagnose(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
+#[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
+pub fn diagnose<'py>(
+    py: Python<'py>,
+    loader: Option<PathBuf>,
+    unknown: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    keywords::refuse_function("diagnose", unknown)?;
     let options = DeviceOptions { loader, ..DeviceOptions::default() };
     let Diagnosis { loader, version, loader_error, instance_error, extensions, layers, messages, devices } =
         guarded(py, || rgraph_vk::diagnose(&options))?;

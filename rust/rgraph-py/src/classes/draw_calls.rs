@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::Usage;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
@@ -13,6 +13,7 @@ use rgraph_shader::Kind;
 use rgraph_vk::work::Step;
 use rgraph_work::infer::{Needs, Used, Who};
 
+use crate::arguments::bind::by_position;
 use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::arguments::source;
@@ -45,12 +46,13 @@ impl PyPass {
     ///     If the shader is wrong, with the line; or if data does not fit its layout.
     /// GraphError
     ///     If bindings or vertex buffers do not match the shader. The graph is left unchanged.
-    #[pyo3(signature = (shader, **arguments),
+    #[pyo3(signature = (shader, *given, **arguments),
            text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, constants=None, \
                              vertex_buffers=None, index=None, indirect=None, bindings=None, **variables)")]
     fn draw<'py>(
         slf: Bound<'py, Self>,
         shader: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyTuple>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> Chained<'py> {
         let py = shader.py();
@@ -71,6 +73,9 @@ impl PyPass {
         }
         let who = Who { pass: &full, place: place.as_ref() };
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
+        if !given.is_empty() {
+            return Err(by_position(("draw", "shader"), shader, (Kind::Raster, arguments), who, given));
+        }
         let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         let state = raster_state::state(&arguments, targets)?;
         let step = Step::Draw(draw(py, who, program, state, arguments, &mut work)?);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
 use pyo3::types::{PyIterator, PyList, PyString};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
@@ -12,6 +13,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{DevicesFrame, Frame, Readback};
 
 use crate::arguments::convert::{Number, seconds};
+use crate::arguments::keywords;
 use crate::arguments::reads::typed;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
@@ -195,8 +197,9 @@ impl PyFrame {
     /// -------
     /// bool
     ///     True when it is done; False after the timeout.
-    #[pyo3(signature = (timeout = None))]
-    fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
+    #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
+    fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+        keywords::refuse_of::<Self>("wait", unknown)?;
         self.until_done(py, seconds(timeout)?)
     }
 
@@ -256,12 +259,14 @@ impl PyFrame {
     }
 
     /// What a root held, or `default` where nothing of that name was read back.
-    #[pyo3(signature = (name, default = None))]
+    #[pyo3(signature = (name, default = None, **unknown), text_signature = "($self, name, default=None)")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         name: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        keywords::refuse_of::<Self>("get", unknown)?;
         match slf.get().__contains__(name) {
             true => slf.get().__getitem__(slf.py(), name).map(Some),
             false => Ok(default),

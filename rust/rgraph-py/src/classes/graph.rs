@@ -274,7 +274,9 @@ impl PyGraph {
     /// >>> shown.root(debug)
     /// >>> (shown.bake().pass_names, g.bake().pass_names)
     /// (['draw', 'look'], ['draw'])
-    fn clone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+    #[pyo3(signature = (**unknown), text_signature = "($self)")]
+    fn clone<'py>(slf: &Bound<'py, Self>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<Bound<'py, Self>> {
+        keywords::refuse_of::<Self>("clone", unknown)?;
         let py = slf.py();
         let copied = slf.get().change(|state| state.copy(py, slf.get().identity));
         let copy =
@@ -286,7 +288,7 @@ impl PyGraph {
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        Self::clone(slf)
+        Self::clone(slf, None)
     }
 
     /// Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called.

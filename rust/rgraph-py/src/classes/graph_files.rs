@@ -16,6 +16,7 @@ use rgraph_work::texel::Element;
 use crate::arguments::convert::{FileText, Text, word};
 use crate::arguments::dtype::Dtype;
 use crate::arguments::files;
+use crate::arguments::keywords;
 use crate::arguments::sidecar::Beside;
 use crate::classes::array_layout::{Form, Kept, Seen};
 use crate::classes::graph::PyGraph;
@@ -146,14 +147,15 @@ impl PyGraph {
     /// ------
     /// GraphError
     ///     If a name in the declaration is unknown.
-    #[pyo3(signature = (*, callbacks = Text("skip")), text_signature = "($self, *, callbacks='skip')")]
-    fn to_json(slf: &Bound<'_, Self>, callbacks: Text<'_>) -> PyResult<String> {
+    #[pyo3(signature = (*, callbacks = Text("skip"), **unknown), text_signature = "($self, *, callbacks='skip')")]
+    fn to_json(slf: &Bound<'_, Self>, callbacks: Text<'_>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
+        keywords::refuse_of::<Self>("to_json", unknown)?;
         Self::text(slf, None, callbacks).map(|(text, _)| text)
     }
 
     /// The graph file as plain values.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        files::loads(slf.py(), &Self::to_json(slf, Text("skip"))?)
+        files::loads(slf.py(), &Self::to_json(slf, Text("skip"), None)?)
     }
 
     /// Write the graph file, with shaders and all that its passes do: beside its place first, then renamed, so that
@@ -174,8 +176,14 @@ impl PyGraph {
     /// ------
     /// GraphError
     ///     If a pass is a function, or a name in the declaration is unknown.
-    #[pyo3(signature = (path, *, callbacks = Text("refuse")), text_signature = "($self, path, *, callbacks='refuse')")]
-    fn save(slf: &Bound<'_, Self>, path: PathBuf, callbacks: Text<'_>) -> PyResult<()> {
+    #[pyo3(signature = (path, *, callbacks = Text("refuse"), **unknown), text_signature = "($self, path, *, callbacks='refuse')")]
+    fn save(
+        slf: &Bound<'_, Self>,
+        path: PathBuf,
+        callbacks: Text<'_>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("save", unknown)?;
         let (text, beside) = Self::text(slf, Some(&path), callbacks)?;
         for Beside { name, bytes, .. } in beside {
             if let Some(bytes) = bytes {
@@ -203,8 +211,14 @@ impl PyGraph {
     /// OSError
     ///     If it cannot be read.
     #[staticmethod]
-    #[pyo3(signature = (path, *, options = None))]
-    fn load<'py>(py: Python<'py>, path: PathBuf, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, Self>> {
+    #[pyo3(signature = (path, *, options = None, **unknown), text_signature = "(path, *, options=None)")]
+    fn load<'py>(
+        py: Python<'py>,
+        path: PathBuf,
+        options: Option<&Bound<'py, PyDict>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        keywords::refuse_of::<Self>("load", unknown)?;
         Self::loaded(py, files::load_graph(py, &path, &files::settings(options)?)?)
     }
 
@@ -234,12 +248,14 @@ impl PyGraph {
     /// GraphError
     ///     If the text breaks the file format.
     #[staticmethod]
-    #[pyo3(signature = (text, *, options = None))]
+    #[pyo3(signature = (text, *, options = None, **unknown), text_signature = "(text, *, options=None)")]
     fn from_json<'py>(
         py: Python<'py>,
         text: FileText<'_>,
         options: Option<&Bound<'py, PyDict>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
+        keywords::refuse_of::<Self>("from_json", unknown)?;
         Self::loaded(py, files::graph(py, text.0, None, &files::settings(options)?)?)
     }
 
@@ -252,12 +268,14 @@ impl PyGraph {
     /// options
     ///     See `load`.
     #[staticmethod]
-    #[pyo3(signature = (values, *, options = None))]
+    #[pyo3(signature = (values, *, options = None, **unknown), text_signature = "(values, *, options=None)")]
     fn from_dict<'py>(
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
+        keywords::refuse_of::<Self>("from_dict", unknown)?;
         let text = files::dumps(values)?;
         Self::loaded(py, files::graph(py, text.as_bytes(), None, &files::settings(options)?)?)
     }

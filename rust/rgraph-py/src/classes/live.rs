@@ -1,10 +1,12 @@
 //! `Device.view`: the viewer of a running program.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::Measure;
 
 use crate::arguments::convert::{Count, Text};
+use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
 use crate::classes::device::PyDevice;
 use crate::run::detached::call;
@@ -32,14 +34,16 @@ impl PyDevice {
     ///     RG-E213 if there is no port of that number.
     /// OSError
     ///     If the port is taken.
-    #[pyo3(signature = (port = Count(0), *, open = false, measure = None),
+    #[pyo3(signature = (port = Count(0), *, open = false, measure = None, **unknown),
            text_signature = "($self, port=0, *, open=False, measure='batches')")]
     fn view<'py>(
         slf: &Bound<'py, Self>,
         port: Count,
         open: bool,
         measure: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("view", unknown)?;
         let py = slf.py();
         if port.0 > u32::from(u16::MAX) {
             return Err(bad(

@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod array_layout;
 pub(crate) mod array_numbers;
+pub(crate) mod assign;
 pub(crate) mod binary;
 pub(crate) mod box_tree;
 pub(crate) mod capture;

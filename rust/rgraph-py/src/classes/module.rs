@@ -547,8 +547,13 @@ impl PyGraphModule {
     /// ----------
     /// *resources
     ///     Images and buffers, or their names; lists of them too.
-    #[pyo3(signature = (*resources), text_signature = "($self, *resources)")]
-    fn root(slf: &Bound<'_, Self>, resources: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*resources, **unknown), text_signature = "($self, *resources)")]
+    fn root(
+        slf: &Bound<'_, Self>,
+        resources: &Bound<'_, PyTuple>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("root", unknown)?;
         let py = slf.py();
         if resources.is_empty() {
             return Err(PyTypeError::new_err("expected at least one resource"));

@@ -1,9 +1,11 @@
 //! Modules in modules, and extension points: where passes of others stand.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 
 use crate::arguments::convert::Text;
+use crate::arguments::keywords;
 use crate::arguments::setup;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{bad, one, refusal};
@@ -27,7 +29,13 @@ impl PyGraphModule {
     /// ------
     /// GraphError
     ///     RG-E219 if the name is empty.
-    fn module<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+    #[pyo3(signature = (name, **unknown), text_signature = "($self, name)")]
+    fn module<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        keywords::refuse_of::<Self>("module", unknown)?;
         if name.0.is_empty() {
             return Err(bad(slf.py(), Code::BadName, "a module has an empty name", "give it a name"));
         }

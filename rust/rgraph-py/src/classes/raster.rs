@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use rgraph_plan::access::{Aspects, Load, PassQueue, ResolveMode, Usage};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Clear, Use};
@@ -13,7 +13,7 @@ use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::{RasterState, Step};
 use rgraph_work::infer::{self, DepthTarget, Used, Who};
 
-use crate::arguments::bind::misfit;
+use crate::arguments::bind::{by_position, misfit};
 use crate::arguments::convert::{Text, clear, during, items, word_of};
 use crate::arguments::declare::given;
 use crate::arguments::keywords;
@@ -286,7 +286,7 @@ impl PyGraphModule {
     ///     If the shader is wrong, with the line; or if data does not fit its layout.
     /// GraphError
     ///     If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
-    #[pyo3(signature = (name, shader, **arguments),
+    #[pyo3(signature = (name, shader, *given, **arguments),
            text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
                              entry=None, constants=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
                              indirect=None, draws=1, stride=None, groups=None, clear=None, load=None, clear_depth=None, \
@@ -298,10 +298,15 @@ impl PyGraphModule {
         slf: &Bound<'py, Self>,
         name: Text<'py>,
         shader: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyTuple>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
         let py = slf.py();
         let arguments = Arguments::new(arguments)?;
+        if !given.is_empty() {
+            let (named, lead) = (Named::here(slf, name), format!("{:?}, shader", name.0));
+            return Err(by_position(("raster", &lead), shader, (Kind::Raster, arguments), named.who(), given));
+        }
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
         let (named, mut work) = (Named::here(slf, name), Work::new());
         let who = named.who();

@@ -1,6 +1,7 @@
 //! What a shader asks for, as records.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::{PyBool, PyTuple};
 use rgraph_shader::{
     Binding, BindingKind, Member, Reflection, Refused, SampleKind, Scalar, SpecConstant, StageReflection, Type, Value,
@@ -8,6 +9,7 @@ use rgraph_shader::{
 use rgraph_work::infer::check::words;
 
 use crate::arguments::convert::Text;
+use crate::arguments::keywords;
 use crate::arguments::shader;
 use crate::run::error::shader_error;
 use crate::run::patient::patiently;
@@ -53,13 +55,15 @@ use crate::run::record::record;
 /// >>> found.workgroup
 /// (8, 8, 1)
 #[pyfunction]
-#[pyo3(signature = (shader, *, entry = None, constants = None))]
+#[pyo3(signature = (shader, *, entry = None, constants = None, **unknown), text_signature = "(shader, *, entry=None, constants=None)")]
 pub fn reflect<'py>(
     py: Python<'py>,
     shader: &Bound<'py, PyAny>,
     entry: Option<Text<'py>>,
     constants: Option<&Bound<'py, PyAny>>,
+    unknown: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    keywords::refuse_function("reflect", unknown)?;
     let (sources, name) = shader::sources(shader)?;
     let name = if name.is_empty() { "shader".to_owned() } else { name };
     let entry = entry.map(|Text(entry)| entry.to_owned());

@@ -2,6 +2,7 @@
 
 use ash::vk::{self, Handle};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::{PyBool, PyString, PyTuple};
 use rgraph_plan::access::{Stages, Usage};
 use rgraph_plan::error::Code;
@@ -9,6 +10,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{BinarySemaphore, Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
 
 use crate::arguments::convert::{Bytes, Number, Text, one_or_many, seconds};
+use crate::arguments::keywords;
 use crate::classes::binary::{PyBinarySemaphore, PyFence};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
@@ -46,8 +48,14 @@ impl PyDevice {
     /// ------
     /// DeviceError
     ///     RG-E102 if it is to be shared, and the driver shares no timelines.
-    #[pyo3(signature = (value = Bytes(0), *, shared = false), text_signature = "($self, value=0, *, shared=False)")]
-    fn semaphore(slf: &Bound<'_, Self>, value: Bytes, shared: bool) -> PyResult<PySemaphore> {
+    #[pyo3(signature = (value = Bytes(0), *, shared = false, **unknown), text_signature = "($self, value=0, *, shared=False)")]
+    fn semaphore(
+        slf: &Bound<'_, Self>,
+        value: Bytes,
+        shared: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PySemaphore> {
+        keywords::refuse_of::<Self>("semaphore", unknown)?;
         let semaphore = slf.get().device.make(slf.py(), move |device, _| match shared {
             true => device.shared_semaphore(value.0),
             false => device.semaphore(value.0),
@@ -105,8 +113,15 @@ impl PySemaphore {
     /// -------
     /// bool
     ///     Whether it has the value; `False`: the time was over first.
-    #[pyo3(signature = (value, timeout = None))]
-    fn wait(&self, py: Python<'_>, value: Bytes, timeout: Option<Number>) -> PyResult<bool> {
+    #[pyo3(signature = (value, timeout = None, **unknown), text_signature = "($self, value, timeout=None)")]
+    fn wait(
+        &self,
+        py: Python<'_>,
+        value: Bytes,
+        timeout: Option<Number>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<bool> {
+        keywords::refuse_of::<Self>("wait", unknown)?;
         let timeout = seconds(timeout)?;
         wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value.0, Some(slice)))
     }

@@ -3,10 +3,12 @@
 use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
 use crate::arguments::convert::{Bytes, Count, Text};
+use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::classes::device_resource::{self, PyDeviceResource};
 use crate::classes::semaphore::PySemaphore;
@@ -243,7 +245,7 @@ impl PySharedMemory {
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
     #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), offset = None, overlap = false,
-                        holder = None),
+                        holder = None, **unknown),
            text_signature = "($self, name, size, format, *, mips=1, layers=1, offset=None, overlap=False, holder=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image(
@@ -257,7 +259,9 @@ impl PySharedMemory {
         offset: Option<Bytes>,
         overlap: bool,
         holder: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
+        keywords::refuse_of::<Self>("image", unknown)?;
         let (size, format) = (device_resource::size(size)?, device_resource::format(py, format)?);
         let place = place(offset, overlap, holder.as_ref());
         let made = self.memory.make(py, |memory, _| memory.image(name.0, format, size, mips.0, layers.0, place))?;
@@ -279,7 +283,7 @@ impl PySharedMemory {
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    #[pyo3(signature = (name, size, *, offset = None, overlap = false, holder = None),
+    #[pyo3(signature = (name, size, *, offset = None, overlap = false, holder = None, **unknown),
            text_signature = "($self, name, size, *, offset=None, overlap=False, holder=None)")]
     fn buffer(
         &self,
@@ -289,7 +293,9 @@ impl PySharedMemory {
         offset: Option<Bytes>,
         overlap: bool,
         holder: Option<Text<'_>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
+        keywords::refuse_of::<Self>("buffer", unknown)?;
         let place = place(offset, overlap, holder.as_ref());
         let made = self.memory.make(py, |memory, _| memory.buffer(name.0, size.0, place))?;
         Ok(PyDeviceResource::of(made, self.device))
@@ -375,14 +381,16 @@ impl PyDeviceResource {
     /// ------
     /// GraphError
     ///     If it lies in no shared memory, or another user has it.
-    #[pyo3(signature = (to, *, signal = None, until = None), text_signature = "($self, to, *, signal=None, until=None)")]
+    #[pyo3(signature = (to, *, signal = None, until = None, **unknown), text_signature = "($self, to, *, signal=None, until=None)")]
     fn release(
         &self,
         py: Python<'_>,
         to: Text<'_>,
         signal: Option<(PyRef<'_, PySemaphore>, u64)>,
         until: Option<(PyRef<'_, PySemaphore>, u64)>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("release", unknown)?;
         outside(py, &[self.device()])?;
         let signal = signal.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
         let until = until.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
@@ -405,8 +413,15 @@ impl PyDeviceResource {
     /// ------
     /// GraphError
     ///     If no other user has it.
-    #[pyo3(signature = (*, wait = None, discard = false), text_signature = "($self, *, wait=None, discard=False)")]
-    fn acquire(&self, py: Python<'_>, wait: Option<(PyRef<'_, PySemaphore>, u64)>, discard: bool) -> PyResult<()> {
+    #[pyo3(signature = (*, wait = None, discard = false, **unknown), text_signature = "($self, *, wait=None, discard=False)")]
+    fn acquire(
+        &self,
+        py: Python<'_>,
+        wait: Option<(PyRef<'_, PySemaphore>, u64)>,
+        discard: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        keywords::refuse_of::<Self>("acquire", unknown)?;
         let wait = wait.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
         call(py, |free| self.resource.get(free)?.acquire(moment(free, wait)?, discard))
     }

@@ -11,6 +11,7 @@ use rgraph_report::{Page, Series, svg};
 use rgraph_vk::Measure;
 
 use crate::arguments::convert::{Count, Text, word};
+use crate::arguments::keywords;
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
@@ -185,7 +186,7 @@ impl PyPlan {
     /// against_images
     ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
     ///     as images of one plan only.
-    #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None))]
+    #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None, **unknown), text_signature = "($self, graph=None, *, report=None, images=None, findings=None, against=None, against_images=None)")]
     fn to_html(
         slf: &Bound<'_, Self>,
         graph: Option<&Bound<'_, PyGraph>>,
@@ -194,7 +195,9 @@ impl PyPlan {
         findings: Option<&Bound<'_, PyAny>>,
         against: Option<&Bound<'_, Self>>,
         against_images: Option<&Bound<'_, PyMapping>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<String> {
+        keywords::refuse_of::<Self>("to_html", unknown)?;
         let py = slf.py();
         let frames = report.map(several).transpose()?.flatten();
         let report = report.filter(|_| frames.is_none());
@@ -265,7 +268,7 @@ impl PyPlan {
     /// ------
     /// GraphError
     ///     If there is no such view.
-    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = Count(svg::WIDTH)),
+    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = Count(svg::WIDTH), **unknown),
            text_signature = "($self, graph=None, *, view='plan', width=1000)")]
     fn to_svg(
         &self,
@@ -273,7 +276,9 @@ impl PyPlan {
         graph: Option<&Bound<'_, PyGraph>>,
         view: Text<'_>,
         width: Count,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<String> {
+        keywords::refuse_of::<Self>("to_svg", unknown)?;
         let named = |name: &str| svg::View::ALL.into_iter().find(|view| view.name() == name);
         let view = word(py, "view of pictures", view.0, named, svg::View::ALL.into_iter().map(svg::View::name))?;
         let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
@@ -288,8 +293,14 @@ impl PyPlan {
     /// report
     ///     The `Report` of a run, or a list of records with `name`, `queue`, `begin_us` and `end_us`, in microseconds;
     ///     default, and where a run was not measured: modelled times.
-    #[pyo3(signature = (report = None))]
-    fn to_trace(&self, py: Python<'_>, report: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    #[pyo3(signature = (report = None, **unknown), text_signature = "($self, report=None)")]
+    fn to_trace(
+        &self,
+        py: Python<'_>,
+        report: Option<&Bound<'_, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<String> {
+        keywords::refuse_of::<Self>("to_trace", unknown)?;
         let measured = report.map(measured).transpose()?.flatten();
         let plan = Arc::clone(self.plan());
         guarded(py, move || rgraph_report::trace(&plan, measured.as_ref()))

@@ -16,6 +16,7 @@ use rgraph_report::what_if_text;
 
 use crate::arguments::convert::{Bytes, Text, items, word};
 use crate::arguments::files;
+use crate::arguments::keywords;
 use crate::arguments::options::{self, Budget};
 use crate::arguments::weights::{Weights, pass_name};
 use crate::classes::graph::PyGraph;
@@ -205,7 +206,7 @@ impl PyPlan {
     /// GraphError
     ///     If the graph has no such pass (the message offers the nearest name), or the changed graph cannot be baked.
     #[pyo3(signature = (*, queue = None, weights = None, drop = None, heap_limit = None, policy = None, memory = None,
-                        graph = None, profile = None))]
+                        graph = None, profile = None, **unknown), text_signature = "($self, *, queue=None, weights=None, drop=None, heap_limit=None, policy=None, memory=None, graph=None, profile=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn what_if<'py>(
         slf: &Bound<'py, Self>,
@@ -217,7 +218,9 @@ impl PyPlan {
         memory: Option<Budget>,
         graph: Option<&Bound<'py, PyGraph>>,
         profile: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyWhatIf> {
+        keywords::refuse_of::<Self>("what_if", unknown)?;
         let py = slf.py();
         let mut changes = changes(queue, weights, drop, heap_limit, memory)?;
         let known = || Policy::NAMES.into_iter();

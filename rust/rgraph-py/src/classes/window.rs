@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use ash::vk::{self, Handle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use raw_window_handle::{
     RawDisplayHandle, RawWindowHandle, WaylandDisplayHandle, WaylandWindowHandle, Win32WindowHandle,
@@ -15,6 +16,7 @@ use rgraph_plan::error::Code;
 use rgraph_vk::{Color, Fit, PresentMode, Shown, Surface, Window, WindowInfo, WindowOptions};
 
 use crate::arguments::convert::{Bytes, Count, Text, word};
+use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::classes::frame::PyFrame;
 use crate::run::detached::{Detached, Plain, call};
@@ -157,7 +159,7 @@ impl PyDevice {
     ///     RG-E107 if the device cannot show it, or was opened without `windows=True`; RG-E122 if the window is gone.
     #[pyo3(signature = (window = Bytes(0), *, display = Bytes(0), platform = Text("x11"), size = (Count(1280), Count(720)),
                         mode = Text("fifo"), latency = Count(2), color = Text("automatic"), fit = Text("contain"),
-                        smooth = true),
+                        smooth = true, **unknown),
            text_signature = "($self, window=0, *, display=0, platform='x11', size=(1280, 720), mode='fifo', latency=2, \
                              color='automatic', fit='contain', smooth=True)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -172,7 +174,9 @@ impl PyDevice {
         color: Text<'_>,
         fit: Text<'_>,
         smooth: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyWindow> {
+        keywords::refuse_of::<Self>("window", unknown)?;
         let py = slf.py();
         let options = WindowOptions {
             size: [size.0.0, size.1.0],

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use ash::vk::{self, Handle as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::PyString;
 use rgraph_plan::error::Code;
 use rgraph_vk::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EntryTable};
 
 use crate::arguments::convert::{Bytes, Count, is_number};
+use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;
@@ -79,7 +81,7 @@ impl PyDevice {
     ///     RG-E103 if a queue family does not exist.
     #[staticmethod]
     #[pyo3(signature = (instance, physical_device, device, queues, *, loader = None, labels = false,
-                        features = Vec::new(), extensions = Vec::new(), frames_in_flight = Count(2)),
+                        features = Vec::new(), extensions = Vec::new(), frames_in_flight = Count(2), **unknown),
            text_signature = "(instance, physical_device, device, queues, *, loader=None, labels=False, \
                              features=(), extensions=(), frames_in_flight=2)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -94,7 +96,9 @@ impl PyDevice {
         features: Vec<String>,
         extensions: Vec<String>,
         frames_in_flight: Count,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        keywords::refuse_of::<Self>("borrow", unknown)?;
         let handles =
             [instance.0, physical_device.0, device.0].into_iter().chain(queues.iter().map(|(_, Handle(queue))| *queue));
         if queues.is_empty() || handles.into_iter().any(|handle| handle == 0) {

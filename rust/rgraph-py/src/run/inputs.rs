@@ -229,7 +229,7 @@ impl Runnable {
         }
         let who = Who { pass: name, place: graph.pass_place(pass) };
         let packed = |ty: &Type, path: &str| {
-            let packed = ty.pack(&program.name, path, &value(data)?);
+            let packed = ty.pack(&program.name, path, &value(data, who, path)?);
             packed.map_err(|error| shader_error(py, &error, Some(who)))
         };
         let Some(variable) = variable else {

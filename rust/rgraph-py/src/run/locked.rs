@@ -11,6 +11,7 @@ use rgraph_vk::Locked;
 
 use crate::arguments::convert::{Bytes, items};
 use crate::arguments::host_arrays::numpy;
+use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;
 use crate::run::error::bad;
@@ -47,13 +48,15 @@ impl PyDevice {
     ///     If elements are Python objects, or there are more bytes than a machine has.
     /// DeviceError
     ///     If the device is closed, or the host has no memory for it.
-    #[pyo3(signature = (shape, dtype = None), text_signature = "($self, shape, dtype='float32')")]
+    #[pyo3(signature = (shape, dtype = None, **unknown), text_signature = "($self, shape, dtype='float32')")]
     fn array<'py>(
         &self,
         py: Python<'py>,
         shape: &Bound<'py, PyAny>,
         dtype: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("array", unknown)?;
         let without = "an array.array or a bytearray can be written and read as well, at the rate of a copy";
         let numpy = numpy(py, "a page-locked array", without)?;
         let dtype = match dtype {
@@ -64,13 +67,7 @@ impl PyDevice {
             let message = format!("elements of {dtype} are Python objects");
             return Err(bad(py, Code::BadArray, message, "choose a kind of number"));
         }
-        let axes = match shape.extract::<Bytes>() {
-            Ok(length) => vec![length.0],
-            Err(_) => match items(shape).transpose()? {
-                Some(axes) => axes.iter().map(|axis| Ok(axis.extract::<Bytes>()?.0)).collect::<PyResult<Vec<_>>>()?,
-                None => return Err(PyTypeError::new_err("a shape is a number of elements, or a sequence of them")),
-            },
-        };
+        let axes = axes(shape)?;
         let item: u64 = dtype.getattr("itemsize")?.extract()?;
         let bytes = axes.iter().try_fold(item, |bytes, axis| bytes.checked_mul(*axis));
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes < 1 << 46) else {
@@ -81,6 +78,26 @@ impl PyDevice {
         let options = PyDict::new(py);
         options.set_item("buffer", Bound::new(py, PyLocked(memory))?)?;
         numpy.call_method("ndarray", (PyTuple::new(py, axes)?, dtype), Some(&options))
+    }
+}
+
+/// Reads `shape=`.
+fn axes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    if let Ok(Bytes(length)) = shape.extract() {
+        return Ok(vec![length]);
+    }
+    // A shape may be an array of one axis; contents are no shape.
+    let axes = items(shape).transpose()?.map(|axes| {
+        axes.iter().map(|axis| axis.extract::<Bytes>().map(|Bytes(axis)| axis)).collect::<PyResult<Vec<_>>>()
+    });
+    match axes {
+        Some(Ok(axes)) => Ok(axes),
+        Some(Err(_)) if shape.hasattr("__array_interface__")? || shape.hasattr("__buffer__")? => {
+            let help = "fill it afterwards: page = device.array(data.shape, data.dtype); page[...] = data";
+            Err(PyTypeError::new_err(format!("device.array takes a shape, not the contents\n  help: {help}")))
+        }
+        Some(Err(error)) => Err(error),
+        None => Err(PyTypeError::new_err("a shape is a number of elements, or a sequence of them")),
     }
 }
 

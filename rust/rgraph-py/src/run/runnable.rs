@@ -17,6 +17,7 @@ use crate::arguments::options::Measuring;
 use crate::classes::array_layout::{ArrayLayout, Seen};
 use crate::classes::compiled::Load;
 use crate::classes::graph::PyGraph;
+use crate::run::error::one;
 use crate::run::functions::Function;
 use crate::run::states::{self, Packed, Pending};
 
@@ -104,7 +105,9 @@ impl Runnable {
 
     /// How an array of the caller's lies in a resource; `what` names it in messages.
     pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
-        ArrayLayout::for_array(py, (self.kinds.of(id), self.seen.get(&id)), &host.form, what)
+        let kind = self.kinds.of(id);
+        let layout = ArrayLayout::for_array((kind, self.seen.get(&id)), &host.form, what);
+        layout.map_err(|mistake| one(py, states::declared(&self.load.graph, id, kind, mistake)))
     }
 
     /// For the garbage collector.

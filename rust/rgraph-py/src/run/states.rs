@@ -4,19 +4,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_plan::access::{Load, Usage};
 use rgraph_plan::error::Code;
+use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::Plan;
+use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::{Step, What, Work, Workload};
 
 use crate::arguments::host_arrays::Host;
+use crate::arguments::keywords;
 use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
-use crate::run::error::bad;
+use crate::run::error::{Refusal, bad, one};
 use crate::run::runnable::{Kinds, Runnable};
 
 /// Packed bytes of a resource.
@@ -110,6 +113,16 @@ pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -
     Some(format!("{first}{others} is {width}x{height} only because no size is said: give image() or Graph() a size"))
 }
 
+/// A mistake about the array of a resource, with the line that declares it.
+pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Refusal) -> Refusal {
+    let (name, place) = (graph.resource_name(id), graph.resource_place(id).cloned());
+    let what = match kind {
+        PlanKind::Image { size: [width, height, _], format, .. } => format!("size ({width}, {height}) of {format}"),
+        PlanKind::Buffer { size } => format!("{size} bytes"),
+    };
+    Box::new(mistake.resource(name).side(name, format!("declared here, {what}"), place))
+}
+
 /// What resources hold before the first run.
 ///
 /// # Errors
@@ -130,7 +143,8 @@ pub fn first(
     let pack = |(id, kept): (ResourceId, Kept)| {
         let what = format!("the first array of \"{}\"", load.graph.resource_name(id));
         let kind = kinds.of(id);
-        let layout = ArrayLayout::for_array(origin.py(), (kind, seen.get(&id)), &kept.form, &what)?;
+        let layout = ArrayLayout::for_array((kind, seen.get(&id)), &kept.form, &what)
+            .map_err(|mistake| one(origin.py(), declared(&load.graph, id, kind, mistake)))?;
         Ok((id, layout.pack(&kept.form, &kept.bytes).into()))
     };
     given.into_iter().map(pack).collect()
@@ -247,8 +261,9 @@ impl PyCompiled {
     /// *states
     ///     Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
     ///     without an array become zeros.
-    #[pyo3(signature = (*states), text_signature = "($self, *states)")]
-    fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
+    fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        keywords::refuse_of::<Self>("reset", unknown)?;
         (**self).reset(states)
     }
 }
