@@ -45,7 +45,7 @@ def rate(transfer: Callable[[], object], wait: Callable[[], object], mib: float,
 def of_rgraph(device: rg.Device, mib: int) -> Ways:
     """Ways of rgraph by name, each with the MiB that it moves."""
     size = mib * MIB
-    array, back = np.ones(size // 4, np.float32), np.zeros(size // 4, np.float32)
+    array, back = np.ones(size // 4, np.uint32), np.zeros(size // 4, np.uint32)
     buffer = device.buffer("bytes", size)
     buffer.write(array)
     g = rg.Graph("copy")
@@ -66,8 +66,8 @@ def of_rgraph(device: rg.Device, mib: int) -> Ways:
         "graph, up and down": (lambda: run(array), 2.0 * mib),
     }
     if hasattr(device, "array"):
-        locked = device.array(size // 4)
-        locked[:] = 1.0
+        locked = device.array(size // 4, "uint32")
+        locked[:] = 1
         ways |= {
             "read(into=)": (lambda: buffer.read(into=back), mib),
             "write, device.array": (lambda: buffer.write(locked), mib),

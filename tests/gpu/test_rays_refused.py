@@ -17,6 +17,9 @@ def traced(g: rg.Graph) -> None:
     g.root(out)
 
 
+LACKS_QUERIES = "has no rayQuery (VK_KHR_ray_query)"
+
+
 def queried(g: rg.Graph) -> None:
     vertices = g.import_array("vertices", TRIANGLE, as_buffer=True)
     world = g.build_instances("scene", [g.build_triangles("mesh", vertices)])
@@ -32,7 +35,13 @@ def test_rays_are_recorded_or_refused_by_the_name_of_the_extension(
     g = rg.Graph("rays")
     declare(g)
     if has_rays():
-        compiled = device.compile(g)
+        try:
+            compiled = device.compile(g)
+        except rg.DeviceError as error:
+            # Devices that trace rays may have no queries of them.
+            if declare is not queried or LACKS_QUERIES not in str(error):
+                raise
+            return
         assert compiled.plan.check() == []
         for _ in range(3):
             compiled.run()
