@@ -135,6 +135,8 @@ bench: $(VENV)/.ready
 	cd benches/frames && cargo run --release --locked
 	$(MATURIN) develop --quiet --release
 	$(BIN)/python benches/declare.py
+	$(BIN)/python benches/chains.py
+	$(BIN)/python benches/transfers.py
 	$(BIN)/pip install --quiet $$($(BIN)/python -c '$(BENCHED)')
 	$(BIN)/python benches/beside --write
 

@@ -3,6 +3,7 @@
 //! Prints medians; the device is idle whenever something is timed.
 
 mod clock;
+mod draws;
 mod hand;
 
 use std::collections::HashMap;
@@ -96,9 +97,17 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// What is measured, by the name that runs it alone: `cargo bench --bench record draws`.
+const PARTS: [(&str, fn() -> Result<(), String>); 3] = [("passes", passes), ("draws", draws::draws), ("bytes", bytes)];
+
 fn main() {
-    if let Err(reason) = passes().and_then(|()| bytes()) {
-        println!("not measured: {reason}");
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    for (name, part) in PARTS {
+        if only.as_deref().is_none_or(|only| only == name)
+            && let Err(reason) = part()
+        {
+            return println!("not measured: {reason}");
+        }
     }
 }
 
