@@ -9,10 +9,11 @@ use rgraph_ir::error::Code;
 use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};
 use crate::include::Included;
+use crate::language::Language;
 use crate::part::Part;
-use crate::program::{Language, Stage};
 use crate::scan;
 use crate::spirv::Binary;
+use crate::stage::Stage;
 use crate::stored::Stored;
 
 /// A text that is valid, of one stage.

@@ -9,7 +9,7 @@ use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, ShaderError};
 use crate::include::Included;
 use crate::part::Part;
-use crate::program::Stage;
+use crate::stage::Stage;
 
 /// A text of GLSL; there is none.
 pub(crate) struct Glsl<'a> {

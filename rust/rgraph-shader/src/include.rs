@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::program::Language;
+use crate::language::Language;
 use crate::scan;
 
 /// Most files that a text includes, directly or through others.

@@ -5,6 +5,17 @@ use crate::constant::SpecConstant;
 use crate::error::ShaderError;
 use rgraph_ir::access::{Stages, Usage};
 
+/// The length of an array of bindings that its shader leaves open.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Length {
+    /// Descriptor set.
+    pub group: u32,
+    /// Binding within the set.
+    pub binding: u32,
+    /// How many descriptors, at least one.
+    pub count: u32,
+}
+
 /// Everything that a program asks of its pass; stages merged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interface {

@@ -14,8 +14,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::constant::Constants;
 use crate::error::ShaderError;
 use crate::include::IncludedFile;
-use crate::lengths::Length;
-use crate::program::{Given, GivenCode, Kind, Language, Program, Source};
+use crate::interface::Length;
+use crate::language::Language;
+use crate::program::Program;
+use crate::source::{Given, GivenCode, Source};
+use crate::stage::Kind;
 
 /// Programs remembered.
 pub const MOST_KNOWN: usize = 4096;

@@ -1,19 +1,12 @@
 //! Arrays of bindings that a shader leaves open: they are as long as what is bound to them.
 
 use crate::error::ShaderError;
-use crate::program::{self, Given, GivenCode, Language, Module, Parts, Program, Source};
+use crate::interface::Length;
+use crate::language::Language;
+use crate::program::{self, Parts, Program};
+use crate::source::{Given, GivenCode, Source};
 use crate::spirv::close::close;
-
-/// The length of an array of bindings that its shader leaves open.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Length {
-    /// Descriptor set.
-    pub group: u32,
-    /// Binding within the set.
-    pub binding: u32,
-    /// How many descriptors, at least one.
-    pub count: u32,
-}
+use crate::stage::Module;
 
 impl Program {
     /// The same program with lengths for its arrays of open length. WGSL is compiled again, because its indices are kept

@@ -12,6 +12,7 @@ pub mod include;
 pub mod inline;
 mod interface;
 mod known;
+mod language;
 mod lengths;
 mod link;
 mod loaded;
@@ -23,7 +24,9 @@ mod points;
 pub mod program;
 mod reflection;
 mod scan;
+mod source;
 mod spirv;
+mod stage;
 #[cfg(feature = "glsl")]
 mod stored;
 mod text;
@@ -33,9 +36,13 @@ pub use block::{Block, Member, Scalar, Type, Value};
 pub use constant::{Constant, Constants, SpecConstant};
 pub use error::ShaderError;
 pub use include::{Included, IncludedFile};
-pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, Refused, SampleKind, VertexInput};
+pub use interface::{
+    Binding, BindingKind, Dimension, Interface, Length, Output, Push, Refused, SampleKind, VertexInput,
+};
 pub use known::MOST_KNOWN;
-pub use lengths::Length;
-pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage, named};
+pub use language::Language;
+pub use program::{Parts, Program};
 pub use reflection::{Reflection, StageReflection};
+pub use source::{Given, GivenCode, Source, named};
 pub use spirv::constants::numbers;
+pub use stage::{Kind, Module, Stage};

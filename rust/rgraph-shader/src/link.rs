@@ -6,7 +6,7 @@ use rgraph_ir::error::Code;
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Interface, Push, Refused};
 use crate::part::{Part, Varying};
-use crate::program::Stage;
+use crate::stage::Stage;
 
 /// The interface of all parts together; parts in pipeline order.
 ///

@@ -4,11 +4,13 @@ use crate::constant::{Constants, SpecConstant};
 use crate::error::ShaderError;
 use crate::glsl::Glsl;
 use crate::include::Included;
-use crate::lengths::Length;
+use crate::interface::Length;
+use crate::language::Language;
 use crate::part::Part;
-use crate::program::{Kind, Language, Source, Stage};
 use crate::scan;
+use crate::source::Source;
 use crate::spirv::Binary;
+use crate::stage::{Kind, Stage};
 use crate::text::Text;
 
 /// A source whose entry points are known.

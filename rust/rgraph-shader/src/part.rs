@@ -2,8 +2,7 @@
 
 use crate::block::{Scalar, Type};
 use crate::interface::{Binding, Output, Refused, VertexInput};
-use crate::program::{Module, Stage};
-use rgraph_ir::access::Stages;
+use crate::stage::Module;
 
 /// A stage with all that it asks for.
 pub(crate) struct Part {
@@ -52,57 +51,5 @@ impl Varying {
     pub fn output(&self) -> Output {
         let Self { name, location, scalar, components, .. } = self.clone();
         Output { name, location, scalar, components }
-    }
-}
-
-impl Stage {
-    /// The stage's name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::Vertex => "vertex",
-            Self::TessellationControl => "tessellation control",
-            Self::TessellationEvaluation => "tessellation evaluation",
-            Self::Geometry => "geometry",
-            Self::Task => "task",
-            Self::Mesh => "mesh",
-            Self::Fragment => "fragment",
-            Self::RayGeneration => "ray generation",
-            Self::Miss => "miss",
-            Self::ClosestHit => "closest hit",
-            Self::AnyHit => "any hit",
-            Self::Intersection => "intersection",
-            Self::Callable => "callable",
-        }
-    }
-
-    /// Whether it belongs to pipelines that begin with a vertex stage.
-    pub(crate) fn reads_vertices(self) -> bool {
-        matches!(self, Self::Vertex | Self::TessellationControl | Self::TessellationEvaluation | Self::Geometry)
-    }
-
-    /// Whether it belongs to ray-tracing pipelines.
-    pub fn traces_rays(self) -> bool {
-        Self::RAY_TRACING.contains(&self)
-    }
-
-    /// The stage as plans name it.
-    pub fn stages(self) -> Stages {
-        match self {
-            Self::Compute => Stages::COMPUTE_SHADER,
-            Self::Vertex => Stages::VERTEX_SHADER,
-            Self::TessellationControl => Stages::TESSELLATION_CONTROL_SHADER,
-            Self::TessellationEvaluation => Stages::TESSELLATION_EVALUATION_SHADER,
-            Self::Geometry => Stages::GEOMETRY_SHADER,
-            Self::Task => Stages::TASK_SHADER,
-            Self::Mesh => Stages::MESH_SHADER,
-            Self::Fragment => Stages::FRAGMENT_SHADER,
-            Self::RayGeneration
-            | Self::Miss
-            | Self::ClosestHit
-            | Self::AnyHit
-            | Self::Intersection
-            | Self::Callable => Stages::RAY_TRACING_SHADER,
-        }
     }
 }

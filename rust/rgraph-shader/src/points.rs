@@ -4,7 +4,7 @@ use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::loaded::Loaded;
-use crate::program::Stage;
+use crate::stage::Stage;
 
 /// The entry points of all sources, and those that the user wants.
 pub(crate) struct Points<'a> {

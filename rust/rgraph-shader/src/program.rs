@@ -1,7 +1,6 @@
 //! Programs: one compute stage, or the stages of a raster or a ray-tracing pipeline, ready for it.
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,205 +8,15 @@ use rgraph_ir::error::Code;
 
 use crate::constant::{Constants, NONE};
 use crate::error::{self, ShaderError};
-use crate::include::Included;
-use crate::interface::Interface;
-use crate::lengths::Length;
+use crate::interface::{Interface, Length};
+use crate::language::Language;
 use crate::link;
 use crate::loaded::Loaded;
 use crate::part::Part;
 use crate::points::Points;
-use crate::scan;
+use crate::source::{Given, GivenCode, Source};
+use crate::stage::{Kind, Module, Stage};
 use crate::text::Text;
-
-/// A shader language.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Language {
-    /// WebGPU Shading Language.
-    Wgsl,
-    /// OpenGL Shading Language with Vulkan's extensions (`GL_KHR_vulkan_glsl`).
-    Glsl,
-}
-
-/// A shader as the user has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source<'a> {
-    /// Text.
-    Text(Language, &'a str),
-    /// GLSL text of a file.
-    Glsl {
-        /// The text.
-        text: &'a str,
-        /// The stage that the file's name says.
-        stage: Option<Stage>,
-        /// The files that it includes.
-        included: &'a Included,
-    },
-    /// SPIR-V, as bytes in either byte order.
-    Spirv(&'a [u8]),
-}
-
-/// A source of a program, kept as it was given so that whoever writes the program to a file has it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Given {
-    /// The file that it was read from, if somebody said one: see [`Program::of`].
-    pub path: Option<PathBuf>,
-    /// The source.
-    pub code: GivenCode,
-    /// The files that it includes, if it is GLSL.
-    pub included: Included,
-    /// The stage that it was given for; `None`: the source or its file says it.
-    pub stage: Option<Stage>,
-}
-
-impl Given {
-    /// The source to compile.
-    pub fn borrow(&self) -> Source<'_> {
-        match &self.code {
-            GivenCode::Text(Language::Glsl, text) => {
-                let stage = self.stage.or_else(|| self.path.as_deref().and_then(stage_of));
-                Source::Glsl { text, stage, included: &self.included }
-            }
-            GivenCode::Text(language, text) => Source::Text(*language, text),
-            GivenCode::Spirv(bytes) => Source::Spirv(bytes),
-        }
-    }
-}
-
-impl Given {
-    /// The files that it was read from: its own and those that it includes.
-    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let folder = self.path.as_deref().and_then(Path::parent);
-        let names = self.included.files().iter().map(|file| file.name.as_str());
-        self.path.clone().into_iter().chain(names.filter_map(move |name| Some(named(folder?, name))))
-    }
-}
-
-/// The path of a file by its name as seen from a folder.
-pub fn named(folder: &Path, name: &str) -> PathBuf {
-    let mut path = folder.to_owned();
-    for part in name.split('/') {
-        match part {
-            ".." => drop(path.pop()),
-            part => path.push(part),
-        }
-    }
-    path
-}
-
-impl From<GivenCode> for Given {
-    /// A source of no file.
-    fn from(code: GivenCode) -> Self {
-        Self { path: None, code, included: Included::default(), stage: None }
-    }
-}
-
-/// See [`Given`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum GivenCode {
-    /// Text.
-    Text(Language, String),
-    /// SPIR-V, as bytes in either byte order.
-    Spirv(Vec<u8>),
-}
-
-impl GivenCode {
-    fn of(source: Source<'_>) -> Self {
-        match source {
-            Source::Text(language, text) => Self::Text(language, text.to_owned()),
-            Source::Glsl { text, .. } => Self::Text(Language::Glsl, text.to_owned()),
-            Source::Spirv(bytes) => Self::Spirv(bytes.to_vec()),
-        }
-    }
-
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(_, text) => text.as_bytes(),
-            Self::Spirv(bytes) => bytes,
-        }
-    }
-}
-
-/// What a program is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    /// Dispatches.
-    Compute,
-    /// Draws.
-    Raster,
-    /// Traces of rays: a shader for each source, the one that generates the rays first.
-    RayTracing,
-}
-
-/// A stage of a pipeline.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Stage {
-    /// Compute.
-    Compute,
-    /// Task: how many mesh workgroups there are.
-    Task,
-    /// Mesh: vertices and primitives by workgroup.
-    Mesh,
-    /// Vertex.
-    Vertex,
-    /// Tessellation control.
-    TessellationControl,
-    /// Tessellation evaluation.
-    TessellationEvaluation,
-    /// Geometry.
-    Geometry,
-    /// Fragment.
-    Fragment,
-    /// Ray generation: traces rays.
-    RayGeneration,
-    /// Miss: what becomes of a ray that hits nothing.
-    Miss,
-    /// Closest hit: what becomes of a ray that hits something.
-    ClosestHit,
-    /// Any hit: whether a hit counts.
-    AnyHit,
-    /// Intersection: where a ray hits a box's contents.
-    Intersection,
-    /// Callable: called by other ray-tracing stages.
-    Callable,
-}
-
-impl Stage {
-    /// The stages of ray-tracing programs.
-    pub const RAY_TRACING: [Self; 6] =
-        [Self::RayGeneration, Self::Miss, Self::ClosestHit, Self::AnyHit, Self::Intersection, Self::Callable];
-
-    /// The stages of raster programs in the order of a pipeline.
-    pub const RASTER: [Self; 7] = [
-        Self::Task,
-        Self::Mesh,
-        Self::Vertex,
-        Self::TessellationControl,
-        Self::TessellationEvaluation,
-        Self::Geometry,
-        Self::Fragment,
-    ];
-}
-
-/// One stage's code.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Module {
-    /// The stage.
-    pub stage: Stage,
-    /// Name of its entry point.
-    pub entry: String,
-    /// SPIR-V words.
-    pub spirv: Vec<u32>,
-}
-
-impl Module {
-    /// The SPIR-V capabilities (by number, in the order of the module) that a device must support to run it.
-    pub fn capabilities(&self) -> impl Iterator<Item = u32> {
-        // Capabilities come first: two words each, opcode 17.
-        let declared = self.spirv.get(5..).unwrap_or(&[]).chunks_exact(2);
-        declared.take_while(|words| words[0] == 2 << 16 | 17).map(|words| words[1])
-    }
-}
 
 /// A compute program, or the stages of a raster program. [`Program::new`] is the only way to one, and
 /// nothing changes its code: drivers trust it, and pipelines are known by it. Its fields are those of [`Parts`], which
@@ -300,83 +109,8 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 }
 ";
 
-/// Suffixes of shader files, with the stage that they say; no language is SPIR-V.
-const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 20] = [
-    ("wgsl", Some(Language::Wgsl), None),
-    ("glsl", Some(Language::Glsl), None),
-    ("comp", Some(Language::Glsl), Some(Stage::Compute)),
-    ("vert", Some(Language::Glsl), Some(Stage::Vertex)),
-    ("tesc", Some(Language::Glsl), Some(Stage::TessellationControl)),
-    ("tese", Some(Language::Glsl), Some(Stage::TessellationEvaluation)),
-    ("geom", Some(Language::Glsl), Some(Stage::Geometry)),
-    ("task", Some(Language::Glsl), Some(Stage::Task)),
-    ("mesh", Some(Language::Glsl), Some(Stage::Mesh)),
-    ("frag", Some(Language::Glsl), Some(Stage::Fragment)),
-    ("rgen", Some(Language::Glsl), Some(Stage::RayGeneration)),
-    ("rmiss", Some(Language::Glsl), Some(Stage::Miss)),
-    ("rchit", Some(Language::Glsl), Some(Stage::ClosestHit)),
-    ("rahit", Some(Language::Glsl), Some(Stage::AnyHit)),
-    ("rint", Some(Language::Glsl), Some(Stage::Intersection)),
-    ("rcall", Some(Language::Glsl), Some(Stage::Callable)),
-    ("spv", None, None),
-    ("vs", Some(Language::Glsl), Some(Stage::Vertex)),
-    ("fs", Some(Language::Glsl), Some(Stage::Fragment)),
-    ("cs", Some(Language::Glsl), Some(Stage::Compute)),
-];
-
 /// Most shaders of a ray-tracing program.
 const MOST_RAY_SHADERS: usize = 4096;
-
-/// The first bytes of a SPIR-V module in little-endian order.
-const SPIRV: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
-
-impl GivenCode {
-    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.tesc`, `.tese`, `.geom`, `.task`,
-    /// `.mesh`, `.frag`, `.rgen`, `.rmiss`, `.rchit`, `.rahit`, `.rint`, `.rcall`, `.vs`, `.fs`, `.cs`, `.spv`.
-    pub fn is_shader_file(path: &Path) -> bool {
-        suffix(path).is_some()
-    }
-
-    /// A shader file's bytes, by its suffix; of other suffixes SPIR-V is known by its first bytes, and GLSL says
-    /// `#version`.
-    ///
-    /// # Errors
-    /// If it is text that is not UTF-8. GLSL may be: of its comments nobody knows what they are written in, and elsewhere
-    /// the compiler refuses such characters.
-    pub fn of_file(path: &Path, bytes: Vec<u8>) -> Result<Self, std::string::FromUtf8Error> {
-        match suffix(path) {
-            Some(None) => Ok(Self::Spirv(bytes)),
-            None if bytes.starts_with(&SPIRV) => Ok(Self::Spirv(bytes)),
-            Some(Some(Language::Glsl)) => Ok(Self::Text(Language::Glsl, String::from_utf8_lossy(&bytes).into_owned())),
-            said => {
-                let text = String::from_utf8(bytes)?;
-                Ok(Self::Text(said.flatten().unwrap_or_else(|| Language::of(&text)), text))
-            }
-        }
-    }
-}
-
-fn suffix(path: &Path) -> Option<Option<Language>> {
-    let suffix = path.extension()?.to_str()?;
-    SUFFIXES.iter().find(|(known, ..)| *known == suffix).map(|(_, language, _)| *language)
-}
-
-/// The stage that a file's name says: that of `.vert`, or of `blur.vert.glsl`.
-fn stage_of(path: &Path) -> Option<Stage> {
-    let of = |suffix: &str| SUFFIXES.iter().find(|(known, ..)| *known == suffix).and_then(|(.., stage)| *stage);
-    let name = path.file_name()?.to_str()?;
-    name.rsplit('.').take(2).find_map(of)
-}
-
-impl Language {
-    /// The language that a text seems to be in: GLSL if it says `#version`, else WGSL.
-    pub fn of(text: &str) -> Self {
-        let glsl = scan::without_comments(text, Self::Glsl).lines().any(|line| {
-            line.trim_start().strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("version"))
-        });
-        if glsl { Self::Glsl } else { Self::Wgsl }
-    }
-}
 
 impl Program {
     /// The language that a text seems to be in: GLSL if it says `#version`, else WGSL.

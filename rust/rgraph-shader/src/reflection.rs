@@ -7,7 +7,9 @@ use crate::link;
 use crate::loaded::Loaded;
 use crate::part::{Part, Varying};
 use crate::points::Points;
-use crate::program::{Given, Source, Stage, on_large_stack};
+use crate::program::on_large_stack;
+use crate::source::{Given, Source};
+use crate::stage::Stage;
 
 /// What a shader asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +51,7 @@ impl Reflection {
         entry: Option<&str>,
         constants: &Constants,
     ) -> Result<Self, ShaderError> {
-        let mut loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
+        let mut loaded = Loaded::all(name, sources, crate::stage::Kind::Raster)?;
         let declared = Loaded::specialize(name, &mut loaded, constants)?;
         loaded.iter_mut().for_each(Loaded::assume_values);
         let points = Points::new(name, &loaded, entry)?;

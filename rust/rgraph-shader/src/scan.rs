@@ -4,7 +4,8 @@
 use rgraph_ir::error::Code;
 
 use crate::error::{self, Label, ShaderError};
-use crate::program::{Kind, Language, Stage};
+use crate::language::Language;
+use crate::stage::{Kind, Stage};
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{class, decoration, instructions, op};
-use crate::lengths::Length;
+use crate::interface::Length;
 
 /// The capability of variables that are arrays of open length.
 const RUNTIME_DESCRIPTOR_ARRAY: u32 = 5302;

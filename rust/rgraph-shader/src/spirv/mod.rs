@@ -16,7 +16,7 @@ use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::inline::{self, Calls};
-use crate::program::Stage;
+use crate::stage::Stage;
 use std::collections::HashMap;
 use types::Form;
 

@@ -8,7 +8,7 @@ use rgraph_ir::error::Code;
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Refused};
 use crate::part::{Part, Varying};
-use crate::program::{Module, Stage};
+use crate::stage::{Module, Stage};
 use std::collections::HashMap;
 
 /// Built-in variables that are read here: the depth that a fragment writes, and the size of a workgroup.
