@@ -10,32 +10,10 @@ use rgraph_ir::plan::{Command, Plan, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{NodeId, Place, StoreId, SubresourceId};
+use crate::ids::{Place, StoreId, SubresourceId};
 use crate::machine::Machine;
 use crate::subresource::{Done, Local};
 use crate::tables::{leaf, with_earlier, with_later};
-
-/// A wait that was met.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Met {
-    pub from: QueueId,
-    /// Position of the signal on its queue.
-    pub signal: u32,
-    pub queue: QueueId,
-    pub at: u32,
-    pub stages: Stages,
-}
-
-/// A node and, where it has one, what it is about: a store and its subresources.
-pub(crate) type Cover = (NodeId, Option<(StoreId, Vec<SubresourceId>)>);
-
-/// What the walk did, besides its operations and nodes.
-#[derive(Default)]
-pub(crate) struct Log {
-    pub waits: Vec<Met>,
-    /// Barriers: the node, and store and subresources where it names some.
-    pub covers: Vec<Cover>,
-}
 
 /// A vertex of the search: a barrier of the log, or a wait.
 enum Vertex {
@@ -327,7 +305,7 @@ impl<'m, 'a> Exact<'m, 'a> {
 fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
-    assert!(crate::structure::is_well_formed(&facts, plan, &mut findings));
+    assert!(crate::form::is_well_formed(&facts, plan, &mut findings));
     let declared_of = crate::structure::passes(&facts, plan, &mut findings);
     let mut walked = Findings::default();
     let mut machine = Machine::new(&facts, plan, &declared_of, &mut walked);

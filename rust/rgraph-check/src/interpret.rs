@@ -141,7 +141,7 @@ fn explained(what: String, complaint: Option<String>) -> String {
 
 fn declared_passes(facts: &Facts, plan: &Plan) -> Result<DeclaredOf, Fault> {
     let mut findings = crate::finding::Findings::default();
-    if !crate::structure::is_well_formed(facts, plan, &mut findings) {
+    if !crate::form::is_well_formed(facts, plan, &mut findings) {
         return Err(Fault::Malformed(findings.into_vec()));
     }
     Ok(crate::structure::passes(facts, plan, &mut findings))

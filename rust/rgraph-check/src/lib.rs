@@ -80,6 +80,7 @@ mod execute;
 mod facts;
 mod finding;
 mod foreign;
+mod form;
 pub mod generate;
 mod ids;
 pub mod interpret;
@@ -126,7 +127,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
             format!("pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one piece of memory: no order keeps both");
         findings.add(Rule::Order, Some(pass), Some(b), message);
     }
-    if structure::is_well_formed(&facts, plan, &mut findings) {
+    if form::is_well_formed(&facts, plan, &mut findings) {
         let declared_of = structure::passes(&facts, plan, &mut findings);
         attachment::transient(&facts, plan, &declared_of, &mut findings);
         structure::scopes(plan, &mut findings);

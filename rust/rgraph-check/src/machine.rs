@@ -6,6 +6,8 @@
 //! before left, hand-offs between runs of different conditions are judged too.
 
 mod after;
+#[cfg(test)]
+pub(crate) mod log;
 mod pairs;
 mod state;
 
@@ -24,7 +26,7 @@ use crate::finding::{Findings, Rule};
 use crate::ids::{CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, MemoryId, NodeId, StoreId};
 use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
-pub(crate) use state::{Accessed, Exit, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
+pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
 
 /// An event that is set: its nodes, its dependency, its queue.
 type Event = (Vec<Option<NodeId>>, Barriers, QueueId);
@@ -66,7 +68,7 @@ pub(crate) struct Machine<'a> {
     pub after: Vec<Ordering>,
     /// What the exact judge of the tests asks for.
     #[cfg(test)]
-    pub log: crate::exact::Log,
+    pub log: log::Log,
 }
 
 /// The conditions of each run of the walk.
@@ -179,7 +181,7 @@ impl<'a> Machine<'a> {
             ran_at: IdVec::filled(None, facts.declared_passes.len()),
             after,
             #[cfg(test)]
-            log: crate::exact::Log::default(),
+            log: log::Log::default(),
         }
     }
 
@@ -260,13 +262,7 @@ impl<'a> Machine<'a> {
                     let host = queue == self.host && !wait.stages.is_empty();
                     let stages = if host { Stages::HOST } else { wait.stages };
                     #[cfg(test)]
-                    self.log.waits.push(crate::exact::Met {
-                        from,
-                        signal: signal.position,
-                        queue,
-                        at: self.now[queue],
-                        stages,
-                    });
+                    self.log.waits.push(log::Met { from, signal: signal.position, queue, at: self.now[queue], stages });
                     self.lanes.wait(queue, stages, &signal.clock);
                 }
                 None if wait.previous_run && self.run == 0 => {}
@@ -427,7 +423,7 @@ impl<'a> Machine<'a> {
             }
         }
         if let Some(rendering) = &self.rendering {
-            let here = |extra: &&crate::render::Extra| extra.place == place && extra.pass.is_none_or(|of| of == pass);
+            let here = |extra: &&Extra| extra.place == place && extra.pass.is_none_or(|of| of == pass);
             let extra = rendering.extra.iter().filter(here);
             made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].resource)));
         }

@@ -8,6 +8,7 @@ use rgraph_ir::resource::ResourceId;
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
 use crate::ids::{CommandId, SubresourceId};
+use crate::machine::Extra;
 use crate::machine::{Machine, Rendering};
 use crate::shape::Part;
 use crate::subresource::{Gone, StorePlace};
@@ -260,15 +261,6 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// What a render pass adds to the operations of its passes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extra {
-    pub place: StorePlace,
-    /// The pass of the plan with which it happens; `None`: with each that uses the subresource.
-    pub pass: Option<PlanPassId>,
-    pub op: Op,
 }
 
 /// The read of a load operation.

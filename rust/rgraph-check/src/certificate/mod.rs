@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
 use crate::finding::Findings;
+use crate::form;
 use crate::ids::DeclaredOf;
 use crate::structure;
 use listing::Listing;
@@ -327,7 +328,7 @@ fn list(graph: &Graph, plan: &Plan) -> Result<Listing, Refused> {
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
     let mut declared_of = DeclaredOf::new();
-    if structure::is_well_formed(&facts, plan, &mut findings) {
+    if form::is_well_formed(&facts, plan, &mut findings) {
         declared_of = structure::passes(&facts, plan, &mut findings);
     }
     if !findings.is_empty() {

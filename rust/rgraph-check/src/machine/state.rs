@@ -1,13 +1,14 @@
 //! What the machine keeps between commands: stores, the open render pass, signals, and where passes stand.
 
 use rgraph_ir::id::IdVec;
-use rgraph_ir::plan::QueueId;
+use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Clock;
 use crate::ids::{DeclaredPassId, MemoryId, StoreId, SubresourceId, UseId};
 use crate::region::Region;
 use crate::subresource::{StorePlace, SubresourceState};
+use crate::tables::Op;
 
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
@@ -29,10 +30,19 @@ pub(crate) struct Rendering {
     pub id: u32,
     pub attachments: std::ops::Range<usize>,
     /// Operations that its load and store operations add.
-    pub extra: Vec<crate::render::Extra>,
+    pub extra: Vec<Extra>,
     /// Dependencies between its subpasses, in order.
     pub regions: Vec<Region>,
     pub runs: bool,
+}
+
+/// What a render pass adds to the operations of its passes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extra {
+    pub place: StorePlace,
+    /// The pass of the plan with which it happens; `None`: with each that uses the subresource.
+    pub pass: Option<PlanPassId>,
+    pub op: Op,
 }
 
 /// A subresource of a resource whose contents somebody sees after the frame.

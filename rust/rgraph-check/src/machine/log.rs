@@ -1,0 +1,28 @@
+//! What the walk did, as the exact judge of the tests reads it.
+
+use rgraph_ir::access::Stages;
+use rgraph_ir::plan::QueueId;
+
+use crate::ids::{NodeId, StoreId, SubresourceId};
+
+/// A wait that was met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    pub from: QueueId,
+    /// Position of the signal on its queue.
+    pub signal: u32,
+    pub queue: QueueId,
+    pub at: u32,
+    pub stages: Stages,
+}
+
+/// A node and, where it has one, what it is about: a store and its subresources.
+pub(crate) type Cover = (NodeId, Option<(StoreId, Vec<SubresourceId>)>);
+
+/// What the walk did, besides its operations and nodes.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub waits: Vec<Met>,
+    /// Barriers: the node, and store and subresources where it names some.
+    pub covers: Vec<Cover>,
+}
