@@ -7,7 +7,7 @@ use ash::vk;
 use rgraph_plan::access::Usage;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{Id, IdVec};
-use rgraph_plan::plan::{HeapId, Plan, PlanKind, PlanLife};
+use rgraph_plan::plan::{HeapId, Placement, Plan, PlanKind, PlanLife};
 use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -51,6 +51,15 @@ pub(crate) struct Placer<'a> {
     pub begins: Vec<(ResourceId, Begin)>,
 }
 
+/// A memory at its place in a heap of the plan.
+#[derive(Clone, Copy)]
+struct Planned {
+    memory: ResourceId,
+    heap: HeapId,
+    offset: u64,
+    size: u64,
+}
+
 pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
 
 impl<'a> Placer<'a> {
@@ -73,18 +82,17 @@ impl<'a> Placer<'a> {
     }
 
     pub fn place(&mut self) -> Result<Placed, Error> {
+        let used = self.usages(&self.workload.graph);
+        let hosts = self.seen_by_host();
+        let mut places: IdVec<ResourceId, Place> = self.plan.resources.ids().map(|_| Place::Unused).collect();
+        let arenas = self.place_in_heaps(&used, &hosts, &mut places)?;
+        self.place_alone(&used, &hosts, &mut places)?;
+        Ok((places, arenas))
+    }
+
+    /// Memories that passes of the host use.
+    fn seen_by_host(&self) -> IdVec<ResourceId, bool> {
         let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
-        let used = self.usages(graph);
-        let mut places: IdVec<ResourceId, Place> = plan.resources.ids().map(|_| Place::Unused).collect();
-        let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
-        // A memory may be placed under any of its names, all of one size.
-        let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
-        for placement in &plan.memory.placements {
-            let memory = scene.memory[placement.resource];
-            if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
-                memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
-            }
-        }
         let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
             let accesses = scene.of(pass).iter();
@@ -101,34 +109,55 @@ impl<'a> Placer<'a> {
                 seen[home] |= seen[scene.memory[scene.resource_of[id]]];
             }
         }
-        let host = |memory: ResourceId| seen[memory];
+        seen
+    }
+
+    /// Memories that the plan places, once each: a memory may be placed under any of its names, all of one size.
+    fn planned(&self) -> Vec<Planned> {
+        let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, self.plan.resources.len());
+        let mut out = Vec::new();
+        for &Placement { resource, heap, offset, size } in &self.plan.memory.placements {
+            let memory = self.scene.memory[resource];
+            if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
+                out.push(Planned { memory, heap, offset, size });
+            }
+        }
+        out
+    }
+
+    /// Makes what the plan places in heaps: in one arena per heap, or alone where the driver or the host wants it so.
+    fn place_in_heaps(
+        &mut self,
+        used: &IdVec<ResourceId, Usages>,
+        hosts: &IdVec<ResourceId, bool>,
+        places: &mut IdVec<ResourceId, Place>,
+    ) -> Result<Vec<Arc<Arena>>, Error> {
+        let plan = self.plan;
+        let memories = self.planned();
+        let unified = self.shared.unified;
         // Where the host cannot see the device's memory, only a heap of the host's holds what both use.
-        let apart = |memory: ResourceId, heap: HeapId| {
-            host(memory) && !self.shared.unified && !plan.memory.heaps[heap].memory_type.contains("host")
-        };
+        let apart =
+            |one: &Planned| hosts[one.memory] && !unified && !plan.memory.heaps[one.heap].memory_type.contains("host");
         let mut alone: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
-        for &(memory, ..) in &memories {
+        for &Planned { memory, .. } in &memories {
             alone[memory] = self.is_dedicated(memory, used[memory])?;
         }
         let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
         for heap in plan.memory.heaps.ids() {
-            let here = |one: &&(ResourceId, u32, u64, u64)| {
-                one.1 as usize == heap.index() && !apart(one.0, heap) && !alone[one.0]
-            };
+            let here = |one: &&Planned| one.heap == heap && !apart(one) && !alone[one.memory];
             let here: Vec<_> = memories.iter().filter(here).copied().collect();
-            let arena = self.arena(heap, &here, &used, here.iter().any(|one| host(one.0)))?;
+            let arena = self.arena(heap, &here, used, here.iter().any(|one| hosts[one.memory]))?;
             arenas.push(arena);
         }
-        for &(memory, heap, offset, size) in &memories {
+        for one in &memories {
+            let &Planned { memory, heap, offset, size } = one;
             let name = plan.resource_name(memory);
             let kind = plan.resources[memory].kind;
             let concurrent = self.concurrent(memory);
             let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
-            let fits = needs.size <= size
-                && offset % needs.alignment.max(1) == 0
-                && !apart(memory, HeapId::new(heap as usize));
+            let fits = needs.size <= size && offset % needs.alignment.max(1) == 0 && !apart(one);
             let shares = |arena: &&Arc<Arena>| fits && !alone[memory] && arena.allows(needs.memory_type_bits);
-            let arena = arenas[heap as usize].as_ref().filter(shares);
+            let arena = arenas[heap.index()].as_ref().filter(shares);
             let physical = match arena {
                 Some(arena) => {
                     PhysicalResource::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?
@@ -138,7 +167,7 @@ impl<'a> Placer<'a> {
                         let why = "the plan's place does not suit the device";
                         self.notes.push(format!("\"{name}\" has memory of its own: {why}"));
                     }
-                    let domain = match host(memory) {
+                    let domain = match hosts[memory] {
                         true => Domain::Cached,
                         false if plan.resources[memory].transient_attachment => Domain::Lazy,
                         false => Domain::Device,
@@ -148,6 +177,17 @@ impl<'a> Placer<'a> {
             };
             places[memory] = Place::Fixed(physical);
         }
+        Ok(arenas.into_iter().flatten().collect())
+    }
+
+    /// Makes what has memory of its own: fresh, lasting and remembered resources, and places of imports.
+    fn place_alone(
+        &mut self,
+        used: &IdVec<ResourceId, Usages>,
+        hosts: &IdVec<ResourceId, bool>,
+        places: &mut IdVec<ResourceId, Place>,
+    ) -> Result<(), Error> {
+        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
         for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
             if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
                 continue;
@@ -162,7 +202,7 @@ impl<'a> Placer<'a> {
             }
             let domain = match plan.resources[memory].memory_domain {
                 Some(chosen) => Domain::Chosen(chosen),
-                None if host(memory) => Domain::Cached,
+                None if hosts[memory] => Domain::Cached,
                 None => Domain::Device,
             };
             let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
@@ -170,12 +210,12 @@ impl<'a> Placer<'a> {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
                 let kind = plan.resources[memory].kind;
                 let physical = PhysicalResource::new(self.shared, &name, kind, used[memory], domain, concurrent)?;
-                if host(memory) && physical.mapped().is_none() {
+                if hosts[memory] && physical.mapped().is_none() {
                     return Err(unseen(&name, domain));
                 }
                 Ok(physical)
             };
-            if let Some(place) = self.inherited(memory, used[memory], host(memory)) {
+            if let Some(place) = self.inherited(memory, used[memory], hosts[memory]) {
                 places[memory] = place;
                 continue;
             }
@@ -192,7 +232,7 @@ impl<'a> Placer<'a> {
                 }
             };
         }
-        Ok((places, arenas.into_iter().flatten().collect()))
+        Ok(())
     }
 
     /// The place that another compiled graph has for a memory that lasts, if it suits.
@@ -269,14 +309,14 @@ impl<'a> Placer<'a> {
     fn arena(
         &mut self,
         heap: HeapId,
-        here: &[(ResourceId, u32, u64, u64)],
+        here: &[Planned],
         used: &IdVec<ResourceId, Usages>,
         host: bool,
     ) -> Result<Option<Arc<Arena>>, Error> {
         let mut types = u32::MAX;
         let mut alignment = self.shared.limits.buffer_image_granularity.max(256);
         let mut end = 0;
-        for &(memory, _, offset, size) in here {
+        for &Planned { memory, offset, size, .. } in here {
             let name = self.plan.resource_name(memory);
             let needs =
                 self.shared.measure(name, self.plan.resources[memory].kind, used[memory], self.concurrent(memory))?;

@@ -280,42 +280,7 @@ impl Prepared {
         let (places, arenas) = placer.place()?;
         let begins = std::mem::take(&mut placer.begins);
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
-        let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
-        binder.make_ahead(&workload.works)?;
-        let mut recorded = Vec::new();
-        let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
-        for pass in plan.live() {
-            let Some(declared) = scene.pass_of[pass] else {
-                binder.add_inserted(pass, &mut packets);
-                continue;
-            };
-            match workload.works.get(&declared) {
-                None => {}
-                Some(Work::Steps(steps)) => binder.add(pass, steps, &mut packets)?,
-                Some(Work::Record(_)) => recorded.push(pass),
-                Some(Work::Raw(_)) if plan.passes[pass].queue.is_none() => {
-                    return binder.wrong(
-                        pass,
-                        "records Vulkan commands, and its queue is the CPU's",
-                        "use another queue",
-                    );
-                }
-                Some(Work::Raw(work)) => {
-                    if raw.is_empty() {
-                        raw = IdVec::filled(None, plan.passes.len());
-                    }
-                    raw[pass] = Some(work.clone());
-                }
-                Some(Work::Host(_)) if plan.passes[pass].queue.is_some() => {
-                    return binder.wrong(
-                        pass,
-                        "has a host function, and its queue is not the CPU's",
-                        "use queue \"cpu\"",
-                    );
-                }
-                Some(Work::Host(_)) => {}
-            }
-        }
+        let Works { packets, recorded, raw } = bind_works(&binder, &workload.works)?;
         let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
         let changing = raw.iter_ids().filter(|(_, work)| work.as_ref().is_some_and(|work| !work.is_static()));
         let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
@@ -339,25 +304,14 @@ impl Prepared {
         });
         let named = shared.labels.is_some().then(|| plan.passes.ids()).into_iter().flatten();
         let labels = named.map(|pass| c_string(plan.pass_name(pass))).collect();
-        let mut signals = HashMap::new();
-        for (id, batch) in plan.batches.iter_ids() {
-            if let Some(value) = batch.signal {
-                signals.insert((batch.queue.map_or(plan.queues.len(), Id::index), value), id);
-            }
-        }
+        let signals = signals(&plan);
         let events = plan.commands.iter().filter_map(|command| match command {
             Command::SetEvent(event, _) => Some(event.index() as u32 + 1),
             _ => None,
         });
         let events = events.max().unwrap_or(0);
         let released = released(&plan);
-        let import = |(home, place): (ResourceId, &Place)| {
-            let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
-            let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
-            let bound = matches!(place, Place::Import(..));
-            (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
-        };
-        let imports = places.iter_ids().filter_map(import).collect();
+        let imports = imports(&workload, &scene, &places);
         let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
         Ok(Self {
             shared: shared.clone(),
@@ -491,6 +445,69 @@ fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, 
         }
     }
     (all, uses)
+}
+
+/// What is recorded for the passes of a plan.
+struct Works {
+    packets: Packets,
+    recorded: Vec<PlanPassId>,
+    raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>>,
+}
+
+/// Makes pipelines and turns the steps of passes into packets; refuses work on a queue that cannot do it.
+fn bind_works(binder: &Binder<'_>, works: &crate::work::Works) -> Result<Works, Error> {
+    let mut packets =
+        Packets { of_pass: IdVec::filled(Span::default(), binder.plan.passes.len()), ..Packets::default() };
+    binder.make_ahead(works)?;
+    let mut recorded = Vec::new();
+    let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
+    for pass in binder.plan.live() {
+        let Some(declared) = binder.scene.pass_of[pass] else {
+            binder.add_inserted(pass, &mut packets);
+            continue;
+        };
+        match works.get(&declared) {
+            None => {}
+            Some(Work::Steps(steps)) => binder.add(pass, steps, &mut packets)?,
+            Some(Work::Record(_)) => recorded.push(pass),
+            Some(Work::Raw(_)) if binder.plan.passes[pass].queue.is_none() => {
+                return binder.wrong(pass, "records Vulkan commands, and its queue is the CPU's", "use another queue");
+            }
+            Some(Work::Raw(work)) => {
+                if raw.is_empty() {
+                    raw = IdVec::filled(None, binder.plan.passes.len());
+                }
+                raw[pass] = Some(work.clone());
+            }
+            Some(Work::Host(_)) if binder.plan.passes[pass].queue.is_some() => {
+                return binder.wrong(pass, "has a host function, and its queue is not the CPU's", "use queue \"cpu\"");
+            }
+            Some(Work::Host(_)) => {}
+        }
+    }
+    Ok(Works { packets, recorded, raw })
+}
+
+/// The batch that signals a value of a queue (the host after the last).
+fn signals(plan: &Plan) -> HashMap<(usize, u32), BatchId> {
+    let mut signals = HashMap::new();
+    for (id, batch) in plan.batches.iter_ids() {
+        if let Some(value) = batch.signal {
+            signals.insert((batch.queue.map_or(plan.queues.len(), Id::index), value), id);
+        }
+    }
+    signals
+}
+
+/// What the caller gives.
+fn imports(workload: &Workload, scene: &Scene, places: &IdVec<ResourceId, Place>) -> Vec<Import> {
+    let import = |(home, place): (ResourceId, &Place)| {
+        let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
+        let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
+        let bound = matches!(place, Place::Import(..));
+        (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
+    };
+    places.iter_ids().filter_map(import).collect()
 }
 
 /// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.

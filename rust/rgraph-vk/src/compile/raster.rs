@@ -34,27 +34,7 @@ pub(crate) fn create(
             DeviceError::new(Code::Missing, "the device cannot draw unfilled primitives", "draw them filled").into()
         );
     }
-    let bindings: Vec<_> = vertex
-        .iter()
-        .zip(0..)
-        .map(|((stride, per_instance, _), binding)| vk::VertexInputBindingDescription {
-            binding,
-            stride: *stride,
-            input_rate: if *per_instance { vk::VertexInputRate::INSTANCE } else { vk::VertexInputRate::VERTEX },
-        })
-        .collect();
-    let attributes: Vec<_> = vertex
-        .iter()
-        .zip(0..)
-        .flat_map(|((_, _, attributes), binding)| {
-            attributes.iter().map(move |(location, format, offset)| vk::VertexInputAttributeDescription {
-                location: *location,
-                binding,
-                format: convert::vertex_format(*format),
-                offset: *offset,
-            })
-        })
-        .collect();
+    let (bindings, attributes) = vertex_input(vertex);
     let input = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&bindings)
         .vertex_attribute_descriptions(&attributes);
@@ -70,53 +50,12 @@ pub(crate) fn create(
         Topology::TriangleStrip => vk::PrimitiveTopology::TRIANGLE_STRIP,
     });
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    let [bias, slope] = state.depth_bias.unwrap_or_default().map(f32::from_bits);
-    let rasterization = vk::PipelineRasterizationStateCreateInfo::default()
-        .polygon_mode(if state.filled { vk::PolygonMode::FILL } else { vk::PolygonMode::LINE })
-        .cull_mode(match state.cull {
-            Cull::None => vk::CullModeFlags::NONE,
-            Cull::Front => vk::CullModeFlags::FRONT,
-            Cull::Back => vk::CullModeFlags::BACK,
-        })
-        .front_face(if state.clockwise { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE })
-        .depth_bias_enable(state.depth_bias.is_some())
-        .depth_bias_constant_factor(bias)
-        .depth_bias_slope_factor(slope)
-        .line_width(1.0);
+    let rasterization = rasterization(state);
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(convert::samples(targets.samples))
         .alpha_to_coverage_enable(state.alpha_to_coverage);
-    let format_aspects = targets.depth_aspects;
-    let (aspects, written) = (format_aspects & targets.depth_tests, format_aspects & targets.depth_writes);
-    let compare_op = state.depth_compare.unwrap_or(Compare::LessEqual);
-    let writes = state.depth_write && written.contains(Aspects::DEPTH);
-    let stencil = state.stencil.filter(|_| aspects.contains(Aspects::STENCIL));
-    let mut depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(aspects.contains(Aspects::DEPTH))
-        .depth_write_enable(writes)
-        .depth_compare_op(compare(compare_op))
-        .stencil_test_enable(stencil.is_some());
-    if let Some([front, back]) = stencil {
-        let read_only = !written.contains(Aspects::STENCIL);
-        depth = depth.front(face(front, read_only)).back(face(back, read_only));
-    }
-    let blends: Vec<_> = targets
-        .colors
-        .iter()
-        .enumerate()
-        .map(|(at, format)| {
-            // Blending is said by the pass's own outputs.
-            let own = if targets.remap.is_empty() {
-                Some(at)
-            } else {
-                targets.remap.iter().position(|to| *to as usize == at)
-            };
-            let own = own.filter(|_| outputs.contains(&(at as u32)) && format.is_some());
-            let Some(own) = own else { return blend(None, 0) };
-            let mask = state.write_mask.get(own).copied().unwrap_or(0xf);
-            blend(state.blend.get(own).copied().flatten(), mask)
-        })
-        .collect();
+    let depth = depth_stencil(state, targets);
+    let blends = blends(state, targets, outputs);
     if features.independent_blend != vk::TRUE && !blends.windows(2).all(|pair| is_alike(pair[0], pair[1])) {
         let message = "the device has no independentBlend, and targets of a draw blend or are written differently";
         let help = "blend and write all targets alike, or make \
@@ -129,7 +68,7 @@ pub(crate) fn create(
     let formats: Vec<_> =
         targets.colors.iter().map(|format| format.map_or(vk::Format::UNDEFINED, convert::format)).collect();
     let depth_format = targets.depth.map_or(vk::Format::UNDEFINED, convert::format);
-    let of = |aspect| if format_aspects.contains(aspect) { depth_format } else { vk::Format::UNDEFINED };
+    let of = |aspect| if targets.depth_aspects.contains(aspect) { depth_format } else { vk::Format::UNDEFINED };
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
         .color_attachment_formats(&formats)
         .depth_attachment_format(of(Aspects::DEPTH))
@@ -153,6 +92,90 @@ pub(crate) fn create(
     // SAFETY: all that the info points to lives until the call returns; the cache is internally synchronised.
     let made = unsafe { device.create_graphics_pipelines(cache, &[info], device.host()) };
     first_pipeline(made).called("vkCreateGraphicsPipelines")
+}
+
+/// How vertex buffers are read: the buffers, and what lies in them.
+fn vertex_input(
+    vertex: &[VertexKey],
+) -> (Vec<vk::VertexInputBindingDescription>, Vec<vk::VertexInputAttributeDescription>) {
+    let bindings: Vec<_> = vertex
+        .iter()
+        .zip(0..)
+        .map(|((stride, per_instance, _), binding)| vk::VertexInputBindingDescription {
+            binding,
+            stride: *stride,
+            input_rate: if *per_instance { vk::VertexInputRate::INSTANCE } else { vk::VertexInputRate::VERTEX },
+        })
+        .collect();
+    let attributes: Vec<_> = vertex
+        .iter()
+        .zip(0..)
+        .flat_map(|((_, _, attributes), binding)| {
+            attributes.iter().map(move |(location, format, offset)| vk::VertexInputAttributeDescription {
+                location: *location,
+                binding,
+                format: convert::vertex_format(*format),
+                offset: *offset,
+            })
+        })
+        .collect();
+    (bindings, attributes)
+}
+
+fn rasterization(state: &RasterState) -> vk::PipelineRasterizationStateCreateInfo<'static> {
+    let [bias, slope] = state.depth_bias.unwrap_or_default().map(f32::from_bits);
+    vk::PipelineRasterizationStateCreateInfo::default()
+        .polygon_mode(if state.filled { vk::PolygonMode::FILL } else { vk::PolygonMode::LINE })
+        .cull_mode(match state.cull {
+            Cull::None => vk::CullModeFlags::NONE,
+            Cull::Front => vk::CullModeFlags::FRONT,
+            Cull::Back => vk::CullModeFlags::BACK,
+        })
+        .front_face(if state.clockwise { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE })
+        .depth_bias_enable(state.depth_bias.is_some())
+        .depth_bias_constant_factor(bias)
+        .depth_bias_slope_factor(slope)
+        .line_width(1.0)
+}
+
+/// Tests of depth and stencil. Aspects that the pass does not access are neither tested nor written.
+fn depth_stencil(state: &RasterState, targets: &Targets) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
+    let format_aspects = targets.depth_aspects;
+    let (aspects, written) = (format_aspects & targets.depth_tests, format_aspects & targets.depth_writes);
+    let compare_op = state.depth_compare.unwrap_or(Compare::LessEqual);
+    let writes = state.depth_write && written.contains(Aspects::DEPTH);
+    let stencil = state.stencil.filter(|_| aspects.contains(Aspects::STENCIL));
+    let mut depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(aspects.contains(Aspects::DEPTH))
+        .depth_write_enable(writes)
+        .depth_compare_op(compare(compare_op))
+        .stencil_test_enable(stencil.is_some());
+    if let Some([front, back]) = stencil {
+        let read_only = !written.contains(Aspects::STENCIL);
+        depth = depth.front(face(front, read_only)).back(face(back, read_only));
+    }
+    depth
+}
+
+/// How each colour target is blended and written.
+fn blends(state: &RasterState, targets: &Targets, outputs: &[u32]) -> Vec<vk::PipelineColorBlendAttachmentState> {
+    targets
+        .colors
+        .iter()
+        .enumerate()
+        .map(|(at, format)| {
+            // Blending is said by the pass's own outputs.
+            let own = if targets.remap.is_empty() {
+                Some(at)
+            } else {
+                targets.remap.iter().position(|to| *to as usize == at)
+            };
+            let own = own.filter(|_| outputs.contains(&(at as u32)) && format.is_some());
+            let Some(own) = own else { return blend(None, 0) };
+            let mask = state.write_mask.get(own).copied().unwrap_or(0xf);
+            blend(state.blend.get(own).copied().flatten(), mask)
+        })
+        .collect()
 }
 
 /// Whether two targets blend in the same way.

@@ -155,20 +155,7 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
     };
     match transfer {
         Transfer::CopyBuffer { from, from_offset, to, to_offset, size } => {
-            let (from, a) = bytes(binder, pass, (*from, *from_offset), source)?;
-            let (to, b) = bytes(binder, pass, (*to, *to_offset), destination)?;
-            let rest = a[1].saturating_sub(*from_offset).min(b[1].saturating_sub(*to_offset));
-            let size = size.unwrap_or(rest);
-            if size == 0 || size > rest || *from_offset < a[0] || *to_offset < b[0] {
-                let (f, t) = (binder.plan.resource_name(from), binder.plan.resource_name(to));
-                let says = format!("copies {size} bytes of \"{f}\" to \"{t}\", and {rest} are within both");
-                return binder.wrong(pass, &says, "stay within the declared ranges");
-            }
-            if binder.scene.same(from, to) && overlap(*from_offset, *to_offset, size) {
-                return binder.wrong(pass, "copies between overlapping ranges of one buffer", "copy through another");
-            }
-            let region = vk::BufferCopy { src_offset: *from_offset, dst_offset: *to_offset, size };
-            Ok(Ready::CopyBuffer(from, to, region))
+            copy_buffer(binder, pass, [(*from, *from_offset), (*to, *to_offset)], *size)
         }
         Transfer::CopyImage { from, to } => {
             let a = side(binder, pass, from, source, false, None)?;
@@ -244,6 +231,29 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
             Ok(Ready::Resolve([a.at(), b.at()], region))
         }
     }
+}
+
+/// A copy between bytes of buffers: from, to.
+fn copy_buffer(
+    binder: &Binder<'_>,
+    pass: PlanPassId,
+    [(from, from_offset), (to, to_offset)]: [(ResourceId, u64); 2],
+    size: Option<u64>,
+) -> Result<Ready, Error> {
+    let (from, a) = bytes(binder, pass, (from, from_offset), (Usage::TransferSrc, Kind::Copy))?;
+    let (to, b) = bytes(binder, pass, (to, to_offset), (Usage::TransferDst, Kind::Copy))?;
+    let rest = a[1].saturating_sub(from_offset).min(b[1].saturating_sub(to_offset));
+    let size = size.unwrap_or(rest);
+    if size == 0 || size > rest || from_offset < a[0] || to_offset < b[0] {
+        let (f, t) = (binder.plan.resource_name(from), binder.plan.resource_name(to));
+        let says = format!("copies {size} bytes of \"{f}\" to \"{t}\", and {rest} are within both");
+        return binder.wrong(pass, &says, "stay within the declared ranges");
+    }
+    if binder.scene.same(from, to) && overlap(from_offset, to_offset, size) {
+        return binder.wrong(pass, "copies between overlapping ranges of one buffer", "copy through another");
+    }
+    let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size };
+    Ok(Ready::CopyBuffer(from, to, region))
 }
 
 fn overlap(a: u64, b: u64, size: u64) -> bool {

@@ -145,30 +145,9 @@ pub(crate) struct Created {
     pub clock: Option<&'static CStr>,
 }
 
-/// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
-/// computes, no draw that a user asks for reaches outside of its buffer.
-pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, windows: bool) -> Result<Created, Error> {
-    let instance = context.raw();
-    // SAFETY: the physical device is of this instance.
-    let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
-    let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
-    let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
-    let clock = clock::extension(context, device.raw, |name| physical::has_extension(&extensions, name));
-    let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
-    let present_wait = shown.contains(&khr::present_wait::NAME);
-    let mesh = has_mesh_shaders(context, device, &extensions);
-    let rays = has_rays(context, device, &extensions);
-    let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
-    let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
-    let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
-    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
-    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
-    let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
-    let mut has =
-        vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12).push_next(&mut has13);
-    // SAFETY: the device is of version 1.3, so it knows the structs.
-    unsafe { instance.get_physical_device_features2(device.raw, &mut has) };
-    let core = vk::PhysicalDeviceFeatures {
+/// Features of the core that a device gets: all that it has, but sparse memory.
+fn without_sparse_memory(has: vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
+    vk::PhysicalDeviceFeatures {
         sparse_binding: vk::FALSE,
         sparse_residency_buffer: vk::FALSE,
         sparse_residency_image2_d: vk::FALSE,
@@ -178,9 +157,12 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         sparse_residency8_samples: vk::FALSE,
         sparse_residency16_samples: vk::FALSE,
         sparse_residency_aliased: vk::FALSE,
-        ..has.features
-    };
-    let mut want11 = vk::PhysicalDeviceVulkan11Features::default()
+        ..has
+    }
+}
+
+fn wanted_of_1_1(has11: &vk::PhysicalDeviceVulkan11Features<'_>) -> vk::PhysicalDeviceVulkan11Features<'static> {
+    vk::PhysicalDeviceVulkan11Features::default()
         .storage_buffer16_bit_access(has11.storage_buffer16_bit_access == vk::TRUE)
         .uniform_and_storage_buffer16_bit_access(has11.uniform_and_storage_buffer16_bit_access == vk::TRUE)
         .storage_push_constant16(has11.storage_push_constant16 == vk::TRUE)
@@ -188,8 +170,14 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         .variable_pointers_storage_buffer(has11.variable_pointers_storage_buffer == vk::TRUE)
         .variable_pointers(has11.variable_pointers == vk::TRUE)
         .multiview(has11.multiview == vk::TRUE)
-        .shader_draw_parameters(has11.shader_draw_parameters == vk::TRUE);
-    let mut want12 = vk::PhysicalDeviceVulkan12Features::default()
+        .shader_draw_parameters(has11.shader_draw_parameters == vk::TRUE)
+}
+
+fn wanted_of_1_2(
+    has12: &vk::PhysicalDeviceVulkan12Features<'_>,
+    rays: Rays,
+) -> vk::PhysicalDeviceVulkan12Features<'static> {
+    vk::PhysicalDeviceVulkan12Features::default()
         .timeline_semaphore(true)
         .host_query_reset(has12.host_query_reset == vk::TRUE)
         .shader_float16(has12.shader_float16 == vk::TRUE)
@@ -240,8 +228,11 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         .buffer_device_address(rays.structures)
         .shader_output_layer(has12.shader_output_layer == vk::TRUE)
         .shader_output_viewport_index(has12.shader_output_viewport_index == vk::TRUE)
-        .separate_depth_stencil_layouts(has12.separate_depth_stencil_layouts == vk::TRUE);
-    let mut want13 = vk::PhysicalDeviceVulkan13Features::default()
+        .separate_depth_stencil_layouts(has12.separate_depth_stencil_layouts == vk::TRUE)
+}
+
+fn wanted_of_1_3(has13: &vk::PhysicalDeviceVulkan13Features<'_>) -> vk::PhysicalDeviceVulkan13Features<'static> {
+    vk::PhysicalDeviceVulkan13Features::default()
         .synchronization2(true)
         .dynamic_rendering(true)
         .maintenance4(true)
@@ -250,22 +241,54 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         .shader_terminate_invocation(has13.shader_terminate_invocation == vk::TRUE)
         .shader_integer_dot_product(has13.shader_integer_dot_product == vk::TRUE)
         .subgroup_size_control(has13.subgroup_size_control == vk::TRUE)
-        .shader_demote_to_helper_invocation(has13.shader_demote_to_helper_invocation == vk::TRUE);
+        .shader_demote_to_helper_invocation(has13.shader_demote_to_helper_invocation == vk::TRUE)
+}
+
+/// Number of queues by family.
+fn queue_counts(profile: &Profile) -> Vec<(u32, usize)> {
+    let mut counts: Vec<(u32, usize)> = Vec::new();
+    for queue in expanded_queues(profile) {
+        match counts.iter_mut().find(|(family, _)| *family == queue.family) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((queue.family, 1)),
+        }
+    }
+    counts
+}
+
+/// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
+/// computes, no draw that a user asks for reaches outside of its buffer.
+pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, windows: bool) -> Result<Created, Error> {
+    let instance = context.raw();
+    // SAFETY: the physical device is of this instance.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
+    let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
+    let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
+    let clock = clock::extension(context, device.raw, |name| physical::has_extension(&extensions, name));
+    let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
+    let present_wait = shown.contains(&khr::present_wait::NAME);
+    let mesh = has_mesh_shaders(context, device, &extensions);
+    let rays = has_rays(context, device, &extensions);
+    let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
+    let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
+    let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
+    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
+    let mut has =
+        vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12).push_next(&mut has13);
+    // SAFETY: the device is of version 1.3, so it knows the structs.
+    unsafe { instance.get_physical_device_features2(device.raw, &mut has) };
+    let core = without_sparse_memory(has.features);
+    let mut want11 = wanted_of_1_1(&has11);
+    let mut want12 = wanted_of_1_2(&has12, rays);
+    let mut want13 = wanted_of_1_3(&has13);
     let mut want = vk::PhysicalDeviceFeatures2::default()
         .features(core)
         .push_next(&mut want11)
         .push_next(&mut want12)
         .push_next(&mut want13);
-    let counts: Vec<(u32, usize)> = {
-        let mut counts: Vec<(u32, usize)> = Vec::new();
-        for queue in expanded_queues(profile) {
-            match counts.iter_mut().find(|(family, _)| *family == queue.family) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((queue.family, 1)),
-            }
-        }
-        counts
-    };
+    let counts = queue_counts(profile);
     let priorities = vec![1.0; counts.iter().map(|(_, count)| *count).max().unwrap_or(0)];
     let queues: Vec<_> = counts
         .iter()

@@ -32,6 +32,14 @@ unsafe impl Send for EnabledFeatures {}
 // SAFETY: as above.
 unsafe impl Sync for EnabledFeatures {}
 
+/// A struct of a chain as what it is.
+macro_rules! read {
+    ($base:ident, $kind:ident) => {
+        // SAFETY: it is of that type.
+        unsafe { &*std::ptr::from_ref($base).cast::<vk::$kind<'_>>() }
+    };
+}
+
 /// Finds a field by Vulkan's name of it.
 macro_rules! by_name {
     ($($part:ident: $($field:ident)+;)+) => {
@@ -111,23 +119,16 @@ impl EnabledFeatures {
     /// It is of the type that it says.
     unsafe fn add(&mut self, base: &vk::BaseInStructure<'_>) {
         use vk::StructureType as T;
-        let at = std::ptr::from_ref(base);
-        macro_rules! read {
-            ($kind:ident) => {
-                // SAFETY: it is of that type.
-                unsafe { &*at.cast::<vk::$kind<'_>>() }
-            };
-        }
         let (v11, v12, v13) = (&mut self.v11, &mut self.v12, &mut self.v13);
         match base.s_type {
-            T::PHYSICAL_DEVICE_FEATURES_2 => self.core = read!(PhysicalDeviceFeatures2).features,
+            T::PHYSICAL_DEVICE_FEATURES_2 => self.core = read!(base, PhysicalDeviceFeatures2).features,
             T::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES => {
-                add!(v11, read!(PhysicalDeviceVulkan11Features),
+                add!(v11, read!(base, PhysicalDeviceVulkan11Features),
                     storage_buffer16_bit_access uniform_and_storage_buffer16_bit_access storage_push_constant16
                     storage_input_output16 multiview shader_draw_parameters);
             }
             T::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
-                add!(v12, read!(PhysicalDeviceVulkan12Features),
+                add!(v12, read!(base, PhysicalDeviceVulkan12Features),
                     timeline_semaphore host_query_reset shader_float16 shader_int8 storage_buffer8_bit_access
                     uniform_and_storage_buffer8_bit_access storage_push_constant8 shader_buffer_int64_atomics
                     vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts
@@ -138,30 +139,30 @@ impl EnabledFeatures {
                     shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing);
             }
             T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
-                add!(v13, read!(PhysicalDeviceVulkan13Features),
+                add!(v13, read!(base, PhysicalDeviceVulkan13Features),
                     synchronization2 dynamic_rendering maintenance4 shader_zero_initialize_workgroup_memory);
             }
             T::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES => {
-                add!(v11, read!(PhysicalDevice16BitStorageFeatures),
+                add!(v11, read!(base, PhysicalDevice16BitStorageFeatures),
                     storage_buffer16_bit_access uniform_and_storage_buffer16_bit_access storage_push_constant16
                     storage_input_output16);
             }
-            T::PHYSICAL_DEVICE_MULTIVIEW_FEATURES => add!(v11, read!(PhysicalDeviceMultiviewFeatures), multiview),
+            T::PHYSICAL_DEVICE_MULTIVIEW_FEATURES => add!(v11, read!(base, PhysicalDeviceMultiviewFeatures), multiview),
             T::PHYSICAL_DEVICE_SHADER_DRAW_PARAMETERS_FEATURES => {
-                add!(v11, read!(PhysicalDeviceShaderDrawParametersFeatures), shader_draw_parameters);
+                add!(v11, read!(base, PhysicalDeviceShaderDrawParametersFeatures), shader_draw_parameters);
             }
             T::PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES => {
-                add!(v12, read!(PhysicalDevice8BitStorageFeatures),
+                add!(v12, read!(base, PhysicalDevice8BitStorageFeatures),
                     storage_buffer8_bit_access uniform_and_storage_buffer8_bit_access storage_push_constant8);
             }
             T::PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES => {
-                add!(v12, read!(PhysicalDeviceShaderFloat16Int8Features), shader_float16 shader_int8);
+                add!(v12, read!(base, PhysicalDeviceShaderFloat16Int8Features), shader_float16 shader_int8);
             }
             T::PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES => {
-                add!(v12, read!(PhysicalDeviceShaderAtomicInt64Features), shader_buffer_int64_atomics);
+                add!(v12, read!(base, PhysicalDeviceShaderAtomicInt64Features), shader_buffer_int64_atomics);
             }
             T::PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_FEATURES => {
-                add!(v12, read!(PhysicalDeviceDescriptorIndexingFeatures), runtime_descriptor_array
+                add!(v12, read!(base, PhysicalDeviceDescriptorIndexingFeatures), runtime_descriptor_array
                     shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
                     shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
                     shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
@@ -169,54 +170,70 @@ impl EnabledFeatures {
                     shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing);
             }
             T::PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES => {
-                add!(v12, read!(PhysicalDeviceVulkanMemoryModelFeatures), vulkan_memory_model);
+                add!(v12, read!(base, PhysicalDeviceVulkanMemoryModelFeatures), vulkan_memory_model);
             }
             T::PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES => {
-                add!(v12, read!(PhysicalDeviceHostQueryResetFeatures), host_query_reset);
+                add!(v12, read!(base, PhysicalDeviceHostQueryResetFeatures), host_query_reset);
             }
             T::PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES => {
-                add!(v12, read!(PhysicalDeviceTimelineSemaphoreFeatures), timeline_semaphore);
+                add!(v12, read!(base, PhysicalDeviceTimelineSemaphoreFeatures), timeline_semaphore);
             }
             T::PHYSICAL_DEVICE_SEPARATE_DEPTH_STENCIL_LAYOUTS_FEATURES => {
-                add!(v12, read!(PhysicalDeviceSeparateDepthStencilLayoutsFeatures), separate_depth_stencil_layouts);
+                add!(
+                    v12,
+                    read!(base, PhysicalDeviceSeparateDepthStencilLayoutsFeatures),
+                    separate_depth_stencil_layouts
+                );
             }
             T::PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES => {
-                add!(v13, read!(PhysicalDeviceSynchronization2Features), synchronization2);
+                add!(v13, read!(base, PhysicalDeviceSynchronization2Features), synchronization2);
             }
             T::PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES => {
-                add!(v13, read!(PhysicalDeviceDynamicRenderingFeatures), dynamic_rendering);
+                add!(v13, read!(base, PhysicalDeviceDynamicRenderingFeatures), dynamic_rendering);
             }
             T::PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES => {
-                add!(v13, read!(PhysicalDeviceMaintenance4Features), maintenance4);
+                add!(v13, read!(base, PhysicalDeviceMaintenance4Features), maintenance4);
             }
             T::PHYSICAL_DEVICE_ZERO_INITIALIZE_WORKGROUP_MEMORY_FEATURES => {
                 add!(
                     v13,
-                    read!(PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures),
+                    read!(base, PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures),
                     shader_zero_initialize_workgroup_memory
                 );
             }
-            T::PHYSICAL_DEVICE_MESH_SHADER_FEATURES_EXT => {
-                add!(self.mesh, read!(PhysicalDeviceMeshShaderFeaturesEXT), mesh_shader task_shader);
-            }
             T::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES => {
-                add!(v12, read!(PhysicalDeviceBufferDeviceAddressFeatures), buffer_device_address);
+                add!(v12, read!(base, PhysicalDeviceBufferDeviceAddressFeatures), buffer_device_address);
+            }
+            // SAFETY: as above.
+            _ => unsafe { self.add_of_extension(base) },
+        }
+    }
+
+    /// The same for structs of extensions.
+    ///
+    /// # Safety
+    /// As of [`EnabledFeatures::add`].
+    unsafe fn add_of_extension(&mut self, base: &vk::BaseInStructure<'_>) {
+        use vk::StructureType as T;
+        match base.s_type {
+            T::PHYSICAL_DEVICE_MESH_SHADER_FEATURES_EXT => {
+                add!(self.mesh, read!(base, PhysicalDeviceMeshShaderFeaturesEXT), mesh_shader task_shader);
             }
             T::PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_FEATURES_KHR => {
-                let from = read!(PhysicalDeviceAccelerationStructureFeaturesKHR);
+                let from = read!(base, PhysicalDeviceAccelerationStructureFeaturesKHR);
                 add!(self.structures, from, acceleration_structure);
             }
             T::PHYSICAL_DEVICE_RAY_QUERY_FEATURES_KHR => {
-                add!(self.queries, read!(PhysicalDeviceRayQueryFeaturesKHR), ray_query);
+                add!(self.queries, read!(base, PhysicalDeviceRayQueryFeaturesKHR), ray_query);
             }
             T::PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_FEATURES_KHR => {
-                add!(self.pipelines, read!(PhysicalDeviceRayTracingPipelineFeaturesKHR), ray_tracing_pipeline);
+                add!(self.pipelines, read!(base, PhysicalDeviceRayTracingPipelineFeaturesKHR), ray_tracing_pipeline);
             }
             T::PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR => {
-                add!(self.id, read!(PhysicalDevicePresentIdFeaturesKHR), present_id);
+                add!(self.id, read!(base, PhysicalDevicePresentIdFeaturesKHR), present_id);
             }
             T::PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR => {
-                add!(self.wait, read!(PhysicalDevicePresentWaitFeaturesKHR), present_wait);
+                add!(self.wait, read!(base, PhysicalDevicePresentWaitFeaturesKHR), present_wait);
             }
             _ => {}
         }

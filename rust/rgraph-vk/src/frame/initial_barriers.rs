@@ -8,7 +8,8 @@ use crate::convert;
 use crate::device::Shared;
 use crate::device::queue::WaitFor;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
-use crate::memory::state::Region;
+use crate::memory::share::Lent;
+use crate::memory::state::{Region, ResourceState};
 
 /// A use to come.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,32 @@ pub(crate) struct InitialBarriers {
     pub notes: Vec<String>,
     /// Stages that wait for a semaphore of the caller's: barriers follow it.
     pub awaited: vk::PipelineStageFlags2,
+}
+
+/// A part of a resource that is in one state, and its use to come.
+#[derive(Clone, Copy)]
+struct Taken<'a> {
+    shared: &'a Shared,
+    physical: &'a PhysicalResource,
+    part: Region,
+    state: &'a ResourceState,
+    target: Target,
+}
+
+impl Taken<'_> {
+    /// The queue family of the use to come.
+    fn family(&self) -> u32 {
+        self.shared.queues[self.target.queue].family
+    }
+}
+
+/// What a barrier comes after.
+#[derive(Clone, Copy)]
+struct Before {
+    stages: vk::PipelineStageFlags2,
+    access: vk::AccessFlags2,
+    /// Whether the use to come needs no barrier but for a layout or an owner.
+    needless: bool,
 }
 
 impl InitialBarriers {
@@ -75,124 +102,138 @@ impl InitialBarriers {
     /// Takes over part of a resource. O(parts in different states).
     pub fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
         let tracked = physical.tracked();
-        let family = shared.queues[target.queue].family;
         let held = physical.block().is_some().then(|| physical.lent().clone()).flatten();
         tracked.visit(region, |part, state| {
-            let own = state.user == target.previous && target.previous.0 != 0;
-            let mut src = vk::PipelineStageFlags2::empty();
-            let mut src_access = vk::AccessFlags2::empty();
-            let stages = convert::stages(target.stages);
-            for point in &state.points {
-                if point.queue != target.queue {
-                    if !own {
-                        self.wait(shared.queues[point.queue].semaphore, point.value, stages);
-                    }
-                    // The barrier follows the wait (of an own run: the plan's wait for the run before).
-                    src |= stages;
-                } else if state.queue == Some(target.queue) {
-                    src |= convert::stages(state.stages);
-                    src_access |= convert::accesses(state.stages, state.access & Accesses::WRITES);
-                } else if !own {
-                    src |= vk::PipelineStageFlags2::ALL_COMMANDS;
-                    // Of a run that failed half-way nobody knows the last use.
-                    if state.queue.is_none() {
-                        src_access |= vk::AccessFlags2::MEMORY_WRITE;
-                    }
-                }
+            let of = Taken { shared, physical, part, state, target };
+            let before = self.uses_before(&of, held.as_ref());
+            match physical.raw {
+                Raw::Buffer(buffer) => self.acquire_buffer(&of, before, buffer),
+                Raw::Image(image) => self.acquire_image(&of, before, image),
             }
-            // What another device, process or API has, it has until a semaphore says so.
-            let elsewhere = state.family == Some(vk::QUEUE_FAMILY_EXTERNAL);
-            if let Some((until, value)) =
-                held.as_ref().filter(|_| elsewhere).and_then(|lent| lent.holder.until.as_ref())
-            {
-                self.wait(until.handle(), *value, stages);
-                src |= stages;
-            }
-            // Who reads on at the same stages sees all that it saw, and whoever writes later waits for these stages.
-            let reads_on = state.queue == Some(target.queue)
-                && state.points.iter().all(|point| point.queue == target.queue)
-                && !(state.access | target.access).intersects(Accesses::WRITES)
-                && state.stages == target.stages
-                && state.access.contains(target.access)
-                && !elsewhere
-                && self.awaited.is_empty();
-            let Raw::Image(image) = physical.raw else {
-                let moved = moved(shared, physical, state.family, family, &mut self.notes);
-                let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
-                if moved.is_some_and(lost) {
-                    self.notes.push(lost_note(&physical.name));
-                }
-                let moved = moved.filter(|families| !lost(*families));
-                if (src.is_empty() || reads_on) && moved.is_none() {
-                    return;
-                }
-                let Raw::Buffer(buffer) = physical.raw else { return };
-                let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
-                self.buffers.push(
-                    vk::BufferMemoryBarrier2::default()
-                        .src_stage_mask(src | self.awaited)
-                        .src_access_mask(src_access)
-                        .dst_stage_mask(stages)
-                        .dst_access_mask(convert::visible_to(target.stages, target.access))
-                        .src_queue_family_index(from)
-                        .dst_queue_family_index(to)
-                        .buffer(buffer)
-                        .offset(part.range[0])
-                        .size(part.range[1] - part.range[0]),
-                );
-                return;
-            };
-            if target.layout == Layout::Undefined {
-                if !src.is_empty() {
-                    self.memory.push(
-                        vk::MemoryBarrier2::default()
-                            .src_stage_mask(src | self.awaited)
-                            .src_access_mask(src_access)
-                            .dst_stage_mask(stages)
-                            .dst_access_mask(convert::visible_to(target.stages, target.access)),
-                    );
-                }
-                return;
-            }
-            let mut old = if target.discard { Layout::Undefined } else { state.layout };
-            let taken = if old == Layout::Undefined {
-                None
-            } else {
-                match moved(shared, physical, state.family, family, &mut self.notes) {
-                    Some([from, _]) if physical.block().is_none() && !shared.families().contains(&from) => {
-                        self.notes.push(format!(
-                            "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
-                            physical.name
-                        ));
-                        old = Layout::Undefined;
-                        None
-                    }
-                    Some([from, to]) if is_lost(from, to, state.released, &shared.families()) => {
-                        self.notes.push(lost_note(&physical.name));
-                        old = Layout::Undefined;
-                        None
-                    }
-                    moved => moved,
-                }
-            };
-            if (src.is_empty() || reads_on) && old == target.layout && taken.is_none() {
-                return;
-            }
-            let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
-            self.images.push(
-                vk::ImageMemoryBarrier2::default()
-                    .src_stage_mask(src | self.awaited)
-                    .src_access_mask(src_access)
-                    .dst_stage_mask(stages)
-                    .dst_access_mask(convert::visible_to(target.stages, target.access))
-                    .old_layout(shared.layout(old))
-                    .new_layout(shared.layout(target.layout))
-                    .src_queue_family_index(from)
-                    .dst_queue_family_index(to)
-                    .image(image)
-                    .subresource_range(part.subresources()),
-            );
         });
+    }
+
+    /// What a part was used for before, as far as a barrier comes after it; what only a semaphore orders is waited for.
+    fn uses_before(&mut self, of: &Taken<'_>, held: Option<&Lent>) -> Before {
+        let Taken { shared, state, target, .. } = *of;
+        let own = state.user == target.previous && target.previous.0 != 0;
+        let mut src = vk::PipelineStageFlags2::empty();
+        let mut src_access = vk::AccessFlags2::empty();
+        let stages = convert::stages(target.stages);
+        for point in &state.points {
+            if point.queue != target.queue {
+                if !own {
+                    self.wait(shared.queues[point.queue].semaphore, point.value, stages);
+                }
+                // The barrier follows the wait (of an own run: the plan's wait for the run before).
+                src |= stages;
+            } else if state.queue == Some(target.queue) {
+                src |= convert::stages(state.stages);
+                src_access |= convert::accesses(state.stages, state.access & Accesses::WRITES);
+            } else if !own {
+                src |= vk::PipelineStageFlags2::ALL_COMMANDS;
+                // Of a run that failed half-way nobody knows the last use.
+                if state.queue.is_none() {
+                    src_access |= vk::AccessFlags2::MEMORY_WRITE;
+                }
+            }
+        }
+        // What another device, process or API has, it has until a semaphore says so.
+        let elsewhere = state.family == Some(vk::QUEUE_FAMILY_EXTERNAL);
+        if let Some((until, value)) = held.filter(|_| elsewhere).and_then(|lent| lent.holder.until.as_ref()) {
+            self.wait(until.handle(), *value, stages);
+            src |= stages;
+        }
+        // Who reads on at the same stages sees all that it saw, and whoever writes later waits for these stages.
+        let reads_on = state.queue == Some(target.queue)
+            && state.points.iter().all(|point| point.queue == target.queue)
+            && !(state.access | target.access).intersects(Accesses::WRITES)
+            && state.stages == target.stages
+            && state.access.contains(target.access)
+            && !elsewhere
+            && self.awaited.is_empty();
+        Before { needless: src.is_empty() || reads_on, stages: src, access: src_access }
+    }
+
+    fn acquire_buffer(&mut self, of: &Taken<'_>, before: Before, buffer: vk::Buffer) {
+        let Taken { shared, physical, part, state, target } = *of;
+        let moved = moved(shared, physical, state.family, of.family(), &mut self.notes);
+        let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
+        if moved.is_some_and(lost) {
+            self.notes.push(lost_note(&physical.name));
+        }
+        let moved = moved.filter(|families| !lost(*families));
+        if before.needless && moved.is_none() {
+            return;
+        }
+        let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+        self.buffers.push(
+            vk::BufferMemoryBarrier2::default()
+                .src_stage_mask(before.stages | self.awaited)
+                .src_access_mask(before.access)
+                .dst_stage_mask(convert::stages(target.stages))
+                .dst_access_mask(convert::visible_to(target.stages, target.access))
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .buffer(buffer)
+                .offset(part.range[0])
+                .size(part.range[1] - part.range[0]),
+        );
+    }
+
+    fn acquire_image(&mut self, of: &Taken<'_>, before: Before, image: vk::Image) {
+        let Taken { shared, physical, part, state, target } = *of;
+        let stages = convert::stages(target.stages);
+        if target.layout == Layout::Undefined {
+            if !before.stages.is_empty() {
+                self.memory.push(
+                    vk::MemoryBarrier2::default()
+                        .src_stage_mask(before.stages | self.awaited)
+                        .src_access_mask(before.access)
+                        .dst_stage_mask(stages)
+                        .dst_access_mask(convert::visible_to(target.stages, target.access)),
+                );
+            }
+            return;
+        }
+        let mut old = if target.discard { Layout::Undefined } else { state.layout };
+        let taken = if old == Layout::Undefined {
+            None
+        } else {
+            match moved(shared, physical, state.family, of.family(), &mut self.notes) {
+                Some([from, _]) if physical.block().is_none() && !shared.families().contains(&from) => {
+                    self.notes.push(format!(
+                        "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
+                        physical.name
+                    ));
+                    old = Layout::Undefined;
+                    None
+                }
+                Some([from, to]) if is_lost(from, to, state.released, &shared.families()) => {
+                    self.notes.push(lost_note(&physical.name));
+                    old = Layout::Undefined;
+                    None
+                }
+                moved => moved,
+            }
+        };
+        if before.needless && old == target.layout && taken.is_none() {
+            return;
+        }
+        let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+        self.images.push(
+            vk::ImageMemoryBarrier2::default()
+                .src_stage_mask(before.stages | self.awaited)
+                .src_access_mask(before.access)
+                .dst_stage_mask(stages)
+                .dst_access_mask(convert::visible_to(target.stages, target.access))
+                .old_layout(shared.layout(old))
+                .new_layout(shared.layout(target.layout))
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .image(image)
+                .subresource_range(part.subresources()),
+        );
     }
 
     /// Whether commands with the barriers of `other` are commands with these.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use ash::vk;
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{Batch, Command, PlanKind, PlanPassId, Scope};
+use rgraph_plan::plan::{Batch, BufferBarrier, Command, ImageBarrier, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::bind::Packets;
@@ -185,95 +185,19 @@ impl Variant {
     /// both queues became one) is left to the acquiring half, which then is an ordinary barrier.
     fn write_barriers(&mut self, prepared: &Prepared) {
         let plan = &prepared.plan;
-        let stages = |scope: Scope| {
-            (
-                convert::stages(scope.src_stages),
-                convert::accesses(scope.src_stages, scope.src_access),
-                convert::stages(scope.dst_stages),
-                convert::visible_to(scope.dst_stages, scope.dst_access),
-            )
-        };
         self.memory.extend(plan.memory_barriers.iter().map(|barrier| {
-            let (src, src_access, dst, dst_access) = stages(barrier.scope);
+            let (src, src_access, dst, dst_access) = scopes(barrier.scope);
             vk::MemoryBarrier2::default()
                 .src_stage_mask(src)
                 .src_access_mask(src_access)
                 .dst_stage_mask(dst)
                 .dst_access_mask(dst_access)
         }));
-        let owned = |resource: ResourceId, families: Option<[u32; 2]>, batch: usize| {
-            let Some([from, to]) = families else { return Change::None };
-            let queue = prepared.plan.batches.as_slice()[batch].queue;
-            let family = queue.map(|queue| plan.queues[queue].family);
-            let real = |planned: u32| {
-                let at = plan.queues.iter().position(|queue| queue.family == planned);
-                at.map_or(planned, |at| prepared.shared.queues[prepared.queues[at]].family)
-            };
-            let shared = self.concurrent[prepared.scene.memory[resource]];
-            match (shared || real(from) == real(to), family == Some(from)) {
-                (true, true) => Change::Released,
-                (true, false) => Change::None,
-                (false, _) => Change::Moves(real(from), real(to)),
-            }
-        };
         let (batch_of_buffer, batch_of_image) = batches_of_barriers(prepared);
-        let buffers = plan
-            .buffer_barriers
-            .iter()
-            .zip(batch_of_buffer)
-            .map(|(barrier, batch)| {
-                let (src, src_access, dst, dst_access) = stages(barrier.scope);
-                let [offset, end] = barrier.range;
-                let out = vk::BufferMemoryBarrier2::default()
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .buffer(self.buffer(barrier.resource))
-                    .offset(offset)
-                    .size(end - offset);
-                let scoped =
-                    out.src_stage_mask(src).src_access_mask(src_access).dst_stage_mask(dst).dst_access_mask(dst_access);
-                match owned(barrier.resource, barrier.families, batch) {
-                    Change::None => scoped,
-                    Change::Released => out,
-                    Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
-                }
-            })
-            .collect();
-        let images = plan
-            .image_barriers
-            .iter()
-            .zip(batch_of_image)
-            .map(|(barrier, batch)| {
-                let (src, src_access, dst, dst_access) = stages(barrier.scope);
-                let layout = |layout| prepared.shared.layout(layout);
-                let (old, new) = (layout(barrier.old_layout), layout(barrier.new_layout));
-                let out = vk::ImageMemoryBarrier2::default()
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .image(self.image(barrier.resource))
-                    .subresource_range(vk::ImageSubresourceRange {
-                        aspect_mask: convert::aspects(barrier.aspects),
-                        base_mip_level: barrier.mips[0],
-                        level_count: barrier.mips[1] - barrier.mips[0],
-                        base_array_layer: barrier.layers[0],
-                        layer_count: barrier.layers[1] - barrier.layers[0],
-                    });
-                let scoped = out
-                    .src_stage_mask(src)
-                    .src_access_mask(src_access)
-                    .dst_stage_mask(dst)
-                    .dst_access_mask(dst_access)
-                    .old_layout(old)
-                    .new_layout(new);
-                match owned(barrier.resource, barrier.families, batch) {
-                    Change::None => scoped,
-                    // Nothing changes here; an undefined layout cannot stay, so its change is made at once.
-                    Change::Released if old == vk::ImageLayout::UNDEFINED => scoped,
-                    Change::Released => out.old_layout(old).new_layout(old),
-                    Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
-                }
-            })
-            .collect();
+        let buffers = plan.buffer_barriers.iter().zip(batch_of_buffer);
+        let buffers = buffers.map(|(barrier, batch)| self.buffer_barrier(prepared, barrier, batch)).collect();
+        let images = plan.image_barriers.iter().zip(batch_of_image);
+        let images = images.map(|(barrier, batch)| self.image_barrier(prepared, barrier, batch)).collect();
         (self.buffers, self.images) = (buffers, images);
         for command in plan.commands.iter() {
             if let Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) = command {
@@ -283,6 +207,83 @@ impl Variant {
                     &mut self.images[barriers.images.range()],
                 );
             }
+        }
+    }
+
+    /// What a barrier of a batch does to the owner of a resource.
+    fn change(&self, prepared: &Prepared, resource: ResourceId, families: Option<[u32; 2]>, batch: usize) -> Change {
+        let plan = &prepared.plan;
+        let Some([from, to]) = families else { return Change::None };
+        let queue = plan.batches.as_slice()[batch].queue;
+        let family = queue.map(|queue| plan.queues[queue].family);
+        let real = |planned: u32| {
+            let at = plan.queues.iter().position(|queue| queue.family == planned);
+            at.map_or(planned, |at| prepared.shared.queues[prepared.queues[at]].family)
+        };
+        let shared = self.concurrent[prepared.scene.memory[resource]];
+        match (shared || real(from) == real(to), family == Some(from)) {
+            (true, true) => Change::Released,
+            (true, false) => Change::None,
+            (false, _) => Change::Moves(real(from), real(to)),
+        }
+    }
+
+    fn buffer_barrier(
+        &self,
+        prepared: &Prepared,
+        barrier: &BufferBarrier,
+        batch: usize,
+    ) -> vk::BufferMemoryBarrier2<'static> {
+        let (src, src_access, dst, dst_access) = scopes(barrier.scope);
+        let [offset, end] = barrier.range;
+        let out = vk::BufferMemoryBarrier2::default()
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .buffer(self.buffer(barrier.resource))
+            .offset(offset)
+            .size(end - offset);
+        let scoped =
+            out.src_stage_mask(src).src_access_mask(src_access).dst_stage_mask(dst).dst_access_mask(dst_access);
+        match self.change(prepared, barrier.resource, barrier.families, batch) {
+            Change::None => scoped,
+            Change::Released => out,
+            Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
+        }
+    }
+
+    fn image_barrier(
+        &self,
+        prepared: &Prepared,
+        barrier: &ImageBarrier,
+        batch: usize,
+    ) -> vk::ImageMemoryBarrier2<'static> {
+        let (src, src_access, dst, dst_access) = scopes(barrier.scope);
+        let layout = |layout| prepared.shared.layout(layout);
+        let (old, new) = (layout(barrier.old_layout), layout(barrier.new_layout));
+        let out = vk::ImageMemoryBarrier2::default()
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(self.image(barrier.resource))
+            .subresource_range(vk::ImageSubresourceRange {
+                aspect_mask: convert::aspects(barrier.aspects),
+                base_mip_level: barrier.mips[0],
+                level_count: barrier.mips[1] - barrier.mips[0],
+                base_array_layer: barrier.layers[0],
+                layer_count: barrier.layers[1] - barrier.layers[0],
+            });
+        let scoped = out
+            .src_stage_mask(src)
+            .src_access_mask(src_access)
+            .dst_stage_mask(dst)
+            .dst_access_mask(dst_access)
+            .old_layout(old)
+            .new_layout(new);
+        match self.change(prepared, barrier.resource, barrier.families, batch) {
+            Change::None => scoped,
+            // Nothing changes here; an undefined layout cannot stay, so its change is made at once.
+            Change::Released if old == vk::ImageLayout::UNDEFINED => scoped,
+            Change::Released => out.old_layout(old).new_layout(old),
+            Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
         }
     }
 
@@ -397,6 +398,16 @@ pub(crate) const STATISTICS: vk::QueryPipelineStatisticFlags = vk::QueryPipeline
         | vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS.as_raw()
         | vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS.as_raw(),
 );
+
+/// The scopes of a barrier in Vulkan's terms: stages and accesses before it, stages and accesses after it.
+fn scopes(scope: Scope) -> (vk::PipelineStageFlags2, vk::AccessFlags2, vk::PipelineStageFlags2, vk::AccessFlags2) {
+    (
+        convert::stages(scope.src_stages),
+        convert::accesses(scope.src_stages, scope.src_access),
+        convert::stages(scope.dst_stages),
+        convert::visible_to(scope.dst_stages, scope.dst_access),
+    )
+}
 
 enum Change {
     None,
