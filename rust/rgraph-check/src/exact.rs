@@ -4,7 +4,7 @@
 //! It takes the operations and nodes of the walk as they happened and judges them anew. Left out on both sides are
 //! resources that outlive the frame (the runtime's barriers stand around them).
 
-use rgraph_ir::access::{Accesses, Stages};
+use rgraph_ir::access::Stages;
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::{Command, Plan, QueueId};
 
@@ -217,7 +217,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                 .filter(|&at| {
                     let scope = &self.machine.nodes[self.machine.log.covers[at].0].scope;
                     scope.dst_stages.contains(Stages::HOST)
-                        && scope.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
+                        && scope.dst_access.intersects(y.op.access)
                         && self.covers(at, x, x)
                         && available.iter().any(|v| self.reach[*v][at])
                 })
@@ -264,7 +264,9 @@ impl<'m, 'a> Exact<'m, 'a> {
                     && (x.rendering, x.subpass) == (y.rendering, y.subpass)
                     && x.local == Local::Attachment
                     && (y.local == Local::Attachment || y.local == Local::Resolve && !y.op.write);
-                if commute || raster {
+                // A store operation follows all that its render pass did to the texel, but for a change of layout.
+                let stored = same && x.rendering != 0 && x.rendering == y.rendering && y.local == Local::Store;
+                if commute || raster || stored {
                     continue;
                 }
                 let torn = self.together(x, y)
@@ -285,6 +287,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                     .filter(between)
                     .any(|z| z.op.write && z.group == 0 && z.instance != x.instance && (on(z, x) || on(z, y)));
                 let seen = y.op.write
+                    && y.local != Local::Store
                     && list.iter().filter(between).any(|r| {
                         !r.op.write
                             && (y.queue != self.machine.host || r.queue == y.queue)

@@ -351,6 +351,32 @@ impl<'g> Facts<'g> {
         }
         self.filled[memory]
     }
+
+    /// The flags under each of which alone a use may find contents in a subresource; `None`: under none in particular.
+    pub(crate) fn found_under(
+        &self,
+        resource: ResourceId,
+        subresource: SubresourceId,
+        key: Option<(Key, u32)>,
+    ) -> Vec<Option<FlagId>> {
+        let memory = self.memory[resource];
+        if self.frames_ago[resource] > 0 || self.filled[memory] {
+            return vec![None];
+        }
+        let writers = &self.writers[memory][subresource];
+        let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
+        let group = key.map_or(0, |(_, group)| group);
+        let makes = |u: &&SubresourceUse| {
+            (group == 0 || u.group != group) && !self.declared_passes[u.declared].uses[u.at].garbage
+        };
+        let mut flags: Vec<_> =
+            writers[..before].iter().filter(makes).map(|u| self.declared_passes[u.declared].flag).collect();
+        flags.sort_unstable();
+        flags.dedup();
+        // A writer that always runs stands for those under flags.
+        flags.truncate(if flags.first() == Some(&None) { 1 } else { flags.len() });
+        flags
+    }
 }
 
 /// Whether a usage writes.

@@ -13,7 +13,7 @@ mod state;
 
 use std::collections::HashMap;
 
-use rgraph_ir::access::{Sharing, Stages};
+use rgraph_ir::access::{Sharing, Stages, Usage};
 use rgraph_ir::graph::PassId;
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, Plan, PlanPassId, QueueId};
@@ -405,15 +405,19 @@ impl<'a> Machine<'a> {
             self.check_order(pass, UseOf { declared, number }, resource, place);
             self.check_contents(queue, pass, UseOf { declared, number }, resource, place);
             let local = match at.usage {
-                rgraph_ir::access::Usage::ResolveAttachment => Local::Resolve,
+                Usage::ResolveAttachment => Local::Resolve,
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
-                rgraph_ir::access::Usage::InputAttachment => Local::Input,
+                Usage::InputAttachment => Local::Input,
                 _ => Local::No,
             };
-            let group = facts.key(resource, subresource, declared, number).map_or(0, |(_, group)| group);
+            let key = facts.key(resource, subresource, declared, number);
+            let group = key.map_or(0, |(_, group)| group);
+            // The host keeps what is there, if anything is.
+            let keeps = at.keeps_aspect(aspect)
+                && (at.usage != Usage::HostWrite || facts.finds(resource, subresource, key, &self.flags));
             all.clear();
             // A replacing attachment meets the memory first where it clears it; what follows is its own.
-            ops(at.usage, at.stages, at.keeps_aspect(aspect), &mut all);
+            ops(at.usage, at.stages, keeps, &mut all);
             made.extend(all.iter().map(|op| (*op, local, group, resource)));
             // A resolve reads its source at its own stage, also depth.
             if local == Local::Attachment

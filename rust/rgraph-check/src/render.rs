@@ -11,7 +11,7 @@ use crate::ids::{CommandId, SubresourceId};
 use crate::machine::Extra;
 use crate::machine::{Machine, Rendering};
 use crate::shape::Part;
-use crate::subresource::{Gone, StorePlace};
+use crate::subresource::{Done, Gone, Local, StorePlace};
 use crate::tables::{Op, is_attachment};
 
 /// A use of an attachment by a pass of a render pass, in the resource that it is of in this run.
@@ -201,14 +201,10 @@ impl Machine<'_> {
     }
 
     /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
-    /// "Render Pass Store Operations"), which nothing but that barrier orders.
-    fn check_storing(
-        &mut self,
-        entry: &Attachment,
-        StorePlace { store, subresource }: StorePlace,
-        depth: bool,
-        rendering: u32,
-    ) {
+    /// "Render Pass Store Operations"), which nothing but that barrier orders, and which those who come behind the
+    /// render pass must follow.
+    fn check_storing(&mut self, entry: &Attachment, place: StorePlace, depth: bool, rendering: u32) {
+        let StorePlace { store, subresource } = place;
         let op = storing(depth);
         let change =
             self.stores[store].subresources[subresource].writes.iter().find_map(|write| self.done[write.done].node);
@@ -222,6 +218,25 @@ impl Machine<'_> {
                 format!("\"{what}\" changes its layout within a render pass, whose store operation does not wait");
             self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
         }
+        let queue = self.nodes[node].queue;
+        self.instances += 1;
+        let done = Done {
+            queue,
+            position: self.now[queue],
+            op,
+            node: None,
+            pass: self.nodes[node].pass,
+            instance: self.instances,
+            rendering,
+            subpass: 0,
+            local: Local::Store,
+            inner: false,
+            run: self.run,
+            place,
+            group: 0,
+            sequence: self.done.len() as u64 + 1,
+        };
+        self.record(place, vec![done]);
     }
 
     /// Closes a render pass: what is not stored is gone.

@@ -54,6 +54,8 @@ pub(crate) enum Local {
     Input,
     /// At the end of its subpass.
     Resolve,
+    /// A store operation, behind all that its render pass does to the texel.
+    Store,
     /// Not at all.
     No,
 }
@@ -240,7 +242,12 @@ impl Court<'_> {
         let (queue, stage) = (y.queue, usize::from(y.op.stage));
         if queue == self.host {
             let clock = self.lanes.at(queue, stage);
-            return write.queue == self.host || x.host.iter().any(|&n| self.nodes[n].reaches(clock));
+            // What the host reads must be in the second scope as a read (formats.md, "Batches").
+            let shown = |n: &NodeId| {
+                let node = &self.nodes[*n];
+                node.scope.dst_access.intersects(y.op.access) && node.reaches(clock)
+            };
+            return write.queue == self.host || x.host.iter().any(shown);
         }
         let named = |n: &NodeId| {
             self.nodes[*n].shows(queue, stage, y.op.access, y.rendering) && self.is_available(write, &x.at, *n)

@@ -11,7 +11,7 @@ use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
-use rgraph_plan::prelude::{Policy, Profile, Split};
+use rgraph_plan::prelude::{MemoryBudget, Policy, Profile, Split};
 
 /// Plans of a run; `RGRAPH_CERTIFICATES` asks for more.
 fn asked(default: u64) -> u64 {
@@ -77,6 +77,23 @@ fn every_graph_of_the_tests_has_a_certificate_in_every_way_of_baking() {
         }
     }
     assert!(count > 200, "{count}");
+}
+
+/// The host writes over bytes in which is what others left in the run before. It keeps nothing of it, so no barrier
+/// shows it.
+#[test]
+fn what_a_host_write_does_not_keep_needs_no_chain_that_carries_it() {
+    let (graph, profile) = generate(1_000_014, Limits::default());
+    let options = Options {
+        policy: Policy::Weighted,
+        split: Split::Distance,
+        memory: MemoryBudget::Fast,
+        max_batches: Some(3),
+        ..Options::default()
+    };
+    let plan = bake(&graph, &profile, &options, &mut Scratch::default()).unwrap();
+    assert!(check(&graph, &plan).is_empty(), "{}", check(&graph, &plan)[0]);
+    proved(&graph, &plan).unwrap_or_else(|what| panic!("{what}"));
 }
 
 /// What the judge says of order and visibility and the certificate says otherwise would be a hole in one of them.

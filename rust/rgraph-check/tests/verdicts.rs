@@ -3,7 +3,8 @@
 #[allow(dead_code, reason = "tests of generated graphs ask whether the naive planner can plan them")]
 mod support;
 
-use rgraph_check::certificate::certificate;
+use rgraph_check::certificate::{Within, certificate, verify};
+use rgraph_check::interpret::disagreement;
 use rgraph_check::{Finding, Rule, check};
 use rgraph_files::read_graph;
 use rgraph_plan::access::{Accesses, Stages};
@@ -470,4 +471,120 @@ fn a_release_shows_nothing_to_the_host() {
         assert_refused(&graph, &plan, Rule::ReadAfterWrite);
         assert!(certificate(&graph, &plan).is_err());
     }
+}
+
+/// Plans with one fault that the walk, the certificate and the interpreter each find.
+#[track_caller]
+fn assert_found_by_all(graph: &Graph, plan: &Plan, rule: Rule) {
+    assert_refused(graph, plan, rule);
+    assert!(certificate(graph, plan).is_err(), "the faulty plan has a certificate");
+    assert!(disagreement(graph, plan, 8).is_some(), "the faulty plan computes what the declaration says");
+}
+
+#[track_caller]
+fn assert_right(graph: &Graph, plan: &Plan) {
+    assert_accepted(graph, plan);
+    let proof = certificate(graph, plan).unwrap_or_else(|refused| panic!("{refused}"));
+    verify(graph, plan, &proof).unwrap_or_else(|refused| panic!("{refused}"));
+    assert_eq!(disagreement(graph, plan, 8), None);
+}
+
+/// All scopes of a plan's barriers to the host.
+fn scopes_to_host(plan: &mut Plan) -> Vec<&mut Scope> {
+    let memory = plan.memory_barriers.iter_mut().map(|b| &mut b.scope);
+    let buffers = plan.buffer_barriers.iter_mut().map(|b| &mut b.scope);
+    let images = plan.image_barriers.iter_mut().map(|b| &mut b.scope);
+    let scopes: Vec<_> =
+        memory.chain(buffers).chain(images).filter(|scope| scope.dst_stages.contains(Stages::HOST)).collect();
+    assert!(!scopes.is_empty(), "no barrier is to the host");
+    scopes
+}
+
+fn a_device_write_and_a_host_write(load: &str, between: &str) -> (Graph, Plan) {
+    let graph = graph(&format!(
+        r#"{{"rgraph": 1, "buffers": {{"b": {{"size": 256}}, "seen": {{"size": 256}}, "out": {{"size": 256}}}},
+            "passes": [
+              {{"name": "make", "queue": "compute", "accesses": [{{"resource": "b", "usage": "storage_write"}}]}},
+              {between}
+              {{"name": "host", "queue": "cpu", "accesses": [{{"resource": "b", "usage": "host_write"{load}}}]}},
+              {{"name": "look", "queue": "compute", "accesses": [{{"resource": "b", "usage": "storage_read"}},
+                {{"resource": "out", "usage": "storage_write"}}]}}],
+            "roots": ["seen", "out"]}}"#
+    ));
+    let plan = bake(&graph, &Profile::minimal(), &Options::default(), &mut Scratch::default()).expect("it bakes");
+    (graph, plan)
+}
+
+const A_DEVICE_LOOKS: &str = r#"{"name": "between", "queue": "compute", "accesses": [
+    {"resource": "b", "usage": "storage_read"}, {"resource": "seen", "usage": "storage_write"}]},"#;
+const THE_HOST_LOOKS: &str = r#"{"name": "between", "queue": "cpu", "side_effects": true, "accesses": [
+    {"resource": "b", "usage": "host_read"}]},
+    {"name": "other", "queue": "compute", "accesses": [{"resource": "seen", "usage": "storage_write"}]},"#;
+
+#[test]
+fn a_host_write_that_keeps_contents_is_shown_them_as_a_read() {
+    let (graph, mut plan) = a_device_write_and_a_host_write("", A_DEVICE_LOOKS);
+    assert_right(&graph, &plan);
+    for scope in scopes_to_host(&mut plan) {
+        scope.dst_access = Accesses::HOST_WRITE;
+    }
+    assert_found_by_all(&graph, &plan, Rule::ReadAfterWrite);
+}
+
+#[test]
+fn a_host_read_is_shown_what_it_reads_as_a_read() {
+    let (graph, mut plan) = a_device_write_and_a_host_write(r#", "load": "discard""#, THE_HOST_LOOKS);
+    assert_right(&graph, &plan);
+    for scope in scopes_to_host(&mut plan) {
+        scope.dst_access = Accesses::HOST_WRITE;
+    }
+    assert_found_by_all(&graph, &plan, Rule::ReadAfterWrite);
+}
+
+#[test]
+fn a_host_write_is_shown_what_only_a_device_saw() {
+    let (graph, mut plan) = a_device_write_and_a_host_write(r#", "load": "discard""#, A_DEVICE_LOOKS);
+    assert_right(&graph, &plan);
+    // The wait of the host stays, so that the order is there.
+    for scope in scopes_to_host(&mut plan) {
+        *scope = Scope { src_stages: scope.src_stages, dst_stages: scope.src_stages, ..Scope::default() };
+    }
+    assert_found_by_all(&graph, &plan, Rule::WriteAfterWrite);
+}
+
+#[test]
+fn a_store_behind_a_change_of_layout_is_a_write_that_others_follow() {
+    let graph = graph(
+        r#"{"rgraph": 1, "images": {"a": {"format": "r32float", "size": [8, 8]}},
+            "passes": [
+              {"name": "draw", "queue": "graphics", "accesses": [{"resource": "a", "usage": "color_attachment"}]},
+              {"name": "look", "queue": "graphics", "side_effects": true, "accesses": [
+                {"resource": "a", "usage": "input_attachment"}]},
+              {"name": "host", "queue": "cpu", "side_effects": true, "accesses": [
+                {"resource": "a", "usage": "host_read"}]}],
+            "roots": ["a"]}"#,
+    );
+    let plan = bake(&graph, &Profile::minimal(), &Options::default(), &mut Scratch::default()).expect("it bakes");
+    let inside = plan.commands.iter().find_map(|command| match command {
+        Command::Barriers(barriers) if barriers.by_region => Some(barriers.images.range()),
+        _ => None,
+    });
+    let changes = inside.expect("the passes are subpasses of one render pass");
+    assert!(plan.image_barriers[changes.clone()].iter().any(|b| b.old_layout != b.new_layout), "{plan:?}");
+    assert_right(&graph, &plan);
+    let proof = certificate(&graph, &plan).unwrap();
+    assert!(proof.accesses.iter().any(|access| access.within == Within::Store), "the certificate lists the store");
+    // The change of layout alone is followed.
+    let mut bare = plan.clone();
+    for scope in scopes_to_host(&mut bare) {
+        scope.src_access = Accesses::empty();
+    }
+    assert_found_by_all(&graph, &bare, Rule::ReadAfterWrite);
+    // The store does not follow the change.
+    let mut early = plan;
+    for b in &mut early.image_barriers[changes] {
+        b.scope.dst_stages -= Stages::COLOR_ATTACHMENT_OUTPUT;
+        b.scope.dst_access -= Accesses::COLOR_ATTACHMENT_WRITE;
+    }
+    assert_found_by_all(&graph, &early, Rule::WriteAfterWrite);
 }

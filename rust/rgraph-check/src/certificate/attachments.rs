@@ -8,7 +8,7 @@ use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
-use super::{LinkKind, Refused};
+use super::{Access, Link, LinkKind, Refused, Within};
 use crate::facts::DeclaredUse;
 use crate::ids::{CommandId, DeclaredPassId, SubresourceId};
 use crate::shape::Part;
@@ -77,7 +77,7 @@ impl Lister<'_> {
         self.subresources(entry.resource, &part)
     }
 
-    /// Closes a render pass: a store operation follows a change of layout within, and is in its second scope.
+    /// Closes a render pass: behind a change of layout within, a store operation is a write of its own.
     pub(super) fn end_render_pass(&mut self) -> Result<(), Refused> {
         let Some(open) = self.render_pass.take() else {
             return Err(Refused::one("a render pass ends that did not begin".to_owned()));
@@ -88,27 +88,30 @@ impl Lister<'_> {
                 continue;
             }
             for subresource in self.attached(entry) {
-                let depth = self.facts.grids[self.facts.memory[resource]].aspect(subresource) != Aspects::COLOR;
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let region = self.region(resource, &[subresource]);
-                let writes = |access: &&super::Access| {
+                let writes = |access: &&Access| {
                     access.write && super::pairs::names(&access.region, &region, subresource.index() as u32)
                 };
-                let last = self.listing.accesses.iter().rev().find(writes);
-                let change = last.and_then(|last| last.link).map(|link| &self.listing.links[link.index()]);
-                let Some(change) = change.filter(|link| link.kind == LinkKind::Subpass && link.render_pass == open.id)
-                else {
+                let Some(last) = self.listing.accesses.iter().rev().find(writes) else { continue };
+                let change = last.link.map(|link| &self.listing.links[link.index()]);
+                let moved = |link: &&Link| link.kind == LinkKind::Subpass && link.render_pass == open.id;
+                if change.filter(moved).is_none() || operations(entry, aspect).1 == Store::Nothing {
                     continue;
-                };
-                let op = storing(depth);
-                let waits = change.dst_stages.contains(leaf(usize::from(op.stage)));
-                if operations(entry, aspect).1 != Store::Nothing && !(waits && change.dst_access.intersects(op.access))
-                {
-                    let what = self.facts.name(resource);
-                    let message =
-                        format!("no chain orders the store operation of \"{what}\" after its change of layout");
-                    return Err(Refused::one(message));
                 }
+                let op = storing(aspect != Aspects::COLOR);
+                let store = Access {
+                    resource: self.facts.name(resource).to_owned(),
+                    link: None,
+                    step: self.step,
+                    stages: leaf(usize::from(op.stage)),
+                    access: op.access,
+                    within: Within::Store,
+                    region,
+                    before: last.after.clone(),
+                    ..last.clone()
+                };
+                self.listing.accesses.push(store);
             }
         }
         Ok(())

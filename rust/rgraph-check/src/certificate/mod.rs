@@ -225,6 +225,8 @@ pub enum Within {
     Input,
     /// As source or target of a resolve at the end of the subpass.
     Resolve,
+    /// As a store operation behind all that the render pass does to the texel.
+    Store,
 }
 
 /// One use of memory: a stage and access kind of a pass, or a layout transition, a transfer, an entry, an exit.

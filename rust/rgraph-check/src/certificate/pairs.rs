@@ -157,8 +157,13 @@ impl Listing {
             };
             let here =
                 names(&z.region, &x.region, need.subresources[0]) || names(&z.region, &y.region, need.subresources[1]);
+            // A store operation follows the change of layout itself. What a device saw, the host has not seen; the state
+            // in which a run leaves memory is no access of the host.
+            let host = y.queue == self.host && y.link.is_none();
+            let saw = y.within != Within::Store && (!host || z.queue == y.queue);
             always
                 && here
+                && (z.write || saw)
                 && self.is_pair(first, [at, run])
                 && if replaces {
                     // What the later pass itself did is no earlier state.
@@ -207,6 +212,11 @@ impl Listing {
             && x.render_pass != 0
             && x.within == Within::Attachment
             && (y.within == Within::Attachment || y.within == Within::Resolve && !y.write);
+        let stored = !need.run_before
+            && x.region.memory == y.region.memory
+            && x.render_pass == y.render_pass
+            && x.link.is_none()
+            && y.within == Within::Store;
         let edges = |a: &Access| matches!(self.kind(a), Some(LinkKind::Entry | LinkKind::Exit));
         // The runtime hands what outlives a run from its exit to its entry on one queue; other queues wait.
         let exit =
@@ -214,7 +224,7 @@ impl Listing {
         let handed = self.kind(y) == Some(LinkKind::Entry) && (x.queue == y.queue || self.links.iter().any(exit));
         let nothing = !x.is_something() || !y.is_something();
         let host = x.queue == self.host && y.queue == self.host;
-        nothing || host || raster || handed || edges(x) && edges(y)
+        nothing || host || raster || stored || handed || edges(x) && edges(y)
     }
 
     /// Whether what `x` writes must reach `y`.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rgraph_ir::access::{Accesses, Layout, Stages, Usage};
+use rgraph_ir::graph::FlagId;
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
@@ -20,6 +21,9 @@ const PRESENT: Op = Op { stage: 0, access: Accesses::empty(), write: false };
 
 /// Flags under which a use is of a resource.
 type Flags = Vec<(u32, bool)>;
+
+/// An operation of a use, and the flag under which alone it happens.
+type Made<'u, 'a> = (Op, Within, &'u Use<'a>, Option<FlagId>);
 
 /// One use of a pass, of one resource under some flags.
 #[derive(Clone)]
@@ -126,7 +130,7 @@ impl<'a> Lister<'a> {
         let memory = facts.memory[uses[0].resource];
         let aspect = facts.grids[memory].aspect(subresource);
         let open = self.render_pass.as_ref();
-        let (mut made, mut all): (Vec<(Op, Within, &Use)>, Vec<Op>) = (Vec::new(), Vec::new());
+        let (mut made, mut all): (Vec<Made>, Vec<Op>) = (Vec::new(), Vec::new());
         for one in uses {
             let within = match one.at.usage {
                 Usage::ResolveAttachment => Within::Resolve,
@@ -136,14 +140,20 @@ impl<'a> Lister<'a> {
             };
             all.clear();
             ops(one.at.usage, one.at.stages, one.at.keeps_aspect(aspect), &mut all);
-            made.extend(all.iter().map(|op| (*op, within, one)));
+            for op in &all {
+                // The host keeps what is there, if anything is.
+                let kept = one.at.usage == Usage::HostWrite && !op.write;
+                let own = || facts.key(one.resource, subresource, declared, one.number);
+                let under = if kept { facts.found_under(one.resource, subresource, own()) } else { vec![None] };
+                made.extend(under.into_iter().map(|under| (*op, within, one, under)));
+            }
             if one.at.usage == Usage::Present {
-                made.push((PRESENT, within, one));
+                made.push((PRESENT, within, one, None));
             }
             let resolved =
                 facts.declared_passes[declared].uses.iter().any(|other| other.resolves == Some(one.resource));
             if within == Within::Attachment && resolved {
-                made.push((RESOLVE_READ, Within::Resolve, one));
+                made.push((RESOLVE_READ, Within::Resolve, one, None));
             }
         }
         let same = |resource: ResourceId| {
@@ -151,17 +161,21 @@ impl<'a> Lister<'a> {
         };
         for extra in open.iter().flat_map(|open| &open.extra) {
             if same(extra.resource) && extra.subresource == subresource && extra.pass.is_none_or(|only| only == pass) {
-                made.push((extra.op, Within::Attachment, &uses[0]));
+                made.push((extra.op, Within::Attachment, &uses[0], None));
             }
         }
-        let loads = made.iter().any(|(op, within, _)| *within == Within::Attachment && !op.write);
-        let access = |(op, within, one): &(Op, Within, &Use)| {
+        let loads = made.iter().any(|(op, within, ..)| *within == Within::Attachment && !op.write);
+        let access = |(op, within, one, under): &Made| {
             let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
             let own = facts.key(one.resource, subresource, declared, one.number);
             let state = State {
                 layouts: self.layouts_of(pass, one, subresource, layouts.clone()),
                 families: self.family(queue, one.resource),
             };
+            let mut flags = one.flags.clone();
+            flags.extend(under.map(|flag| (flag.index() as u32, true)));
+            flags.sort_unstable();
+            flags.dedup();
             Access {
                 pass: self.plan.pass_name(pass).to_owned(),
                 resource: facts.name(one.resource).to_owned(),
@@ -179,12 +193,13 @@ impl<'a> Lister<'a> {
                 inner: *within == Within::Attachment && op.write && (loads || late)
                     || *within == Within::Resolve && !op.write,
                 needs: one.at.must_read || one.at.keeps_aspect(aspect),
-                flags: one.flags.clone(),
+                flags,
                 before: state.clone(),
                 after: state,
             }
         };
-        made.iter().map(access).collect()
+        let happens = |access: &Access| access.flags.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        made.iter().map(access).filter(happens).collect()
     }
 
     /// The layouts that the plan names for a subresource of an image in a pass.

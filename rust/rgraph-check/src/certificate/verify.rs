@@ -116,11 +116,13 @@ impl Listing {
             }
     }
 
-    /// Whether a link makes what is available visible to the host.
+    /// Whether a link makes what is available visible to the host as the later use accesses it.
     pub(super) fn shows_to_host(&self, hop: Hop, need: &Need) -> bool {
-        let (link, x) = (self.link(hop), &self.accesses[need.x].region);
+        let (link, x, y) = (self.link(hop), &self.accesses[need.x].region, &self.accesses[need.y]);
+        // The state in which a run leaves memory is no access.
+        let wanted = if y.link.is_some() { Accesses::HOST_READ | Accesses::HOST_WRITE } else { y.access };
         link.dst_stages.contains(Stages::HOST)
-            && link.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
+            && link.dst_access.intersects(wanted)
             && link.region.as_ref().is_none_or(|region| names(region, x, need.subresources[0]))
     }
 

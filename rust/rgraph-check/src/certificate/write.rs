@@ -152,7 +152,13 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
         let [x, y] = [&listing.accesses[need.x].region, &listing.accesses[need.y].region];
         (need.data && x.memory != y.memory).then_some((y.memory, y.copy, need.subresources[1]))
     };
-    let source = |need: &Need| (need.x, need.run_before, need.subresources[0], need.data, within(need), alias(need));
+    // The host sees only as a barrier names it.
+    let host = |need: &Need| {
+        let y = &listing.accesses[need.y];
+        (need.data && y.queue == listing.host).then_some(y.access.bits())
+    };
+    let source =
+        |need: &Need| (need.x, need.run_before, need.subresources[0], need.data, within(need), alias(need), host(need));
     needs.sort_by_key(|need| (source(need), need.y, need.subresources[1]));
     let mut known: BTreeMap<Vec<Hop>, ChainId> = BTreeMap::new();
     let mut chains = Vec::new();

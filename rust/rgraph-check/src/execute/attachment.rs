@@ -84,7 +84,7 @@ impl<'e> Machine<'_, 'e> {
             }
             if load == Load::Load {
                 if sight == Sight::Yes {
-                    subresource.now.see(agent.instance);
+                    self.events.see(&mut subresource.now, &agent);
                 }
                 if sight == Sight::No && kept == Store::Store {
                     subresource.now.value = POISON;
@@ -92,7 +92,7 @@ impl<'e> Machine<'_, 'e> {
                 }
                 continue;
             }
-            let good = sight != Sight::No || subresource.now.was_seen(agent.instance);
+            let good = sight != Sight::No || self.events.was_seen(&subresource.now, &agent);
             if !good {
                 subresource.torn = subresource.torn.max(node.run + 1);
             }
@@ -126,14 +126,16 @@ impl<'e> Machine<'_, 'e> {
             let stencil = scene.fine[memory].aspect(SubresourceId::new(fine as usize)) == Aspects::STENCIL;
             let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
             let subresource = &mut self.subresources[(start + fine) as usize];
-            let written = subresource.now.writers.iter().any(|writer| writer.rendering == agent.rendering);
+            let own = || subresource.now.writers.iter().filter(|writer| writer.rendering == agent.rendering);
+            let (written, moved) = (own().next().is_some(), own().any(|writer| writer.transition));
             match kept {
                 Store::Nothing if !written => {}
                 Store::Nothing | Store::Discard => subresource.now.value = UNDEFINED,
-                Store::Store if written => {}
+                // Behind a change of layout within the render pass it is a write of its own, whoever saw the change.
+                Store::Store if written && !moved => {}
                 Store::Store => {
                     let sight = self.events.sees(&mut subresource.now, &agent);
-                    let good = sight != Sight::No || subresource.now.was_seen(agent.instance);
+                    let good = sight != Sight::No || !moved && self.events.was_seen(&subresource.now, &agent);
                     let (value, run) = (subresource.now.value, subresource.now.run);
                     if !subresource.now.writers.is_empty() {
                         self.put(start + fine, node.run, &agent, if good { value } else { POISON });
@@ -173,7 +175,7 @@ impl<'e> Machine<'_, 'e> {
                 let [amiss, _] = self.is_amiss(node, place, access.resource, target.layouts);
                 let subresource = &mut self.subresources[place as usize];
                 let good = (self.events.sees(&mut subresource.now, &agent) != Sight::No
-                    || subresource.now.was_seen(agent.instance))
+                    || self.events.was_seen(&subresource.now, &agent))
                     && !amiss;
                 let (number, samples) = (access.number.index() as u32, samples.clone());
                 let value = self.values.add(Value::Resolved { instance, number, subresource: target.coarse, samples });

@@ -78,6 +78,8 @@ pub(crate) struct Content {
     pub lent: Vec<[u32; 3]>,
     /// Who saw all of it: [`NONE`], one instance, or [`MANY`].
     pub seen: u32,
+    /// Whether the host saw all of it.
+    host_saw: bool,
 }
 
 /// More than one instance.
@@ -85,17 +87,15 @@ pub(crate) const MANY: u32 = u32::MAX - 1;
 
 impl Content {
     fn new() -> Self {
-        Self { value: UNDEFINED, run: BEFORE, writers: Vec::new(), grants: Vec::new(), lent: Vec::new(), seen: NONE }
-    }
-
-    /// Notes that an instance saw all of it.
-    pub(crate) fn see(&mut self, instance: u32) {
-        self.seen = if self.seen == NONE || self.seen == instance { instance } else { MANY };
-    }
-
-    /// Whether somebody else saw all of it: a write after that read need not see it again.
-    pub(crate) fn was_seen(&self, instance: u32) -> bool {
-        self.seen != NONE && self.seen != instance
+        Self {
+            value: UNDEFINED,
+            run: BEFORE,
+            writers: Vec::new(),
+            grants: Vec::new(),
+            lent: Vec::new(),
+            seen: NONE,
+            host_saw: false,
+        }
     }
 
     /// One writer in place of all others.
@@ -109,7 +109,7 @@ impl Content {
         self.writers.clear();
         self.grants.clear();
         self.lent.clear();
-        self.seen = NONE;
+        (self.seen, self.host_saw) = (NONE, false);
     }
 
     fn clear(&mut self) {
@@ -246,7 +246,7 @@ impl Events {
         let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
         self.visible[queue as usize].push(Visibility { until, position, stages, access, rendering });
         if to_host(scope) {
-            let all = Visibility { until, position: 0, stages: u32::MAX, access: u32::MAX, rendering: NONE };
+            let all = Visibility { until, position: 0, stages: u32::MAX, access, rendering: NONE };
             self.visible[self.host as usize].push(all);
         }
     }
@@ -323,17 +323,26 @@ impl Events {
             let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
             content.grants.push(Grant { writer: at as u32, queue, position, rendering, stages, access });
             if to_host(scope) {
-                let (stages, access) = (u32::MAX, u32::MAX);
-                let host = self.host;
-                content.grants.push(Grant {
-                    writer: at as u32,
-                    queue: host,
-                    position: 0,
-                    rendering: NONE,
-                    stages,
-                    access,
-                });
+                let (queue, stages) = (self.host, u32::MAX);
+                let position = 0;
+                content.grants.push(Grant { writer: at as u32, queue, position, rendering: NONE, stages, access });
             }
+        }
+    }
+
+    /// Notes that an agent saw all of some contents.
+    pub(crate) fn see(&self, content: &mut Content, agent: &Agent) {
+        let first = content.seen == NONE || content.seen == agent.instance;
+        content.seen = if first { agent.instance } else { MANY };
+        content.host_saw |= agent.queue == self.host;
+    }
+
+    /// Whether somebody else saw all of some contents: a write after that read need not see it again. What a device
+    /// saw, the host has not seen.
+    pub(crate) fn was_seen(&self, content: &Content, agent: &Agent) -> bool {
+        match agent.queue == self.host {
+            true => content.host_saw,
+            false => content.seen != NONE && content.seen != agent.instance,
         }
     }
 

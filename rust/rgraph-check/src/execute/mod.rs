@@ -22,7 +22,7 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use rgraph_ir::access::Load;
+use rgraph_ir::access::{Load, Usage};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Plan, QueueId};
 use rgraph_ir::resource::{Life, ResourceId};
@@ -332,23 +332,34 @@ impl<'a, 'e> Machine<'a, 'e> {
 
     fn read(&mut self, node: &Node, access: u32, agent: &Agent) {
         let scene = self.scene;
-        let access = &scene.execs[node.a as usize].accesses[access as usize];
+        let exec = &scene.execs[node.a as usize];
+        let access = &exec.accesses[access as usize];
         let start = scene.start(access.resource, node.run);
+        let kept = scene.facts.declared_passes[exec.declared].uses[access.number].usage == Usage::HostWrite;
         for target in &access.targets {
             let at = start + target.fine;
             let amiss = self.is_amiss(node, at, access.resource, target.layouts).contains(&true);
-            let subresource = &mut self.subresources[at as usize];
+            let subresource = &self.subresources[at as usize];
             // What a later stage finds after the pass's own write was found by its earlier stages.
             if subresource.instance == agent.instance {
                 continue;
             }
             let grouped =
                 target.group != 0 && subresource.group == target.group && subresource.group_run == node.run + 1;
+            // The host keeps what is there, if anything is.
+            let held = if grouped { &subresource.before } else { &subresource.now };
+            if kept && self.value(held, access.resource, node.run) == UNDEFINED {
+                if target.slot != NONE {
+                    self.values.note(agent.instance, target.slot, UNDEFINED);
+                }
+                continue;
+            }
+            let subresource = &mut self.subresources[at as usize];
             let content = if grouped { &mut subresource.before } else { &mut subresource.now };
             let presents = agent.stage == scene::PRESENTS;
             let sight = if presents { Sight::Yes } else { self.events.sees(content, agent) };
             if sight == Sight::Yes {
-                content.see(agent.instance);
+                self.events.see(content, agent);
             }
             let blind = amiss || sight == Sight::No;
             if content.writers.is_empty() {
@@ -404,7 +415,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             let sight = self.events.sees(&mut subresource.now, agent);
             // An attachment's texel is read and written in rasterisation order: what the read saw, the write follows.
             let blends = access.attachment && subresource.now.seen != NONE;
-            let seen = sight != Sight::No || blends || subresource.now.was_seen(agent.instance);
+            let seen = sight != Sight::No || blends || self.events.was_seen(&subresource.now, agent);
             let good = seen && !amiss;
             if !seen {
                 subresource.torn = subresource.torn.max(node.run + 1);
@@ -501,7 +512,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
         let subresource = &mut self.subresources[place as usize];
         let sight = self.events.sees(&mut subresource.before, agent);
-        let seen = sight != Sight::No || subresource.before.was_seen(agent.instance);
+        let seen = sight != Sight::No || self.events.was_seen(&subresource.before, agent);
         let old = subresource.now.value;
         if !good || !seen {
             self.blame(node, place, "adds to what it does not see");
@@ -522,7 +533,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         for &other in &self.scene.aliases[place as usize] {
             let content = &mut self.subresources[other as usize].now;
             if !content.writers.is_empty() && self.events.sees(content, agent) == Sight::Yes {
-                content.see(agent.instance);
+                self.events.see(content, agent);
             }
         }
     }
@@ -535,7 +546,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             let subresource = &mut self.subresources[other as usize];
             if !subresource.now.writers.is_empty() {
                 good &= self.events.sees(&mut subresource.now, agent) != Sight::No
-                    || subresource.now.was_seen(agent.instance);
+                    || self.events.was_seen(&subresource.now, agent);
             }
             self.lose(other, run);
         }

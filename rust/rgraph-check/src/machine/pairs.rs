@@ -115,7 +115,7 @@ impl Machine<'_> {
             Later::Op(y) => (y.op.write, y.inner),
             Later::Node(_) => (true, false),
         };
-        // A read in between saw the write and is ordered before this write.
+        // A read in between saw the write and is ordered before this write. What a device saw, the host has not seen.
         inner
             || writes
                 && there.reads.iter().any(|read| {
@@ -125,7 +125,8 @@ impl Machine<'_> {
                         Some(within) => within.is_none(),
                         None => court.is_ordered(read, &[], y),
                     };
-                    x.sequence < read.sequence && (own || ordered())
+                    let host = missing != Missing::Host || read.queue == self.host;
+                    x.sequence < read.sequence && host && (own || ordered())
                 })
     }
 

@@ -260,4 +260,82 @@ corners! {
         pass read graphics: sampled b range=2048..3584; storage_read_write a
         pass draw graphics: color shown; color a
         pass look cpu: host_read shown; host_write kept";
+
+    a_host_write_that_finds_nothing_while_a_flag_is_off_follows_what_the_device_wrote_in_the_run_before = "
+        buffer b 256 root
+        pass first cpu if=on: host_write b load=discard
+        pass second cpu: host_write b
+        pass more graphics: dst b range=128..256
+        pass look graphics effects: index b";
+
+    a_conditional_host_write_leaves_what_a_device_wrote_to_a_host_read = "
+        buffer b 4096
+        pass make graphics: dst b
+        pass host cpu if=on: host_write b load=discard
+        pass look cpu effects: host_read b";
+
+    a_conditional_host_read_leaves_what_a_device_wrote_to_a_host_write = "
+        buffer b 4096 root
+        buffer seen 4096 root
+        pass make graphics: dst b
+        pass also compute: uniform b; storage_write seen
+        pass look cpu effects if=on: host_read b
+        pass host cpu: host_write b load=discard";
+
+    a_conditional_host_read_leaves_what_the_run_before_wrote_to_a_host_write = "
+        buffer b 65536 persistent
+        pass first graphics effects: uniform b
+        pass look cpu if=on effects: host_read b range=16384..49152
+        pass host cpu: host_write b range=16384..49152 load=discard
+        pass more transfer: dst b range=16384..49152
+        pass last cpu effects: host_read b";
+
+    a_conditional_host_read_at_the_end_leaves_what_a_device_wrote_to_the_next_run = "
+        buffer b 4096
+        pass host cpu: host_write b load=discard
+        pass use graphics: storage_read_write b
+        pass look cpu if=on effects: host_read b";
+
+    conditional_accesses_of_the_host_in_a_row = "
+        buffer b 4096 root
+        pass make graphics: dst b
+        pass look cpu effects if=one: host_read b
+        pass host cpu if=two: host_write b load=discard
+        pass again cpu if=one: host_write b load=discard
+        pass more cpu if=two effects: host_read b
+        pass part cpu: host_write b range=0..64
+        pass last cpu if=two: host_write b load=discard";
+
+    the_host_writes_bytes_that_it_read_under_another_name = "
+        image read format=r32float
+        image side mips=2 root
+        buffer b 4096 root
+        buffer c 65536
+        pass make graphics: storage_write read
+        pass look cpu: host_read read; host_write c
+        pass host cpu: host_write b; host_write c
+        pass use graphics: storage_read_write b
+        pass fill graphics: storage_write side generate_mips";
+
+    the_host_writes_bytes_of_an_image_that_it_may_have_read = "
+        image first format=r8unorm size=64x256
+        image better format=r8unorm size=64x256
+        buffer c 256
+        buffer b 4096 root
+        pass draw graphics: color first
+        pass fill graphics if=on fallback=better:first: storage_write better
+        pass look cpu: host_read better; host_write c
+        pass host cpu: host_read c; host_write b";
+
+    the_host_looks_at_garbage_in_bytes_that_it_wrote = "
+        buffer a 65536
+        buffer b 65536
+        buffer out 256 root
+        image empty format=r8unorm size=64x64
+        pass make graphics: dst a
+        pass use graphics: uniform a; storage_write out
+        pass host cpu after=use: host_write b load=discard
+        pass take cpu: host_read b; host_write out
+        pass look cpu effects after=take: host_read empty
+        either RG-E203";
 }

@@ -233,4 +233,10 @@ corners! {
         pass look async_compute effects: indirect sum
         culled peek
         exclusive sum";
+
+    the_host_is_the_last_of_a_group_that_outlives_the_frame = "
+        buffer sum 65536 persistent
+        pass host cpu effects: host_write sum range=32768..65536 load=discard
+        pass add cpu: host_write sum unordered
+        pass more graphics effects: storage_read_write sum range=0..32768 unordered";
 }

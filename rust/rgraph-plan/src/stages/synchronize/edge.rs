@@ -21,6 +21,9 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
         }
         for subresource in frame.facts.subresources.of(memory).range() {
             let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else { continue };
+            if last.queue == frame.schedule.host() {
+                hazards.show_group_to_host(scene, subresource, last);
+            }
             let state = hazards.states[subresource];
             let part = *frame.facts.subresources.get(subresource as u32);
             let queue = |lane: u8| (lane != frame.schedule.host()).then(|| QueueId::new(usize::from(lane)));

@@ -1,7 +1,7 @@
 //! What the walk asks for: barriers in the right calls, changes of layout on the producer's queue or here, changes of
 //! owner, and what the host is to see.
 
-use super::{Hazards, Here, Left, Need, State};
+use super::{Hazards, Here, Left, Need, State, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
@@ -232,14 +232,16 @@ impl Hazards {
         }
     }
 
-    /// Shows the host what the read group before `here` left: its own writes or, where it only read on the device, the
-    /// writes before it, which reads on the device make visible to nobody else (Vulkan 1.3, "Availability, Visibility,
-    /// and Domain Operations").
+    /// Shows the host what the read group before `here` left: its own writes or the writes before it, where it only read
+    /// on the device, whose reads make writes visible to nobody else (Vulkan 1.3, "Availability, Visibility, and Domain
+    /// Operations"), or where the host was shown them for another access, by a pass that may be switched off.
     pub(super) fn show_all_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
         self.show_to_host(scene, here, state.uses);
         let host = scene.frame.schedule.host();
-        let read_only = |used: &super::Used| used.queue != host && !used.access.intersects(Accesses::WRITES);
-        if self.list(state.uses).all(|used| read_only(&used)) {
+        let read_only = |used: Used| used.queue != host && !used.access.intersects(Accesses::WRITES);
+        let wanted = seen_as(here);
+        let unseen = |used: Used| used.queue == host && used.conditional && !used.access.contains(wanted);
+        if self.list(state.uses).all(read_only) || self.list(state.uses).any(unseen) {
             if state.before == NONE {
                 self.show_initializer_to_host(scene, here, state);
             } else {
@@ -248,29 +250,30 @@ impl Hazards {
         }
     }
 
-    /// Bytes of which the host saw an image alone, by the transition of that image: whatever it finds there under
-    /// another name it sees by a barrier about all memory.
+    /// Bytes that the host saw under another name, for another access or by the transition of an image alone: whatever it
+    /// finds there it sees by a barrier about all memory that names its access.
     pub(super) fn show_bytes_to_host(&mut self, scene: Scene<'_>, here: Here<'_>) {
         let placement = scene.transients.index[here.memory];
-        self.each_seen_by_transition(scene, placement, false, |hazards, left| {
+        self.each_seen_by_host(scene, placement, false, seen_as(here), |hazards, left| {
             hazards.show_left_to_host(scene, here, left);
         });
     }
 
-    /// The same of bytes that the run before had in such an image last.
+    /// The same of bytes that the run before had under such a name last.
     pub fn show_bytes_to_next_run(&mut self, scene: Scene<'_>, first: &First) {
-        self.each_seen_by_transition(scene, first.placement, true, |hazards, left| {
+        self.each_seen_by_host(scene, first.placement, true, first.access, |hazards, left| {
             hazards.show_to_next_run(scene, first, left);
         });
     }
 
-    /// Calls `show` with the writes of each image that had the bytes of a placement before, in this frame or in the one
-    /// before, and that the host saw by its transition. O(subresources of these images).
-    fn each_seen_by_transition(
+    /// Calls `show` with the writes of each memory that had the bytes of a placement before, in this frame or in the one
+    /// before, and that the host saw last, unless it saw all memory for what it wants. O(subresources of these memories).
+    fn each_seen_by_host(
         &mut self,
         scene: Scene<'_>,
         placement: u32,
         previous_frame: bool,
+        wanted: Accesses,
         show: impl Fn(&mut Self, Left),
     ) {
         let host = scene.frame.schedule.host();
@@ -279,9 +282,17 @@ impl Hazards {
             let memory = scene.transients.placements[before as usize].memory;
             for subresource in scene.frame.facts.subresources.of(memory).range() {
                 let state = self.states[subresource];
-                let transition = self.calls.barriers.get(state.producer_barrier as usize);
-                if transition.is_none() || self.list(state.uses).all(|used| used.queue != host) {
+                let Some(seen) = self.list(state.uses).find(|used| used.queue == host) else { continue };
+                // A read of the host under the same name stands between these writes and one of the host.
+                let other = before != placement;
+                let transition = other && self.calls.barriers.get(state.producer_barrier as usize).is_some();
+                let unseen = !seen.access.contains(wanted) && (other || seen.conditional);
+                if !transition && !unseen {
                     continue;
+                }
+                if transition && seen.conditional {
+                    // What the host does not read while a flag is off, it has not seen: the change of layout, too.
+                    self.calls.add_target(state.producer_barrier, Stages::HOST, wanted);
                 }
                 let mut at = state.before;
                 while let Some(&used) = self.uses.get(at as usize) {
@@ -305,7 +316,8 @@ impl Hazards {
     /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
     /// sees it.
     pub(super) fn show_initializer_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
-        let Some(initializer) = self.list(state.uses).find(|used| used.queue == state.initializer) else { return };
+        let on_device = |used: &Used| used.queue == state.initializer && used.queue != scene.frame.schedule.host();
+        let Some(initializer) = self.list(state.uses).find(on_device) else { return };
         // The host waits for the first use.
         let batch = scene.batches.batch_of(scene.frame.schedule.passes[initializer.first as usize].physical);
         let call = self.call_at_end(batch);
@@ -313,7 +325,7 @@ impl Hazards {
             src_stages: initializer.stages,
             src_access: Accesses::empty(),
             dst_stages: Stages::HOST,
-            dst_access: here.access.kinds,
+            dst_access: seen_as(here),
         };
         let why = self.why(here, Hazard::Host, Some(initializer.first), None);
         self.calls.memory(call, Source::WHOLE, scope, why);
@@ -329,7 +341,7 @@ impl Hazards {
 
     pub(super) fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
         let why = self.why(here, Hazard::Host, Some(left.last), None);
-        self.show(scene, left, here.access.kinds, why);
+        self.show(scene, left, seen_as(here), why);
     }
 
     /// The host is the first to use bytes that the run before left on a queue of the device.
@@ -337,6 +349,22 @@ impl Hazards {
         let from = Some(PlanPassId::new(left.last as usize));
         let why = Why { hazard: Hazard::Host, from, to: None, resource: first.memory };
         self.show(scene, left, first.access, why);
+    }
+
+    /// The host leaves memory for all members of an unordered group: it has seen the writes of the others, whoever looks
+    /// there after the frame.
+    pub fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: usize, last: Used) {
+        let memory = scene.frame.facts.subresources.get(subresource as u32).memory;
+        let mut at = self.states[subresource].uses;
+        while let Some(&used) = self.uses.get(at as usize) {
+            let writes = used.access & Accesses::WRITES;
+            if !writes.is_empty() {
+                let [from, to] = [used.last, last.last].map(|at| Some(PlanPassId::new(at as usize)));
+                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+                self.show(scene, left, last.access, Why { hazard: Hazard::Host, from, to, resource: memory });
+            }
+            at = used.next;
+        }
     }
 
     pub(super) fn show(&mut self, scene: Scene<'_>, left: Left, dst_access: Accesses, why: Why) {
@@ -399,6 +427,13 @@ impl Hazards {
             resource: resource.unwrap_or(here.access.resource),
         }
     }
+}
+
+/// The accesses for which the host is shown what is there. A pass that may be switched off leaves it to those who read it
+/// later, and who have no other barrier.
+fn seen_as(here: Here<'_>) -> Accesses {
+    let keeps = here.conditional && here.access.effect != Effect::Replace;
+    here.access.kinds | if keeps { Accesses::HOST_READ } else { Accesses::empty() }
 }
 
 /// Stages and accesses with which a use meets what is there. An attachment begins with its load operation; what the
