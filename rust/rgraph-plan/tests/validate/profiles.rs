@@ -1,5 +1,6 @@
 //! Mistakes of profiles.
 
+use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::profile::Capabilities;
 
 use crate::cases;
@@ -58,5 +59,17 @@ cases! {
         "  help: give it at least one class of memory, or leave memory out",
         "RG-E220 profile \"discrete\" has limit max_color_attachments 0",
         "  help: give it the device's limit, or leave it out",
+    ];
+    shaders_of_a_pass_on_any_queue_that_draws_nothing_need_one_that_computes: |film| {
+        film.profile.queues.truncate(1);
+        film.profile.queues[0].capabilities = Capabilities::GRAPHICS;
+        let sums = film.buffer("sums", 64);
+        let add = film.pass("add", PassQueue::Any);
+        film.uses(add, sums, Usage::StorageWrite);
+    } => [
+        "RG-E211 pass \"add\" needs compute, and no queue of profile \"discrete\" can",
+        "  add   film.py:4  declared here, on queue any",
+        "  sums  film.py:5  as storage_write needs compute",
+        "  help: split the pass, or plan for another device: this one has \"graphics\" (graphics and transfer)",
     ];
 }

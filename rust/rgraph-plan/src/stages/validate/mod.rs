@@ -15,12 +15,13 @@ mod resources;
 mod usages;
 mod words;
 
-use crate::access::{PassQueue, Usage};
+use crate::access::{Aspects, PassQueue, Stages, Usage};
 use crate::error::{Code, Mistake};
 use crate::graph::{Access, Graph, Pass, PassId, Place};
 use crate::id::{Id, IdVec};
 use crate::profile::{Capabilities, Profile};
 use crate::resource::ResourceId;
+use crate::stages::resolve::meaning::meaning;
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch};
 use queues::Needs;
 use words::describe;
@@ -354,9 +355,18 @@ impl<'a> Check<'a> {
         self.block(mistake);
     }
 
+    /// Stages of each access of a pass on any queue, also of those that name none.
+    fn stages_on_any(&self, of_pass: &[u32]) -> impl Fn(&Access) -> Stages + use<> {
+        let draws = |usage: Usage| usages::is_attachment(usage) || matches!(usage, Usage::Vertex | Usage::Index);
+        let draws = of_pass.iter().any(|&index| draws(self.graph.accesses()[index as usize].usage));
+        move |access| meaning(access, PassQueue::Any, draws, Aspects::empty()).stages
+    }
+
     /// A pass that may run on any queue needs one queue that can do all it asks.
     fn check_any(&mut self, id: PassId, needs: Needs, of_pass: &[u32]) {
-        let asked = needs - Needs::HOST;
+        let stages = self.stages_on_any(of_pass);
+        let by_stages = |&index: &u32| queues::stage_needs(stages(&self.graph.accesses()[index as usize]));
+        let asked = of_pass.iter().map(by_stages).fold(needs, std::ops::BitOr::bitor) - Needs::HOST;
         if self.profile.queues.iter().any(|queue| asked.met_by(queue.capabilities)) {
             return;
         }
@@ -367,7 +377,7 @@ impl<'a> Check<'a> {
         for &index in of_pass {
             let access = &self.graph.accesses()[index as usize];
             let Some(shape) = self.shapes.get(access.resource) else { continue };
-            let asks = queues::access_needs(access, shape);
+            let asks = queues::access_needs(access, shape) | queues::stage_needs(stages(access));
             if !named.contains(asks) {
                 named |= asks;
                 let name = self.resource_name(access.resource);
