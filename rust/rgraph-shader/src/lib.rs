@@ -31,6 +31,7 @@ mod stage;
 mod stored;
 mod text;
 mod unpack;
+mod wgsl_absent;
 
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use constant::{Constant, Constants, SpecConstant};

@@ -13,6 +13,7 @@ use crate::part::{Part, Varying};
 use crate::pointers::{self, Refused};
 use crate::scan;
 use crate::stage::{Module, Stage};
+use crate::wgsl_absent;
 use naga::back::pipeline_constants::PipelineConstantError;
 use naga::back::{PipelineConstants, spv};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -350,6 +351,17 @@ impl<'a> Text<'a> {
         // Where a label only points back at the message, the carets say enough.
         let ours = |text: &str| if text == "see msg" { String::new() } else { text.to_owned() };
         let spans: Vec<_> = fault.labels().map(|(span, text)| (span, ours(text))).collect();
+        if let Some((message, help)) = wgsl_absent::constant(fault.message()) {
+            return self.error(Code::BadShader, message, &spans, help);
+        }
+        let called = spans.first().and_then(|(span, _)| self.text.get(span.to_range()?)).unwrap_or_default();
+        // Of an element of a result the span is the whole expression.
+        let called = called.split('(').next().unwrap_or_default();
+        let help = wgsl_absent::untyped(called).filter(|_| fault.message().contains("to a concrete type"));
+        if let Some(help) = help {
+            let message = format!("'{called}' of numbers without a type");
+            return self.error(Code::BadShader, message, &spans, help.to_owned());
+        }
         let notes: Vec<&str> = fault.notes().take(6).collect();
         self.error(Code::BadShader, fault.message().to_owned(), &spans, notes.join("; "))
     }
