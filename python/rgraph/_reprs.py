@@ -1,4 +1,4 @@
-"""What notebooks show of graphs, frames, reports and devices: small tables, and pictures of results."""
+"""What notebooks show: small tables of graphs, compiled graphs, frames, reports and devices, pictures of results."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import gzip
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import preview
+from rgraph._core import Compiled, preview
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rgraph import Array, Buffer, Device, Frame, Graph, Image, Report, Series, View
+    from rgraph import Array, Buffer, CompiledDevices, Device, Frame, Graph, Image, Report, Series, View
 
-__all__ = ["declared_pass", "device", "frame", "graph", "plan", "report", "resource", "series", "view"]
+__all__ = ["compiled", "declared_pass", "device", "frame", "graph", "plan", "report", "resource", "series", "view"]
 
 #: Rows of a table; the rest is counted.
 _MOST = 40
@@ -170,6 +170,49 @@ def declared_pass(graph: Graph, name: str) -> str:
     rows = [(access["resource"], access["usage"], _part(access), access.get("load", "")) for access in uses]
     title = f"pass {name} on {declared.get('queue', 'graphics')}"
     return _table(title, ("resource", "use", "part", "load"), rows)
+
+
+def compiled(
+    value: Compiled | CompiledDevices, resources: list[tuple[str, str, str, str]], flags: list[str], notes: list[str]
+) -> str:
+    """Passes in the order in which they run, and what runs are given and leave.
+
+    Parameters
+    ----------
+    value
+        The compiled graph.
+    resources
+        Name, role, what it is and its array, of those that runs see.
+    flags
+        Names of the flags of its conditional passes.
+    notes
+        Of its plan and its passes.
+    """
+    if isinstance(value, Compiled):
+        plan = value.plan
+        batch = {name: at for at, one in enumerate(plan.batches) for name in one.passes}
+        most = max((one.duration_us for one in plan.passes), default=0.0) or 1.0
+        runs = _table(
+            f"{repr(value).strip('<>')}, modelled frame {plan.frame_us:.1f} µs",
+            ("pass", "queue", "batch", "modelled µs", ""),
+            [
+                (
+                    one.name,
+                    one.queue or "cpu",
+                    batch.get(one.name),
+                    f"{one.duration_us:.1f}",
+                    _Bar(one.duration_us / most),
+                )
+                for one in plan.passes
+            ],
+        )
+    else:
+        rows = [(name, part.device) for part in value.plan.parts for name in part.passes]
+        runs = _table(repr(value).strip("<>"), ("pass", "device"), rows)
+    parts = [runs, _table("inputs, states and results", ("name", "", "what", "array"), resources)]
+    if flags:
+        parts.append(f"<p>flags: {escape(', '.join(flags))}</p>")
+    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
 
 
 def report(value: Report) -> str:

@@ -1,6 +1,7 @@
 """What results say of themselves: files, notebooks, notes."""
 
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,28 @@ def test_notebooks_show_frames_reports_and_devices(device: rg.Device):
     assert ">scale</td>" in frame.report._repr_html_()
     assert "no GPU times" in device.run(g).report._repr_html_()
     assert device.info.name in device._repr_html_()
+
+
+def test_notebooks_show_what_a_compiled_graph_runs_and_is_given(device: rg.Device):
+    g = rg.Graph("<b>frame</b>", size=(8, 4))
+    src = g.import_array("src", np.zeros((4, 8, 4), np.uint8))
+    state = g.buffer("state", shape=(2, 3), dtype="float32", persistent=True)
+    out = g.image("out", like=src)
+    g.copy("copy", src, out)
+    g.fill("count", state, 1, conditional="counted")
+    g.add_pass("idle").sampled(src).uses(g.buffer("b", 4), "storage_write")
+    g.root(out, state, "b")
+    compiled = device.compile(g)
+    html = compiled._repr_html_()
+    rows = re.findall(r"<tr>(.*?)</tr>", html.replace(' style="text-align:left"', ""))
+    assert any(row.startswith("<td>copy</td><td>graphics</td><td>0</td>") for row in rows)
+    assert "<td>src</td><td>input</td><td>8 × 4 of rgba8unorm</td><td>(4, 8, 4) of uint8</td>" in rows
+    assert "<td>state</td><td>state, result</td><td>24 bytes</td><td>(2, 3) of float32</td>" in rows
+    assert "<td>out</td><td>result</td><td>8 × 4 of rgba8unorm</td><td>(4, 8, 4) of uint8</td>" in rows
+    assert "<p>flags: counted</p>" in html
+    assert "<p>pass &quot;idle&quot; has neither shader nor function" in html
+    assert "<b>frame" not in html
+    assert device.info.name in html
 
 
 def test_a_pass_without_work_has_a_note(device: rg.Device):

@@ -290,6 +290,11 @@ impl PyCompiled {
         )
     }
 
+    /// Passes in the order in which they run, and what runs are given and leave, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().html(slf.as_any())
+    }
+
     fn __repr__(&self) -> String {
         format!("<Compiled \"{}\" for \"{}\">", self.load.graph.name(), self.device.get().device.info().name)
     }

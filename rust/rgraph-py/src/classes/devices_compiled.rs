@@ -184,6 +184,11 @@ impl PyCompiledDevices {
         (**self).reset(states)
     }
 
+    /// Passes in the order in which they run, and what runs are given and leave, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().html(slf.as_any())
+    }
+
     fn __repr__(&self) -> String {
         let plan = self.compiled.known().plan();
         format!("<CompiledDevices \"{}\": {} devices, {} parts>", plan.graph, plan.profiles.len(), plan.parts.len())

@@ -9,7 +9,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{Plan, PlanKind};
-use rgraph_plan::resource::ResourceId;
+use rgraph_plan::resource::{Life, Resource, ResourceId};
 use rgraph_vk::work::Workload;
 
 use crate::arguments::host_arrays::Host;
@@ -108,6 +108,28 @@ impl Runnable {
         let kind = self.kinds.of(id);
         let layout = ArrayLayout::for_array((kind, self.seen.get(&id)), &host.form, what);
         layout.map_err(|mistake| one(py, states::declared(&self.load.graph, id, kind, mistake)))
+    }
+
+    /// What notebooks show: passes of `shown`, and resources that runs see with their roles and arrays.
+    pub fn html<'py>(&self, shown: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let graph = &self.load.graph;
+        let row = |(id, resource): (ResourceId, &Resource)| {
+            let own = match resource.life {
+                Life::Imported(_) => Some("input"),
+                Life::Persistent | Life::History(_) => Some("state"),
+                _ => None,
+            };
+            let result = graph.is_root(id).then_some("result");
+            let role = own.into_iter().chain(result).collect::<Vec<_>>().join(", ");
+            let what = match self.kinds.of(id) {
+                PlanKind::Image { size: [width, height, _], format, .. } => format!("{width} × {height} of {format}"),
+                PlanKind::Buffer { size } => format!("{size} bytes"),
+            };
+            (!role.is_empty()).then(|| (graph.resource_name(id).to_owned(), role, what, self.layout(id).shown()))
+        };
+        let rows: Vec<_> = graph.resources().iter_ids().filter_map(row).collect();
+        let arguments = (shown, rows, graph.flags().iter().cloned().collect::<Vec<_>>(), &self.notes);
+        shown.py().import("rgraph._reprs")?.call_method1("compiled", arguments)
     }
 
     /// For the garbage collector.
