@@ -169,8 +169,11 @@ impl Context {
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
-            let error =
-                DeviceError::new(Code::NoDriver, "the Vulkan loader is older than 1.1", "install a newer libvulkan1");
+            let error = DeviceError::new(
+                Code::NoDriver,
+                "the Vulkan loader is older than 1.1",
+                "install a newer libvulkan1; `rgraph doctor` says which one is found",
+            );
             return Err(error.into());
         }
         // SAFETY: no layer is named, so this asks the loader itself.
@@ -339,7 +342,7 @@ pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
             Some(path) => {
                 DeviceError::new(Code::NoDriver, format!("\"{}\" is no Vulkan loader", path.display()), advice(path))
             }
-            None => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL),
+            None => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", without_driver()),
         };
         let named = path.unwrap_or(Path::new("libvulkan.so.1")).display();
         failed.note(format!("loader: {named}: {error}")).into()
@@ -362,6 +365,11 @@ fn advice(path: &Path) -> String {
 /// The line that gives a machine without a GPU a driver.
 pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
 
+/// What to do where no driver answers.
+pub fn without_driver() -> String {
+    format!("`rgraph doctor` names what is missing; without a GPU: {INSTALL}")
+}
+
 fn refused(error: Error) -> Error {
     let Error::Device(failed) = error else { return error };
     match (failed.call, failed.result) {
@@ -376,7 +384,7 @@ fn refused(error: Error) -> Error {
         (
             Some("vkCreateInstance"),
             Some(result @ (vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED)),
-        ) => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
+        ) => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", without_driver())
             .note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})"))
             .into(),
         _ => Error::Device(failed),

@@ -3,7 +3,7 @@
 use ash::{ext, vk};
 use rgraph_plan::profile::Capabilities;
 
-use crate::device::context::{Context, INSTALL};
+use crate::device::context::{Context, INSTALL, without_driver};
 use crate::error::{Called, Code, DeviceError, Error};
 
 /// What kind of device it is.
@@ -144,7 +144,7 @@ pub fn list(context: &Context) -> Result<Vec<Physical>, Error> {
 /// RG-E101 if there is none at all, RG-E103 if none fits (listing what exists), RG-E102 if it lacks something.
 pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical, Error> {
     if devices.is_empty() {
-        let error = DeviceError::new(Code::NoDriver, "no Vulkan device found (planning still works)", INSTALL);
+        let error = DeviceError::new(Code::NoDriver, "no Vulkan device found (planning still works)", without_driver());
         return Err(error.note("loader: found; devices: none").into());
     }
     let lines = |error: DeviceError| devices.iter().fold(error, |error, device| error.note(device.info.line()));
