@@ -5,6 +5,7 @@ Declare a frame with `Graph`, plan it for a device with `Graph.bake`, then print
 have shaders, and hands back arrays.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rgraph._adapt import Adapt, Trial, Trials
@@ -22,6 +23,7 @@ from rgraph._core import (
     Devices,
     DevicesPlan,
     Fence,
+    Format,
     Frame,
     Graph,
     Image,
@@ -41,6 +43,7 @@ from rgraph._core import (
     __version__,
     devices,
     diagnose,
+    formats,
     history,
     reflect,
     schema,
@@ -59,7 +62,6 @@ from rgraph._errors import (
     Side,
     explain,
 )
-from rgraph._formats import FormatInfo, formats
 from rgraph._layers import Layer
 from rgraph._modules import ModuleValue, module
 from rgraph._records import (
@@ -142,7 +144,7 @@ __all__ = [
     "Exported",
     "Fence",
     "Finding",
-    "FormatInfo",
+    "Format",
     "Frame",
     "Graph",
     "GraphError",
@@ -215,7 +217,11 @@ def __getattr__(name: str) -> Any:
 
         module = import_module("rgraph.window" if name == "show" else f"rgraph.{name}")
         return module.show if name == "show" else module
-    raise AttributeError(f"module 'rgraph' has no attribute '{name}'")
+    # Methods are looked for in the module by those who know functions: `rgraph.root(…)`.
+    kinds = (Module, Graph, Device, Compiled, Frame, Pass, Image, Buffer, Plan)
+    owner = next((kind for kind in kinds if name in vars(kind) and not name.startswith("_")), None)
+    more = f"; it is {owner.__name__}.{name}" if owner is not None else ""
+    raise AttributeError(f"module 'rgraph' has no attribute '{name}'{more}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -235,6 +235,7 @@ __all__ = [
     "Devices",
     "DevicesPlan",
     "Fence",
+    "Format",
     "Frame",
     "Graph",
     "Image",
@@ -273,6 +274,7 @@ __all__ = [
     "codes",
     "devices",
     "diagnose",
+    "formats",
     "fuzz",
     "generate",
     "history",
@@ -555,7 +557,7 @@ class SharedMemory:
         self,
         name: str,
         size: tuple[int, int],
-        format: _Format,
+        format: _Format | Format | str,
         *,
         mips: int = 1,
         layers: int = 1,
@@ -807,6 +809,95 @@ class Window:
     def __exit__(self, *error: object) -> None: ...
 
 @final
+class Format:
+    """A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
+
+    It equals its name, and stands for it wherever a format is named: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
+
+    Parameters
+    ----------
+    name
+        WebGPU's name (`"rgba8unorm"`), or Vulkan's (`"R8G8B8A8_UNORM"`, with or without `VK_FORMAT_`); a `Format` is
+        itself.
+
+    Raises
+    ------
+    GraphError
+        RG-E202 if there is no such format.
+
+    Examples
+    --------
+    >>> import rgraph
+    >>> format = rgraph.Format("R16G16B16A16_SFLOAT")
+    >>> (format.name, format.dtype, format.channels, format.bytes, format.shader)
+    ('rgba16float', 'float16', 4, 8, ('f32',))
+    """
+
+    def __new__(cls, name: _Format | Format | str) -> Self: ...
+    @property
+    def name(self) -> str:
+        """WebGPU's name."""
+    @property
+    def vulkan(self) -> str:
+        """Vulkan's name, without `VK_FORMAT_`."""
+    @property
+    def numbers(self) -> Literal["unorm", "snorm", "float", "uint", "sint", "depth", "stencil", "block"]:
+        """What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without stencil),
+        `"stencil"`, or `"block"` (compressed).
+        """
+    @property
+    def components(self) -> int:
+        """Components of a texel as a shader reads them: 3 of `rg11b10ufloat`, 1 of depth or stencil."""
+    @property
+    def bits(self) -> int:
+        """Bits of each component; 0 where components have different sizes or are compressed. Of depth formats those of the
+        depth.
+        """
+    @property
+    def dtype(self) -> str:
+        """Kind of the numbers of its arrays; packed texels are one `uint32`, compressed blocks are bytes."""
+    @property
+    def channels(self) -> int:
+        """Length of the last axis of its arrays: numbers per texel; of a compressed format, bytes per block."""
+    @property
+    def bytes(self) -> int:
+        """Bytes per texel in arrays and buffers (of depth and stencil together those of the depth); of a compressed format,
+        bytes per block.
+        """
+    @property
+    def block(self) -> tuple[int, int]:
+        """(width, height) of a compressed block in texels, else (1, 1)."""
+    @property
+    def compressed(self) -> bool:
+        """Whether texels are stored in compressed blocks."""
+    @property
+    def depth(self) -> bool:
+        """Whether it holds depth."""
+    @property
+    def stencil(self) -> bool:
+        """Whether it holds stencil."""
+    @property
+    def srgb(self) -> bool:
+        """Whether stored colours are sRGB encoded; shaders see linear ones."""
+    @property
+    def shader(self) -> tuple[Literal["f32", "i32", "u32", "depth"], ...]:
+        """What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together the
+        depth.
+        """
+    @property
+    def storage(self) -> bool:
+        """Whether WGSL has it as a storage texture; a device may lack it."""
+    @property
+    def attachment(self) -> Literal["color", "depth"] | None:
+        """`"color"` or `"depth"` (stencil too), if passes can draw into it; else None."""
+    @property
+    def mips(self) -> bool:
+        """Whether the graph can generate its mips."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Format], tuple[str]]: ...
+
+@final
 class Sampler:
     """How an image is sampled: bind it by the name of the shader's sampler.
 
@@ -862,7 +953,7 @@ class Module:
         self,
         name: str,
         size: _Size | None = None,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         *,
         like: Image | str | None = None,
         scale: float | Sequence[float] | None = None,
@@ -950,7 +1041,7 @@ class Module:
         self,
         name: str,
         size: _Size | None = None,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         *,
         layout: str | None = None,
         queue: _Queue | None = None,
@@ -1155,7 +1246,7 @@ class Module:
         name: str,
         array: _Memory,
         *,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         srgb: bool = False,
         as_buffer: Literal[False] = False,
         volume: bool = False,
@@ -1208,7 +1299,7 @@ class Module:
         name: str,
         array: _Memory,
         *,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         srgb: bool = False,
         as_buffer: Literal[True],
         volume: bool = False,
@@ -1261,7 +1352,7 @@ class Module:
         name: str,
         array: _Memory,
         *,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         srgb: bool = False,
         as_buffer: bool,
         volume: bool = False,
@@ -3760,7 +3851,7 @@ class Device:
         self,
         name: str,
         size: Sequence[int],
-        format: _Format | str,
+        format: _Format | Format | str,
         *,
         mips: int = 1,
         layers: int = 1,
@@ -4027,7 +4118,7 @@ class Device:
         name: str,
         handle: int,
         size: Sequence[int] | int,
-        format: _Format | str | None = None,
+        format: _Format | Format | str | None = None,
         *,
         mips: int = 1,
         layers: int = 1,
@@ -4429,6 +4520,8 @@ class CompiledDevices:
     It stays as it is whatever is declared in the graph later. Made by `Devices.compile`.
     """
 
+    def _repr_html_(self) -> str:
+        """Table of passes, of what runs are given and leave."""
     @property
     def plan(self) -> DevicesPlan:
         """The plan that is run."""
@@ -4578,6 +4671,8 @@ class Compiled:
     It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
     """
 
+    def _repr_html_(self) -> str:
+        """Table of passes, of what runs are given and leave."""
     @property
     def plan(self) -> Plan:
         """The plan that is run."""
@@ -4985,6 +5080,21 @@ def history() -> list[Plan]:
         `history()[0].diff(history()[1])` compares the last two.
     """
 
+def formats() -> list[Format]:
+    """All texel formats with their arrays, shader types and abilities; a device may lack some of them.
+
+    Returns
+    -------
+    list of Format
+        Compressed ones last.
+
+    Examples
+    --------
+    >>> import rgraph
+    >>> [one.name for one in rgraph.formats() if one.dtype == "float16" and one.storage]
+    ['r16float', 'rg16float', 'rgba16float']
+    """
+
 def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:
     """What there is of Vulkan on this machine: for `rgraph doctor`, and for programs that want to say what is missing.
 
@@ -5053,7 +5163,7 @@ def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Prof
 def shrink(text: str, fails: Callable[[str], bool], most: int) -> str:
     """See `rgraph.testing.shrink`: the same over the text of a JSON document."""
 
-def preview(array: _Memory, format: _Format | str | None = None, size: int = 256) -> bytes:
+def preview(array: _Memory, format: _Format | Format | str | None = None, size: int = 256) -> bytes:
     """A small PNG picture of an array of any kind, of at most `size` texels a side.
 
     Parameters
@@ -5133,7 +5243,7 @@ def _read_file(path: str | PathLike[str]) -> bytes: ...
 def _replay_images(
     device: Device, path: str | PathLike[str], nth: int, plan: Plan, *, anew: bool = False
 ) -> tuple[ReplayReport, list[Array]]: ...
-def _texels(array: _Memory, format: _Format | str | None = None, size: int = 256) -> tuple[Any, ...]: ...
+def _texels(array: _Memory, format: _Format | Format | str | None = None, size: int = 256) -> tuple[Any, ...]: ...
 def _write_file(path: str | PathLike[str], data: bytes) -> None: ...
 def codes() -> list[tuple[str, str, str]]:
     """Every code of an error: the code, the exception that carries it, and what it means in one sentence."""

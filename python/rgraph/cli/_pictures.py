@@ -6,14 +6,13 @@ as it is. Images of floats get linear light, as `Array.save` writes it.
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import _npy_header, _png_samples, _read_file
+from rgraph._core import Format, _npy_header, _png_samples, _read_file
 from rgraph._errors import GraphError
 from rgraph.cli import UsageError
 from rgraph.cli._files import exists, plain
@@ -25,7 +24,6 @@ __all__ = ["READ", "Numbers", "fit", "read", "suffix", "write"]
 
 _BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 _WRITTEN = READ = (".png", ".npy", ".exr", *_BY_PILLOW)
-_FORMAT = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)(-srgb)?")
 
 
 class Numbers(NamedTuple):
@@ -184,12 +182,13 @@ def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
         if (width, height) != size[:2]:
             wanted = " × ".join(map(str, size))
             raise UsageError(f'{path}: the picture is {width} × {height}, and "{target.name}" {wanted}')
-        form = _FORMAT.fullmatch(str(target.format))  # type: ignore[union-attr]
-        if form is None:
+        name = target.format  # type: ignore[union-attr]
+        form = Format(name) if name is not None else None
+        if form is None or form.bits == 0 or form.depth or form.stencil:
             said = f'{path}: a picture does not fit "{target.name}", which is {target.format}'  # type: ignore[union-attr]
             raise UsageError(said, "give an .npy of its texels")
-        numbers = _converted(_widened(numbers, len(form[1]), path, target.name), int(form[2]), form[3])
-        if form[1] == "bgra":
+        numbers = _converted(_widened(numbers, form.channels, path, target.name), form.bits, form.numbers)
+        if form.name.startswith("bgra"):
             texels = bytearray(numbers.data)
             texels[0::4], texels[2::4] = texels[2::4], texels[0::4]
             numbers = numbers._replace(data=bytes(texels))

@@ -18,7 +18,7 @@ from collections import OrderedDict
 from typing import Any, Literal, overload
 
 from rgraph import _core
-from rgraph._core import Buffer, Device, DeviceResource, Image, Module
+from rgraph._core import Buffer, Device, DeviceResource, Format, Image, Module
 from rgraph._errors import DeviceError, GraphError
 from rgraph.cuda._driver import NON_BLOCKING, WITHOUT_TIMES, Context, Driver, SemaphoreSignal, SemaphoreWait
 from rgraph.cuda._lease import Export, Import
@@ -43,12 +43,6 @@ _NUMBERS = {
     "int32": "32sint",
     "float32": "32float",
 }
-_FORMATS = {
-    prefix + suffix: (channels, dtype) for channels, prefix in _CHANNELS.items() for dtype, suffix in _NUMBERS.items()
-}
-_FORMATS |= {f"{prefix}8{kind}": (n, f"{kind}8") for n, prefix in _CHANNELS.items() for kind in ("uint",)}
-_FORMATS |= {f"{prefix}8sint": (n, "int8") for n, prefix in _CHANNELS.items()}
-_FORMATS |= dict.fromkeys(("rgba8unorm-srgb", "bgra8unorm", "bgra8unorm-srgb"), (4, "uint8"))
 
 
 class Session:
@@ -295,14 +289,20 @@ class Session:
 
     @overload
     def import_tensor(
-        self, g: Module, name: str, tensor: Any, *, format: str | None = None, as_buffer: Literal[False] = False
+        self,
+        g: Module,
+        name: str,
+        tensor: Any,
+        *,
+        format: Format | str | None = None,
+        as_buffer: Literal[False] = False,
     ) -> Image: ...
 
     @overload
     def import_tensor(self, g: Module, name: str, tensor: Any, *, as_buffer: Literal[True]) -> Buffer: ...
 
     def import_tensor(
-        self, g: Module, name: str, tensor: Any, *, format: str | None = None, as_buffer: bool = False
+        self, g: Module, name: str, tensor: Any, *, format: Format | str | None = None, as_buffer: bool = False
     ) -> Image | Buffer:
         """Declare an image (or a buffer) with the contents of a tensor of CUDA's.
 
@@ -381,14 +381,15 @@ class Session:
             RG-E320 if the size is not known yet, or CUDA has no such numbers.
         """
         if isinstance(source, Image):
-            known = _FORMATS.get(source.format or "")
+            known = Format(source.format) if source.format is not None else None
             size = source.size
-            if known is None or size is None or len(size) != 2:
+            if known is None or known.bits == 0 or known.attachment != "color" or size is None or len(size) != 2:
                 message = f'"{source.name}" of format {source.format} and size {size} is no tensor'
                 hint = "declare width, height and a plain colour format, or copy it to a buffer"
                 raise mistake("RG-E320", message, hint, source.name)
-            (channels, dtype), (width, height) = known, size
-            shape = (height, width) if channels == 1 else (height, width, channels)
+            width, height = size
+            dtype = known.dtype
+            shape = (height, width) if known.channels == 1 else (height, width, known.channels)
         elif shape is None:
             shape = (int(source.size or 0) * 8 // parsed(dtype)[1],)
         buffer = self.tensor(g, name, shape, dtype)

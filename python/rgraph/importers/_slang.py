@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from rgraph._core import Format
 from rgraph.importers._mistake import Place, refuse
 
 if TYPE_CHECKING:
@@ -18,39 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Parameter", "Slang", "read_slang"]
 
-#: Formats of render targets by libretro's name.
-FORMATS = {
-    "R8_UNORM": "r8unorm",
-    "R8_UINT": "r8uint",
-    "R8_SINT": "r8sint",
-    "R8G8_UNORM": "rg8unorm",
-    "R8G8_UINT": "rg8uint",
-    "R8G8_SINT": "rg8sint",
-    "R8G8B8A8_UNORM": "rgba8unorm",
-    "R8G8B8A8_UINT": "rgba8uint",
-    "R8G8B8A8_SINT": "rgba8sint",
-    "R8G8B8A8_SRGB": "rgba8unorm-srgb",
-    "A2B10G10R10_UNORM_PACK32": "rgb10a2unorm",
-    "A2B10G10R10_UINT_PACK32": "rgb10a2uint",
-    "R16_UINT": "r16uint",
-    "R16_SINT": "r16sint",
-    "R16_SFLOAT": "r16float",
-    "R16G16_UINT": "rg16uint",
-    "R16G16_SINT": "rg16sint",
-    "R16G16_SFLOAT": "rg16float",
-    "R16G16B16A16_UINT": "rgba16uint",
-    "R16G16B16A16_SINT": "rgba16sint",
-    "R16G16B16A16_SFLOAT": "rgba16float",
-    "R32_UINT": "r32uint",
-    "R32_SINT": "r32sint",
-    "R32_SFLOAT": "r32float",
-    "R32G32_UINT": "rg32uint",
-    "R32G32_SINT": "rg32sint",
-    "R32G32_SFLOAT": "rg32float",
-    "R32G32B32A32_UINT": "rgba32uint",
-    "R32G32B32A32_SINT": "rgba32sint",
-    "R32G32B32A32_SFLOAT": "rgba32float",
-}
+#: Formats of render targets: libretro has Vulkan's names of these.
+FORMATS = frozenset(
+    """
+    R8_UNORM R8_UINT R8_SINT R8G8_UNORM R8G8_UINT R8G8_SINT
+    R8G8B8A8_UNORM R8G8B8A8_UINT R8G8B8A8_SINT R8G8B8A8_SRGB A2B10G10R10_UNORM_PACK32 A2B10G10R10_UINT_PACK32
+    R16_UINT R16_SINT R16_SFLOAT R16G16_UINT R16G16_SINT R16G16_SFLOAT
+    R16G16B16A16_UINT R16G16B16A16_SINT R16G16B16A16_SFLOAT R32_UINT R32_SINT R32_SFLOAT
+    R32G32_UINT R32G32_SINT R32G32_SFLOAT R32G32B32A32_UINT R32G32B32A32_SINT R32G32B32A32_SFLOAT
+    """.split()  # noqa: SIM905
+)
 # Words by which shaders ask whether a player knows newer uniforms.
 _DEFINES = ("_HAS_ORIGINALASPECT_UNIFORMS", "_HAS_FRAMETIME_UNIFORMS")
 _MOST_DEPTH = 64
@@ -188,7 +166,7 @@ def read_slang(path: Path, reader: Reader, place: Place, notes: list[str]) -> Sl
             word = words[2] if len(words) > 2 else ""
             if word not in FORMATS:
                 refuse(f'unknown format "{word}"', "use one of libretro's, such as R8G8B8A8_UNORM", here)
-            form = form or FORMATS[word]
+            form = form or Format(word).name
         elif kind == "parameter":
             if one := _parameter(line, here, notes):
                 parameters.setdefault(one.name, one)

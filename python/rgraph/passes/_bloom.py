@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from rgraph._core import Image, Module, Pass
+from rgraph._core import Format, Image, Module, Pass
 from rgraph.passes._mistake import known, number, ready_made, refuse, whole
-from rgraph.passes._picture import Format, ImageLike, Picture, made, picture, same_size
+from rgraph.passes._picture import ImageLike, Picture, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["bloom"]
@@ -28,7 +28,7 @@ def bloom(
     threshold: float = 0.0,
     knee: float = 0.5,
     karis: bool = True,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -45,7 +45,7 @@ def bloom(
     threshold: float = 0.0,
     knee: float = 0.5,
     karis: bool = True,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -62,7 +62,7 @@ def bloom(
     threshold: float = 0.0,
     knee: float = 0.5,
     karis: bool = True,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Add a glow to bright parts of a picture, by a chain of halved images down and up again.
@@ -128,7 +128,7 @@ def bloom(
     number(name, "scatter", scatter, 0.0, 1.0)
     number(name, "threshold", threshold, 0.0, 65504.0)
     number(name, "knee", knee, 0.0, 65504.0)
-    to = dst.format if target is not None or format is None else Format.of(format)
+    to = dst.format if target is not None or format is None else Format(format)
     draws(name, to, queue, None if target is None else dst.image)
     if target is None:
         dst = made(g, name, src, format=format)

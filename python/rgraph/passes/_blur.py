@@ -6,9 +6,9 @@ import math
 from array import array
 from typing import Any, Literal, TypeAlias, overload
 
-from rgraph._core import Image, Module, Pass, Sampler
+from rgraph._core import Format, Image, Module, Pass, Sampler
 from rgraph.passes._mistake import known, number, ready_made, refuse, whole
-from rgraph.passes._picture import Format, ImageLike, Picture, made, picture, same_size
+from rgraph.passes._picture import ImageLike, Picture, made, picture, same_size, working
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["blur", "gaussian"]
@@ -64,7 +64,7 @@ def blur(
     sigma: float | None = None,
     edge: Literal["clamp", "repeat", "mirror", "zero"] = "clamp",
     method: Literal["auto", "tiled", "linear", "taps"] = "auto",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -78,7 +78,7 @@ def blur(
     sigma: float | None = None,
     edge: Literal["clamp", "repeat", "mirror", "zero"] = "clamp",
     method: Literal["auto", "tiled", "linear", "taps"] = "auto",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -92,7 +92,7 @@ def blur(
     sigma: float | None = None,
     edge: Literal["clamp", "repeat", "mirror", "zero"] = "clamp",
     method: Literal["auto", "tiled", "linear", "taps"] = "auto",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Blur an image with a Gaussian, as two passes `name/rows` and `name/columns`.
@@ -151,7 +151,7 @@ def blur(
     known(name, "method", method, ("auto", "tiled", "linear", "taps"))
     dst = src if target is None else picture(g, name, "target", target)
     same_size(name, src, "target", dst)
-    to = dst.format if target is not None or format is None else Format.of(format)
+    to = dst.format if target is not None or format is None else Format(format)
     drawn = draws(name, to, queue, None if target is None else dst.image)
     tiles = not drawn and all(_lines(axis, radius) for axis in (0, 1))
     if method == "tiled" and not tiles:
@@ -164,7 +164,7 @@ def blur(
         method = "tiled" if tiles and src.format.bits == 32 else "linear"
     if target is None:
         dst = made(g, name, src, format=format)
-    between = made(g, f"{name}/rows", src, format=src.format.working)
+    between = made(g, f"{name}/rows", src, format=working(src.format))
     weights = gaussian(radius, sigma)
     make = {"tiled": _tiled, "linear": _linear, "taps": _taps}[method]
     make(g, name, src, between, (0, "rows"), weights, edge, queue)

@@ -5,101 +5,53 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rgraph._core import Buffer, Image, Module, View
+from rgraph._core import Buffer, Format, Image, Module, View
 from rgraph.passes._mistake import refuse
 
-__all__ = ["BufferLike", "Format", "ImageLike", "Picture", "data", "made", "picture", "read_kind", "same_size"]
+__all__ = [
+    "BufferLike",
+    "ImageLike",
+    "Picture",
+    "data",
+    "made",
+    "picture",
+    "read_kind",
+    "real",
+    "same_size",
+    "scalar_of",
+    "storable",
+    "working",
+]
 
 ImageLike: TypeAlias = Image | View | str
 """An image, a part of one (`image.mip(1)`, `image.layer(2)`), or its name."""
 BufferLike: TypeAlias = Buffer | View | str
 """A buffer, a part of one (`buffer[0:256]`), or its name."""
 
-_PACKED = {
-    "rgb9e5ufloat": ("float", 3),
-    "rgb10a2uint": ("uint", 4),
-    "rgb10a2unorm": ("unorm", 4),
-    "rg11b10ufloat": ("float", 3),
-}
-_STORAGE = frozenset(
+
+def real(format: Format) -> bool:
+    """Whether texels are real numbers."""
+    return format.numbers in ("unorm", "snorm", "float")
+
+
+def scalar_of(format: Format) -> str:
+    """The type of the format's numbers in WGSL."""
+    return format.shader[0]
+
+
+def storable(format: Format) -> bool:
+    """Whether compute shaders write the format on every device that has it as a storage texture.
+
+    WebGPU has `bgra8unorm` and normalised numbers of 16 bits behind features of their own.
     """
-    r8unorm r8snorm r8uint r8sint r16uint r16sint r16float rg8unorm rg8snorm rg8uint rg8sint r32uint r32sint r32float
-    rg16uint rg16sint rg16float rgba8unorm rgba8snorm rgba8uint rgba8sint rgb10a2unorm rgb10a2uint rg11b10ufloat
-    rg32uint rg32sint rg32float rgba16uint rgba16sint rgba16float rgba32uint rgba32sint rgba32float
-    """.split()  # noqa: SIM905
-)
+    wide = format.bits == 16 and format.numbers in ("unorm", "snorm")
+    return format.storage and not wide and format.name != "bgra8unorm"
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A texel format.
-
-    Attributes
-    ----------
-    name
-        WebGPU's name.
-    numbers
-        `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"`, `"stencil"` or `"block"`.
-    channels
-        Numbers per texel.
-    bits
-        Bits of the first number; 0 of packed and compressed formats.
-    """
-
-    name: str
-    numbers: str
-    channels: int
-    bits: int
-
-    @staticmethod
-    def of(name: str) -> Format:
-        """The format of a name."""
-        if name in _PACKED:
-            return Format(name, *_PACKED[name], 0)
-        if name.startswith("depth"):
-            return Format(name, "depth", 1, 32 if "32" in name else 24 if "24" in name else 16)
-        if name == "stencil8":
-            return Format(name, "stencil", 1, 8)
-        plain = name.removesuffix("-srgb")
-        letters = next((word for word in ("rgba", "bgra", "rg", "r") if plain.startswith(word)), "")
-        rest = plain[len(letters) :]
-        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-        if not letters or not digits or "-" in plain:
-            return Format(name, "block", 4, 0)
-        return Format(name, rest[len(digits) :], len(letters), int(digits))
-
-    @property
-    def srgb(self) -> bool:
-        """Whether stored colours are sRGB encoded; shaders see linear ones."""
-        return self.name.endswith("-srgb")
-
-    @property
-    def storage(self) -> bool:
-        """Whether compute shaders can write it."""
-        return self.name in _STORAGE
-
-    @property
-    def real(self) -> bool:
-        """Whether its texels are real numbers."""
-        return self.numbers in ("unorm", "snorm", "float")
-
-    @property
-    def scalar(self) -> str:
-        """The type of its numbers in WGSL."""
-        return {"uint": "u32", "sint": "i32", "stencil": "u32"}.get(self.numbers, "f32")
-
-    @property
-    def bytes(self) -> int:
-        """Bytes per texel in a buffer; 0 for compressed formats, those of the depth for depth formats."""
-        if self.numbers == "depth":
-            return 2 if self.bits == 16 else 4
-        return 4 if self.name in _PACKED else self.channels * self.bits // 8
-
-    @property
-    def working(self) -> str:
-        """A storage format of as many channels that holds what is between two passes without rounding to 8 bits."""
-        letters = {1: "r", 2: "rg"}.get(self.channels, "rgba")
-        return f"{letters}32float" if self.bits == 32 else f"{letters}16float"
+def working(format: Format) -> str:
+    """A storage format of as many channels that holds what is between two passes without rounding to 8 bits."""
+    letters = {1: "r", 2: "rg"}.get(format.components, "rgba")
+    return f"{letters}32float" if format.bits == 32 else f"{letters}16float"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +117,7 @@ def picture(
         refuse("RG-E218", name, f"{what} is {kind}", "give an image, part of one as image.mip(1), or its name")
     if image.format is None:
         refuse("RG-E207", name, f'{what} "{image.name}" has no format', "declare it with format=", (image, "here"))
-    format = Format.of(image.format)
+    format = Format(image.format)
     says = f"of {format.name}"
     if len(image.size) == 3:
         refuse("RG-E205", name, f'{what} "{image.name}" is a volume', "give a two-dimensional image", (image, says))
@@ -182,7 +134,7 @@ def picture(
         message = f'{what} "{image.name}" has {image.samples} samples'
         help = "resolve it first, as passes.resolve()" if image.samples > 1 else "declare it with samples=4"
         refuse("RG-E208", name, message, help, (image, f"{image.samples} samples"))
-    if format.numbers == "block" or (only == "real" and not format.real):
+    if format.numbers == "block" or (only == "real" and not real(format)):
         wants = "real numbers" if only == "real" else "texels, not blocks"
         help = "give an image with real numbers, as rgba16float" if only == "real" else "give an uncompressed image"
         refuse("RG-E207", name, f'{what} "{image.name}" is of {format.name}, and wants {wants}', help, (image, says))
@@ -193,7 +145,9 @@ def picture(
     return Picture(part, image, format, size, mip, image.samples)
 
 
-def made(g: Module, name: str, like: Picture, *, format: str | None = None, scale: float | None = None) -> Picture:
+def made(
+    g: Module, name: str, like: Picture, *, format: Format | str | None = None, scale: float | None = None
+) -> Picture:
     """A new image of a picture's size, times `scale`."""
     if like.mip == 0:
         image = g.image(name, like=like.image, format=format or like.format.name, scale=scale)
@@ -205,7 +159,7 @@ def made(g: Module, name: str, like: Picture, *, format: str | None = None, scal
 
 def read_kind(format: Format) -> str:
     """The WGSL type that a format of one sample is sampled as."""
-    return "texture_depth_2d" if format.numbers == "depth" else f"texture_2d<{format.scalar}>"
+    return "texture_depth_2d" if format.numbers == "depth" else f"texture_2d<{scalar_of(format)}>"
 
 
 def data(g: Module, name: str, what: str, value: BufferLike) -> tuple[Buffer, int, int]:

@@ -7,7 +7,7 @@ from typing import Literal, overload
 
 from rgraph._core import Buffer, Module, Pass, View
 from rgraph.passes._mistake import known, ready_made, refuse
-from rgraph.passes._picture import BufferLike, ImageLike, Picture, data, picture, read_kind
+from rgraph.passes._picture import BufferLike, ImageLike, Picture, data, picture, read_kind, scalar_of
 from rgraph.passes._scan import TYPES, spread
 from rgraph.passes._shader import Queue, computes, text
 
@@ -56,7 +56,7 @@ _DTYPES = {"f32": "float32", "i32": "int32", "u32": "uint32"}
 def _texel(src: Picture) -> str:
     """A texel as four numbers."""
     rest = ", 0.0, 0.0, 1.0" if src.format.numbers == "depth" else ""
-    return f"vec4<{src.format.scalar}>(textureLoad(source, texel, 0){rest})"
+    return f"vec4<{scalar_of(src.format)}>(textureLoad(source, texel, 0){rest})"
 
 
 def _result(
@@ -162,7 +162,7 @@ def reduce(
         gather = _FROM_BUFFER.replace("${count}", str(count))
     else:
         src = picture(g, name, "source", given, only="any")  # type: ignore[arg-type]
-        scalar = src.format.scalar
+        scalar = scalar_of(src.format)
         ty = f"vec4<{scalar}>"
         count = src.size[0] * src.size[1]
         many = (math.ceil(src.size[0] / 64), math.ceil(src.size[1] / 64))

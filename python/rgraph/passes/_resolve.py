@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from rgraph._core import Image, Module, Pass
+from rgraph._core import Format, Image, Module, Pass
 from rgraph.passes._mistake import known, ready_made, refuse
-from rgraph.passes._picture import Format, ImageLike, picture, same_size
+from rgraph.passes._picture import ImageLike, picture, same_size, scalar_of
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["resolve"]
@@ -27,7 +27,7 @@ def resolve(
     target: None = None,
     *,
     mode: Literal["average", "min", "max", "sample_zero"] = "average",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -38,7 +38,7 @@ def resolve(
     target: ImageLike,
     *,
     mode: Literal["average", "min", "max", "sample_zero"] = "average",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -49,7 +49,7 @@ def resolve(
     target: ImageLike | None = None,
     *,
     mode: Literal["average", "min", "max", "sample_zero"] = "average",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Resolve the samples of each texel to one value, as a pass `name/resolve`.
@@ -89,11 +89,11 @@ def resolve(
     known(name, "mode", mode, ("average", "min", "max", "sample_zero"))
     dst = src if target is None else picture(g, name, "target", target, only="any")
     same_size(name, src, "target", dst)
-    to = dst.format if target is not None or format is None else Format.of(format)
-    if src.format.scalar != to.scalar or "stencil" in (src.format.numbers, to.numbers):
+    to = dst.format if target is not None or format is None else Format(format)
+    if scalar_of(src.format) != scalar_of(to) or "stencil" in (src.format.numbers, to.numbers):
         says = (src.image, f"of {src.format.name}")
         refuse("RG-E207", name, f"{src.format.name} cannot become {to.name}", "take the same kind of numbers", says)
-    if mode == "average" and src.format.scalar != "f32":
+    if mode == "average" and scalar_of(src.format) != "f32":
         says = (src.image, f"of {src.format.name}")
         refuse("RG-E207", name, f"integers of {src} have no average", 'say mode="min", "max" or "sample_zero"', says)
     draws(name, to, queue, None if target is None else dst.image)
@@ -103,9 +103,9 @@ def resolve(
     depth = src.format.numbers == "depth"
     shader = text(
         "resolve",
-        kind="texture_depth_multisampled_2d" if depth else f"texture_multisampled_2d<{src.format.scalar}>",
+        kind="texture_depth_multisampled_2d" if depth else f"texture_multisampled_2d<{scalar_of(src.format)}>",
         fill=", 0.0, 0.0, 1.0" if depth else "",
-        scalar=src.format.scalar,
+        scalar=scalar_of(src.format),
         samples=src.samples,
         combine=_COMBINE[mode],
         scale=f" / {src.samples}.0" if mode == "average" else "",

@@ -7,7 +7,7 @@ from typing import Any
 
 from rgraph._core import Buffer, Image, Module, Pass, Sampler, View
 from rgraph.passes._mistake import refuse
-from rgraph.passes._picture import ImageLike, picture, read_kind
+from rgraph.passes._picture import ImageLike, picture, read_kind, scalar_of
 
 __all__ = ["full_screen"]
 
@@ -106,7 +106,7 @@ def full_screen(
     if push:
         members = ", ".join(f"{member}: {_type(name, member, value)}" for member, value in push.items())
         lines += [f"struct Params {{ {members} }}", "var<immediate> params: Params;"]
-    source = "\n".join(lines) + _HEAD.replace("$scalar", dst.format.scalar) + shader + "\n}\n"
+    source = "\n".join(lines) + _HEAD.replace("$scalar", scalar_of(dst.format)) + shader + "\n}\n"
     return g.raster(f"{name}/draw", source, color=dst.part, bindings=bound, **options)
 
 
@@ -121,7 +121,7 @@ def _variable(g: Module, name: str, word: str, value: Any) -> tuple[str, Any]:
     src = picture(g, name, word, given, only="any", samples=None)
     if src.samples > 1:
         depth = src.format.numbers == "depth"
-        kind = "texture_depth_multisampled_2d" if depth else f"texture_multisampled_2d<{src.format.scalar}>"
+        kind = "texture_depth_multisampled_2d" if depth else f"texture_multisampled_2d<{scalar_of(src.format)}>"
         return f" {word}: {kind}", src.part
     # All mips of an image, unless one of them is meant.
     return f" {word}: {read_kind(src.format)}", src.part if isinstance(given, View) and given.mip_range else given

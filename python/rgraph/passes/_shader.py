@@ -6,9 +6,9 @@ from importlib import resources
 from string import Template
 from typing import Any, Literal, TypeAlias
 
-from rgraph._core import Image, Module, Pass
+from rgraph._core import Format, Image, Module, Pass
 from rgraph.passes._mistake import known, refuse
-from rgraph.passes._picture import Format, Picture
+from rgraph.passes._picture import Picture, scalar_of, storable
 
 __all__ = ["QUEUES", "Queue", "computes", "draws", "per_texel", "text"]
 
@@ -70,12 +70,12 @@ def draws(name: str, format: Format, queue: Queue, image: Image | None = None) -
     """
     if queue is not None:
         known(name, "queue", queue, QUEUES)
-    if queue in ("compute", "async_compute") and not format.storage:
+    if queue in ("compute", "async_compute") and not storable(format):
         which = "a new target" if image is None else f'target "{image.name}"'
         message = f"{which} of {format.name} cannot be written on queue {queue!r}: no storage image is of that format"
         help = 'leave queue= out, or say "graphics"; or take a linear format as rgba8unorm or rgba16float'
         refuse("RG-E211", name, message, help, *([] if image is None else [(image, f"of {format.name}")]))
-    return queue == "graphics" or not format.storage
+    return queue == "graphics" or not storable(format)
 
 
 def computes(name: str, queue: Queue) -> Literal["compute", "async_compute", "any"]:
@@ -116,7 +116,7 @@ def per_texel(
         if target.format.numbers == "depth":
             options = {"depth": target.part, "depth_test": "always", "push": push, "bindings": variables}
             return g.raster(f"{name}/{step}", body + _DEPTH, **options)
-        source = body + _DRAW.replace("$scalar", target.format.scalar)
+        source = body + _DRAW.replace("$scalar", scalar_of(target.format))
         return g.raster(f"{name}/{step}", source, color=target.part, load="discard", push=push, bindings=variables)
     source = body + _COMPUTE.replace("$format", target.format.name)
     bindings = variables | {"target_": target.part}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
-from rgraph._core import Image, Module, Pass
+from rgraph._core import Format, Image, Module, Pass
 from rgraph.passes._mistake import known, number, ready_made, refuse
-from rgraph.passes._picture import Format, ImageLike, made, picture, same_size
+from rgraph.passes._picture import ImageLike, made, picture, same_size, working
 from rgraph.passes._shader import Queue, computes, draws, per_texel, text
 
 __all__ = ["temporal"]
@@ -27,7 +27,7 @@ def temporal(
     clamp: Literal["box", "variance", "none"] = "box",
     gamma: float = 1.25,
     filter: Literal["linear", "catmull_rom"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -42,7 +42,7 @@ def temporal(
     clamp: Literal["box", "variance", "none"] = "box",
     gamma: float = 1.25,
     filter: Literal["linear", "catmull_rom"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -57,7 +57,7 @@ def temporal(
     clamp: Literal["box", "variance", "none"] = "box",
     gamma: float = 1.25,
     filter: Literal["linear", "catmull_rom"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Blend each frame with its predecessors, against noise and aliasing: passes `name/mix` and `name/count`.
@@ -119,7 +119,7 @@ def temporal(
     same_size(name, src, "target", dst)
     if moved is not None:
         same_size(name, src, "motion", moved)
-    if moved is not None and moved.format.channels < 2:
+    if moved is not None and moved.format.components < 2:
         help = "give (x, y) in two channels, as rg16float"
         refuse("RG-E207", name, f"motion {moved} has one channel", help, (moved.image, f"of {moved.format.name}"))
     if target is not None and (not isinstance(target, Image) or target.mip_count != 1):
@@ -127,8 +127,8 @@ def temporal(
         refuse("RG-E209", name, f"target {dst} is part of an image", help, (dst.image, "here"))
     if target is not None and dst.image == src.image:
         refuse("RG-E217", name, f"source and target are both {src}", "write another image", (src.image, "here"))
-    format = format or src.format.working
-    draws(name, Format.of(format) if target is None else dst.format, queue, None if target is None else dst.image)
+    format = format or working(src.format)
+    draws(name, Format(format) if target is None else dst.format, queue, None if target is None else dst.image)
     if target is None:
         dst = made(g, name, src, format=format)
     state = g.buffer(f"{name}/frames", 4, persistent=True)

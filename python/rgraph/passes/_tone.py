@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from rgraph._core import Buffer, Image, Module, Pass, View
+from rgraph._core import Buffer, Format, Image, Module, Pass, View
 from rgraph.passes._mistake import known, number, ready_made, refuse
-from rgraph.passes._picture import BufferLike, Format, ImageLike, data, made, picture, same_size
+from rgraph.passes._picture import BufferLike, ImageLike, data, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["tone_map"]
@@ -34,7 +34,7 @@ def tone_map(
     white: float = 4.0,
     look: str = "none",
     encode: bool | None = None,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -51,7 +51,7 @@ def tone_map(
     white: float = 4.0,
     look: str = "none",
     encode: bool | None = None,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -68,7 +68,7 @@ def tone_map(
     white: float = 4.0,
     look: str = "none",
     encode: bool | None = None,
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Map scene-linear colours to those of a display, as one pass `name/map`.
@@ -134,7 +134,7 @@ def tone_map(
         scale = number(name, "exposure", exposure, 0.0)
     format = format or ("rgba8unorm-srgb" if queue in (None, "graphics") else "rgba8unorm")
     if target is None:
-        draws(name, Format.of(format), queue)
+        draws(name, Format(format), queue)
         dst = made(g, name, src, format=format)
     else:
         dst = picture(g, name, "target", target)

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
-from rgraph._core import Buffer, Image, Module, Pass, View
+from rgraph._core import Buffer, Format, Image, Module, Pass, View
 from rgraph.passes._mistake import known, ready_made, refuse
-from rgraph.passes._picture import (
-    BufferLike,
-    Format,
-    ImageLike,
-    Picture,
-    made,
-    picture,
-    read_kind,
-)
+from rgraph.passes._picture import BufferLike, ImageLike, Picture, made, picture, read_kind, real, scalar_of
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["blit", "clear", "copy", "download", "upload"]
@@ -96,7 +88,7 @@ def clear(
             refuse("RG-E317", name, f"value of a buffer is {value!r}", "give a 32-bit whole number", (resource, "here"))
         return g.fill(step, given, value or 0, queue=on)
     if value is None:
-        value = 0.0 if resource.format is not None and Format.of(resource.format).numbers == "depth" else (0, 0, 0, 0)
+        value = 0.0 if resource.format is not None and Format(resource.format).numbers == "depth" else (0, 0, 0, 0)
     if isinstance(given, Image) or given.mip_range is None:
         given = given.mips(0, resource.mip_count)
     return g.clear(step, given, value, queue=on)
@@ -191,7 +183,8 @@ def _fit(name: str, source: tuple[Image, Image | View], target: tuple[Image, Ima
     for image, given in (source, target):
         mip = ((isinstance(given, View) and given.mip_range) or (0, 1))[0]
         sizes.append([max(axis >> mip, 1) for axis in image.size])
-        bytes_.append(Format.of(image.format or "").bytes)
+        format = Format(image.format) if image.format is not None else None
+        bytes_.append(0 if format is None or format.compressed else format.bytes)
     says = [(image, f"{' × '.join(map(str, image.size))} of {image.format}") for image, _ in (source, target)]
     if sizes[0] != sizes[1]:
         refuse("RG-E206", name, "source and target have different sizes", "blit() scales", *says)
@@ -208,7 +201,7 @@ def blit(
     *,
     scale: float = 1.0,
     filter: Literal["linear", "nearest"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Image: ...
 @overload
@@ -220,7 +213,7 @@ def blit(
     *,
     scale: float = 1.0,
     filter: Literal["linear", "nearest"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -232,7 +225,7 @@ def blit(
     *,
     scale: float = 1.0,
     filter: Literal["linear", "nearest"] = "linear",
-    format: str | None = None,
+    format: Format | str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
     """Scale and convert an image, as a pass `name/blit`.
@@ -273,16 +266,18 @@ def blit(
     src = picture(g, name, "source", source, only="any")
     known(name, "filter", filter, ("linear", "nearest"))
     dst = src if target is None else picture(g, name, "target", target, only="any")
-    to = dst.format if target is not None or format is None else Format.of(format)
+    to = dst.format if target is not None or format is None else Format(format)
     draws(name, to, queue, None if target is None else dst.image)
     for one in (src.format, to):
         if one.numbers == "stencil":
             refuse("RG-E207", name, "stencil cannot be scaled", "copy() copies it")
     if target is None:
         dst = made(g, name, src, format=format, scale=None if scale == 1.0 else scale)
-    smooth = filter == "linear" and src.format.real
+    smooth = filter == "linear" and real(src.format)
     names = (src.format.name, to.name)
-    plain = src.format.scalar == to.scalar and _BLITTED.issuperset(names) and (not smooth or names[0] in _SMOOTH)
+    plain = (
+        scalar_of(src.format) == scalar_of(to) and _BLITTED.issuperset(names) and (not smooth or names[0] in _SMOOTH)
+    )
     if plain and queue in (None, "graphics"):
         done = g.blit(f"{name}/blit", src.part, dst.part, filter="linear" if smooth else "nearest")
     else:
@@ -296,12 +291,12 @@ def _by_shader(g: Module, name: str, src: Picture, dst: Picture, smooth: bool, q
         "blit",
         kind=read_kind(src.format),
         load="textureLoad",
-        to=dst.format.scalar,
+        to=scalar_of(dst.format),
         fill=", 0.0, 0.0, 1.0" if depth else "",
         linear=_LINEAR if smooth else "",
         filter="linear" if smooth else "nearest",
-        round="round" if src.format.scalar == "f32" and dst.format.scalar != "f32" else "",
-        **{"from": src.format.scalar},
+        round="round" if scalar_of(src.format) == "f32" and scalar_of(dst.format) != "f32" else "",
+        **{"from": scalar_of(src.format)},
     )
     return per_texel(g, name, "blit", shader, dst, queue, {"size": dst.size}, source=src.part)
 
@@ -316,11 +311,11 @@ _WIDE = {
 
 @overload
 def upload(
-    g: Module, name: str, array: Any, target: None = None, *, format: str | None = None, srgb: bool = False
+    g: Module, name: str, array: Any, target: None = None, *, format: Format | str | None = None, srgb: bool = False
 ) -> Image: ...
 @overload
 def upload(
-    g: Module, name: str, array: Any, target: ImageLike, *, format: str | None = None, srgb: bool = False
+    g: Module, name: str, array: Any, target: ImageLike, *, format: Format | str | None = None, srgb: bool = False
 ) -> Pass: ...
 @ready_made
 def upload(
@@ -329,7 +324,7 @@ def upload(
     array: Any,
     target: ImageLike | None = None,
     *,
-    format: str | None = None,
+    format: Format | str | None = None,
     srgb: bool = False,
 ) -> Pass | Image:
     """Copy an array into an image that passes can also write, as a pass `name/copy`.
@@ -390,7 +385,7 @@ def upload(
     if target is not None:
         dst = picture(g, name, "target", target)
         _same_shape(name, dst, size)
-        if dst.format.bytes != Format.of(wide).bytes:
+        if dst.format.bytes != Format(wide).bytes:
             says = (dst.image, f"of {dst.format.name}")
             refuse("RG-E207", name, f"target {dst} does not hold {wide}", f"declare it as {wide}", says)
     flat = g.import_array(f"{name}/array", array, as_buffer=True)
@@ -412,7 +407,16 @@ def _same_shape(name: str, dst: Picture, size: tuple[int, int]) -> None:
         refuse("RG-E206", name, message, "give an array of the target's size", (dst.image, "declared here"))
 
 
-_LETTERS = {"unorm": "BH", "snorm": "bh", "uint": "BHI", "sint": "bhi", "float": " Hf"}
+_LETTERS = {
+    "uint8": "B",
+    "int8": "b",
+    "uint16": "H",
+    "int16": "h",
+    "float16": "H",
+    "uint32": "I",
+    "int32": "i",
+    "float32": "f",
+}
 
 
 @ready_made
@@ -454,14 +458,9 @@ def download(
     shape, letter = None, "B"
     if isinstance(resource, Image):
         src = picture(g, name, "source", given, only="any")
-        texel = src.format.bytes
-        size = texel * src.size[0] * src.size[1]
-        channels = 1 if src.format.numbers in ("depth", "stencil") or src.format.bits == 0 else src.format.channels
-        letter = "If"[src.format.name.startswith("depth32")] if texel // channels == 4 else "H"
-        if src.format.bits:
-            letter = _LETTERS.get(src.format.numbers, letter * 3)[{8: 0, 16: 1}.get(src.format.bits, 2)]
-        letter = "B" if src.format.numbers == "stencil" else letter
-        shape = (src.size[1], src.size[0], channels)
+        size = src.format.bytes * src.size[0] * src.size[1]
+        letter = _LETTERS[src.format.dtype]
+        shape = (src.size[1], src.size[0], src.format.channels)
         given = src.part
     else:
         first, end = (isinstance(given, View) and given.byte_range) or (0, resource.size)

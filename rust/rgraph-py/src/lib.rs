@@ -42,6 +42,8 @@ mod core {
     #[pymodule_export]
     use crate::classes::dlpack::_dlpack_capsule;
     #[pymodule_export]
+    use crate::classes::format::{PyFormat, formats};
+    #[pymodule_export]
     use crate::classes::frame::PyFrame;
     #[pymodule_export]
     use crate::classes::graph::PyGraph;

@@ -107,14 +107,7 @@ impl Texel {
         if format.numbers() == Numbers::Block {
             return Self { element: Element::Uint(1), channels: bytes as usize };
         }
-        let name = format.name();
-        let channels = if name.starts_with("rgba") || name.starts_with("bgra") {
-            4
-        } else if name.starts_with("rg") {
-            2
-        } else {
-            1
-        };
+        let channels = u64::from(format.components());
         let size = (bytes / channels) as u8;
         let element = match format.numbers() {
             Numbers::Float => Element::Float(size),

@@ -12,7 +12,7 @@ use rgraph_vk::work::{Bound as BoundTo, Sampler};
 use rgraph_work::WorkError;
 use rgraph_work::infer::{self, Elements, Given, Who};
 
-use crate::arguments::convert::{ByteRange, Range, Text, aspects, during, word};
+use crate::arguments::convert::{ByteRange, FormatName, Range, Text, aspects, during};
 use crate::arguments::declare::{given, only};
 use crate::arguments::keywords;
 use crate::arguments::shader;
@@ -184,10 +184,9 @@ fn sampler(value: &Bound<'_, PyAny>) -> PyResult<Option<Sampler>> {
     Ok(Some(made.cast::<PySampler>()?.get().0))
 }
 
-/// The name of a format.
+/// A format or its name.
 fn format(value: &Bound<'_, PyAny>) -> PyResult<Format> {
-    let Text(name) = value.extract()?;
-    word(value.py(), "format", name, Format::from_name, Format::all().map(Format::name))
+    value.extract::<FormatName>().map(|FormatName(format)| format)
 }
 
 /// Part of a resource, and its sampler, as a graph file has them: `{"resource": …, "mip": 1, "sampler": …}`.

@@ -11,9 +11,10 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
-use crate::arguments::convert::{Count, Number, Text, accesses, during, items, stages, word, word_of};
+use crate::arguments::convert::{Count, FormatName, Number, Text, accesses, during, items, stages, word, word_of};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array_layout::{Kept, Seen};
+use crate::classes::format::PyFormat;
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, bad};
@@ -126,16 +127,16 @@ pub fn size(
     Ok(Some(SizeOf { round: round.unwrap_or(size.round), ..size }))
 }
 
-/// The name of a format, from an argument that stands beside `size`: the two are easily given in each other's place.
-pub fn format<'a>(size: Option<&Bound<'_, PyAny>>, format: Option<&'a Bound<'_, PyAny>>) -> PyResult<Option<Text<'a>>> {
-    let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>();
+/// A format, from an argument that stands beside `size`: the two are easily given in each other's place.
+pub fn format(size: Option<&Bound<'_, PyAny>>, format: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Format>> {
+    let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || value.is_instance_of::<PyFormat>();
     let Some(word) = size.filter(|size| is_text(size)) else {
         return match format {
             Some(other) if !is_text(other) => {
                 let kind = other.get_type().name()?;
                 Err(PyTypeError::new_err(format!("format is a name such as \"rgba8unorm\", not a {kind}")))
             }
-            format => format.map(|name| name.extract()).transpose(),
+            format => Ok(format.map(|name| name.extract::<FormatName>()).transpose()?.map(|FormatName(format)| format)),
         };
     };
     let word = word.repr()?;
@@ -370,16 +371,14 @@ pub fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Opt
 
 /// An image without its size, from arguments.
 pub fn image(
-    py: Python<'_>,
-    format: Option<Text<'_>>,
+    format: Option<Format>,
     layers: Option<Count>,
     mips: Option<&Bound<'_, PyAny>>,
     samples: Option<Count>,
     cube: bool,
 ) -> PyResult<Image> {
-    let format = format.map(|Text(name)| word(py, "format", name, Format::from_name, Format::all().map(Format::name)));
     Ok(Image {
-        format: format.transpose()?,
+        format,
         size: None,
         layers: layers.map(|Count(layers)| layers),
         mips: mips.map(self::mips).transpose()?,

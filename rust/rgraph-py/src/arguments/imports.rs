@@ -6,7 +6,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::{Axis, Buffer, Image, Imported, Kind, Life, Resource, Round, Size};
 
-use crate::arguments::convert::{Text, word};
+use crate::arguments::convert::{FormatName, Text};
 use crate::arguments::declare::Links;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
@@ -66,7 +66,7 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
 pub fn image(
     py: Python<'_>,
     array: &Host,
-    format: Option<Text<'_>>,
+    format: Option<Format>,
     srgb: bool,
     volume: bool,
 ) -> PyResult<(Image, Seen)> {
@@ -89,14 +89,13 @@ pub fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buffer, See
 }
 
 /// The format that is said, held against the array.
-fn format(py: Python<'_>, array: &Host, texel: Texel, said: Option<Text<'_>>, srgb: bool) -> PyResult<Format> {
-    let Some(Text(name)) = said else {
+fn format(py: Python<'_>, array: &Host, texel: Texel, said: Option<Format>, srgb: bool) -> PyResult<Format> {
+    let Some(format) = said else {
         return texel.format(srgb).ok_or_else(|| {
             let message = format!("an array of shape {} has no sRGB format", array.shown());
             bad(py, Code::BadArray, message, "sRGB images are (height, width, 3 or 4) of uint8")
         });
     };
-    let format = word(py, "format", name, Format::from_name, Format::all().map(Format::name))?;
     let wants = Texel::of(format);
     let bytes = |texel: Texel| texel.element.size() * texel.channels;
     // The same bytes with other numbers are the user's wish: packed formats, integers as normalised numbers.
@@ -163,7 +162,7 @@ impl PyGraphModule {
         slf: &Bound<'py, Self>,
         name: Text<'_>,
         array: &Bound<'py, PyAny>,
-        format: Option<Text<'_>>,
+        format: Option<FormatName>,
         srgb: bool,
         as_buffer: bool,
         volume: bool,
@@ -178,7 +177,8 @@ impl PyGraphModule {
         let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
         let (kind, seen) = match as_buffer {
             true => buffer(py, &host, name.0).map(|(buffer, seen)| (Kind::Buffer(buffer), seen))?,
-            false => image(py, &host, format, srgb, volume).map(|(image, seen)| (Kind::Image(image), seen))?,
+            false => image(py, &host, format.map(|FormatName(format)| format), srgb, volume)
+                .map(|(image, seen)| (Kind::Image(image), seen))?,
         };
         let life = Life::Imported(Imported::default());
         let resource = Resource { sharing, memory_domain, ..Resource::new(kind.clone(), life) };

@@ -6,11 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::Layout;
 use rgraph_plan::error::Code;
-use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::arguments::convert::{Bytes, Count, Text, accesses, during, items, stages, word, word_of};
+use crate::arguments::convert::{Bytes, Count, FormatName, Text, accesses, during, items, stages, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
@@ -44,10 +43,6 @@ pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
         Some([width, height]) => Ok([texels(width)?, texels(height)?]),
         _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
     }
-}
-
-pub fn format(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Format> {
-    word(py, "format", name, Format::from_name, Format::all().map(Format::name))
 }
 
 #[pymethods]
@@ -85,14 +80,14 @@ impl PyDevice {
         py: Python<'_>,
         name: Text<'_>,
         size: &Bound<'_, PyAny>,
-        format: Text<'_>,
+        format: FormatName,
         mips: Count,
         layers: Count,
         memory_domain: Option<Text<'_>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
         keywords::refuse_in(py.get_type::<Self>().as_any(), "image", unknown)?;
-        let (size, format) = (self::size(size)?, self::format(py, format)?);
+        let (size, FormatName(format)) = (self::size(size)?, format);
         let (name, mips, layers) = (name.0, mips.0, layers.0);
         let resource = match declare::memory_domain(py, memory_domain)? {
             Some(domain) => self.device.make(py, |one, _| one.image_in(domain, name, format, size, mips, layers))?,
@@ -174,7 +169,7 @@ impl PyDevice {
         name: Text<'_>,
         handle: Bytes,
         size: &Bound<'_, PyAny>,
-        format: Option<Text<'_>>,
+        format: Option<FormatName>,
         mips: Count,
         layers: Count,
         concurrent: bool,
@@ -189,8 +184,8 @@ impl PyDevice {
                 let size = size.extract::<Bytes>().map_err(|error| during(py, error, "size"))?.0;
                 (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle.0)))
             }
-            Some(format) => {
-                let ([width, height], format) = (self::size(size)?, self::format(py, format)?);
+            Some(FormatName(format)) => {
+                let [width, height] = self::size(size)?;
                 let (mips, layers, size) = (mips.0, layers.0, [width, height, 1]);
                 let kind = PlanKind::Image { format, size, mips, layers, samples: 1, volume: false, cube: false };
                 (kind, BorrowedHandle::Image(vk::Image::from_raw(handle.0)))

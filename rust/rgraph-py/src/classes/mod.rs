@@ -21,6 +21,7 @@ pub(crate) mod dlpack;
 pub(crate) mod draw;
 pub(crate) mod draw_calls;
 pub(crate) mod dump;
+pub(crate) mod format;
 pub(crate) mod frame;
 pub(crate) mod graph;
 pub(crate) mod graph_files;

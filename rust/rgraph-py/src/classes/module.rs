@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::graph::{Pass, SlotId};
 use rgraph_plan::resource::{Buffer, Kind, Resource};
 
-use crate::arguments::convert::{Bytes, Count, Number, Text, one_or_many};
+use crate::arguments::convert::{Bytes, Count, FormatName, Number, Text, one_or_many};
 use crate::arguments::declare::{self, Lasting, Links, Wishes, given};
 use crate::arguments::imports;
 use crate::arguments::keywords;
@@ -219,7 +219,7 @@ impl PyGraphModule {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "image", unknown)?;
         let format = declare::format(size, format)?;
-        let mut image = declare::image(py, format, layers, mips, samples, cube)?;
+        let mut image = declare::image(format, layers, mips, samples, cube)?;
         let mut links = declare::links(modifies, history_of, frames, first_frame)?;
         links.size = declare::size(size, like, scale, round, py)?;
         links.like = like.map(|of| declare::like(of, scale)).transpose()?.flatten();
@@ -288,7 +288,7 @@ impl PyGraphModule {
         slf: &Bound<'py, Self>,
         name: Text<'_>,
         size: Option<&Bound<'py, PyAny>>,
-        format: Option<Text<'_>>,
+        format: Option<FormatName>,
         layout: Option<&Bound<'py, PyAny>>,
         queue: Option<&Bound<'py, PyAny>>,
         stages: Option<&Bound<'py, PyAny>>,
@@ -307,7 +307,8 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "import_image", unknown)?;
-        let image = declare::image(py, format, layers, mips, samples, cube)?;
+        let format = format.map(|FormatName(format)| format);
+        let image = declare::image(format, layers, mips, samples, cube)?;
         let imported = declare::state(py, [layout, queue, stages, access, contents], [wait, signal])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
         let (lasting, wishes) = (Lasting::default(), Wishes { sharing, memory_domain });

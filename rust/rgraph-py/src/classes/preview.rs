@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rgraph_plan::format::Numbers;
 
-use crate::arguments::convert::{Count, Text};
+use crate::arguments::convert::{Count, FormatName};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::srgb;
 use crate::classes::texels::{Shrunk, Texels, png};
@@ -75,7 +75,7 @@ fn bright(mut values: Vec<f32>) -> f32 {
 pub fn preview<'py>(
     py: Python<'py>,
     array: &Bound<'py, PyAny>,
-    format: Option<Text<'_>>,
+    format: Option<FormatName>,
     size: Count,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let host = Host::new(array, "a picture")?;

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
-use crate::arguments::convert::{Bytes, Count, Text};
+use crate::arguments::convert::{Bytes, Count, FormatName, Text};
 use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::classes::device_resource::{self, PyDeviceResource};
@@ -253,7 +253,7 @@ impl PySharedMemory {
         py: Python<'_>,
         name: Text<'_>,
         size: &Bound<'_, PyAny>,
-        format: Text<'_>,
+        format: FormatName,
         mips: Count,
         layers: Count,
         offset: Option<Bytes>,
@@ -262,7 +262,7 @@ impl PySharedMemory {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
         keywords::refuse_of::<Self>("image", unknown)?;
-        let (size, format) = (device_resource::size(size)?, device_resource::format(py, format)?);
+        let (size, FormatName(format)) = (device_resource::size(size)?, format);
         let place = place(offset, overlap, holder.as_ref());
         let made = self.memory.make(py, |memory, _| memory.image(name.0, format, size, mips.0, layers.0, place))?;
         Ok(PyDeviceResource::of(made, self.device))

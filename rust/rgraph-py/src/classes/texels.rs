@@ -5,7 +5,7 @@ use pyo3::types::PyBytes;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 
-use crate::arguments::convert::{Count, Text, word};
+use crate::arguments::convert::{Count, FormatName};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::half;
 use crate::run::error::bad;
@@ -41,9 +41,8 @@ pub struct Shrunk {
 
 impl<'a> Texels<'a> {
     /// Those of an array: (height, width), (height, width, channels), or layers of either.
-    pub fn of(py: Python<'_>, host: &'a Host, format: Option<Text<'_>>) -> PyResult<Self> {
-        let find = |name| word(py, "format", name, Format::from_name, Format::all().map(Format::name));
-        let format = format.map(|name| find(name.0)).transpose()?;
+    pub fn of(py: Python<'_>, host: &'a Host, format: Option<FormatName>) -> PyResult<Self> {
+        let format = format.map(|FormatName(format)| format);
         let (layers, height, width, channels) = match *host.shape() {
             [height, width] => (1, height, width, 1),
             [height, width, channels] if channels <= 4 => (1, height, width, channels),
@@ -246,7 +245,7 @@ type Given<'py> = (Bound<'py, PyBytes>, (usize, usize), (usize, usize, usize), V
 pub fn _texels<'py>(
     py: Python<'py>,
     array: &Bound<'py, PyAny>,
-    format: Option<Text<'_>>,
+    format: Option<FormatName>,
     size: Count,
 ) -> PyResult<Given<'py>> {
     let host = Host::new(array, "a picture")?;
