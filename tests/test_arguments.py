@@ -265,3 +265,9 @@ def test_a_loader_that_is_none_is_refused_with_advice_that_fits(tmp_path: Path) 
             rg.Device(loader=loader)
         assert str(caught.value).startswith(f'RG-E101 "{loader}" is no Vulkan loader')
         assert caught.value.hint.startswith(help)
+
+
+def test_a_device_of_no_name_is_refused_with_what_names_one(g: rg.Graph) -> None:
+    with pytest.raises(rg.GraphError, match='there is no device called "gpu1"') as caught:
+        g.add_pass("p", device="gpu1")
+    assert 'a device is a number (0, 1, …) or "any"' in str(caught.value)

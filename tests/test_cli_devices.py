@@ -108,6 +108,7 @@ def test_run_prints_json_of_frames_and_takes_a_plan(film: Path):
         (["--gpus", "0"], 1, "RG-E212"),
         (["--gpus", "0,0", "--chaos", "2"], 2, "--chaos is for one device"),
         (["--gpus", "0,0", "--device", "0"], 2, "--device is for one device"),
+        (["--gpus", "0,0", "--costs", "x.rprofile.json"], 2, "--costs is for one device"),
         (["--gpus", "0,0", "--view", "x.html"], 2, "--view is for one device"),
         (["--gpus", "0,0", "--plan", "nothing.rdevices.json"], None, "nothing.rdevices.json"),
     ],

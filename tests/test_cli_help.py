@@ -133,3 +133,12 @@ def test_lines_are_folded_at_cells_and_no_word_is_lost(monkeypatch: pytest.Monke
     path = "\x1b[1mMainView/Shadows/FullscreenShadowBlur/ProjectedExponential.KawaseBlur0\x1b[0m"
     parts = folded(f"{path} on a device", 2)
     assert "".join(part.strip() for part in parts).startswith(path), "a word's parts stand on lines of their own"
+
+
+def test_commands_that_messages_name_exist() -> None:
+    root = Path(__file__).parents[1]
+    found: set[str] = set()
+    for source in [*root.glob("rust/*/src/**/*.rs"), *root.glob("docs/**/*.md"), root / "README.md"]:
+        found |= set(re.findall(r"`rgraph ([a-z][a-z-]*)", source.read_text(encoding="utf-8")))
+    assert {"doctor", "bake"} <= found
+    assert found - set(COMMANDS) == set()

@@ -389,7 +389,7 @@ def _several(graph: Graph, given: Settings, only: str | None, arguments: argpars
     """Runs it on several devices."""
     from rgraph import Devices, DevicesPlan
 
-    one = ("device", "window", "chaos", "trace", "view")
+    one = ("device", "costs", "window", "chaos", "trace", "view")
     refused = [f"--{name}" for name in one if getattr(arguments, name)]
     if refused:
         raise UsageError(f"{refused[0]} is for one device", f"leave out --gpus or {refused[0]}")

@@ -6,10 +6,10 @@ use pyo3::types::{PyDict, PyString};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::PassId;
 
-use crate::arguments::convert::{Count, Text, word_of};
+use crate::arguments::convert::{Count, Text};
 use crate::arguments::declare::given;
 use crate::classes::pass::PyPass;
-use crate::run::error::{Refusal, refusal};
+use crate::run::error::{Refusal, bad, refusal};
 use crate::run::state::{Given, State, Target, Want};
 
 /// A pass in an argument.
@@ -64,8 +64,12 @@ pub fn fallbacks(value: &Bound<'_, PyAny>) -> PyResult<Fallbacks> {
 /// Reads `device=`.
 pub fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     if value.is_instance_of::<PyString>() {
-        let any = |name: &str| (name == "any").then_some(None);
-        return word_of(value, "device", any, ["any"].into_iter());
+        let Text(name) = Text::of(value.as_borrowed(), "the word for the device")?;
+        if name == "any" {
+            return Ok(None);
+        }
+        let message = format!("there is no device called \"{}\"", name.chars().take(60).collect::<String>());
+        return Err(bad(value.py(), Code::UnknownName, message, "a device is a number (0, 1, …) or \"any\""));
     }
     value.extract::<Count>().map(|Count(index)| Some(index))
 }

@@ -83,7 +83,7 @@ impl Beside {
             None => npy::write(&form.shape, element, bytes),
             Some(kind) => {
                 let layout = ArrayLayout::for_array((&kind, None), form, &what)
-                    .map_err(|mistake| one(py, declared(graph, id, &kind, mistake)))?;
+                    .map_err(|mistake| one(py, declared(graph, id, &kind, *mistake)))?;
                 match layout.pack(form, bytes) {
                     Cow::Borrowed(bytes) => npy::write(&form.shape, element, bytes),
                     // Filled up to the channels of the format, or made of bools.

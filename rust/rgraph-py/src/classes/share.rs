@@ -285,6 +285,7 @@ impl PySharedMemory {
     ///     Give it to runs as `inputs={name: resource}`.
     #[pyo3(signature = (name, size, *, offset = None, overlap = false, holder = None, **unknown),
            text_signature = "($self, name, size, *, offset=None, overlap=False, holder=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn buffer(
         &self,
         py: Python<'_>,

@@ -187,6 +187,7 @@ impl PyPlan {
     ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
     ///     as images of one plan only.
     #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None, **unknown), text_signature = "($self, graph=None, *, report=None, images=None, findings=None, against=None, against_images=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn to_html(
         slf: &Bound<'_, Self>,
         graph: Option<&Bound<'_, PyGraph>>,

@@ -107,7 +107,7 @@ impl Runnable {
     pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
         let kind = self.kinds.of(id);
         let layout = ArrayLayout::for_array((kind, self.seen.get(&id)), &host.form, what);
-        layout.map_err(|mistake| one(py, states::declared(&self.load.graph, id, kind, mistake)))
+        layout.map_err(|mistake| one(py, states::declared(&self.load.graph, id, kind, *mistake)))
     }
 
     /// What notebooks show: passes of `shown`, and resources that runs see with their roles and arrays.

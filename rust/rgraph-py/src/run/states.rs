@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::error::Code;
+use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Plan, PlanKind};
@@ -114,7 +114,7 @@ pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -
 }
 
 /// A mistake about the array of a resource, with the line that declares it.
-pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Refusal) -> Refusal {
+pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: GraphError) -> Refusal {
     let (name, place) = (graph.resource_name(id), graph.resource_place(id).cloned());
     let what = match kind {
         PlanKind::Image { size: [width, height, _], format, .. } => format!("size ({width}, {height}) of {format}"),
@@ -144,7 +144,7 @@ pub fn first(
         let what = format!("the first array of \"{}\"", load.graph.resource_name(id));
         let kind = kinds.of(id);
         let layout = ArrayLayout::for_array((kind, seen.get(&id)), &kept.form, &what)
-            .map_err(|mistake| one(origin.py(), declared(&load.graph, id, kind, mistake)))?;
+            .map_err(|mistake| one(origin.py(), declared(&load.graph, id, kind, *mistake)))?;
         Ok((id, layout.pack(&kept.form, &kept.bytes).into()))
     };
     given.into_iter().map(pack).collect()

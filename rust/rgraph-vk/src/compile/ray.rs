@@ -99,7 +99,7 @@ impl Shared {
         let message = format!("{} has no {name}, which pass \"{pass}\" needs", self.info.name);
         let help = match self.is_borrowed() {
             true => "make the device with it (EnabledFeatures tells rgraph), or switch the pass off",
-            false => "run on a device that traces rays (`rgraph devices` lists them)",
+            false => "run on a device that traces rays (`rgraph doctor` says what each has)",
         };
         DeviceError::new(Code::Missing, message, help).in_pass(pass).note(format!("needs {name} ✗")).into()
     }
