@@ -22,8 +22,9 @@ use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
 use crate::run::detached::{Detached, Plain, call};
 use crate::run::ending;
+use crate::run::ending::attached;
 use crate::run::error::bad;
-use crate::run::functions::{Function, attached};
+use crate::run::functions::Function;
 
 /// The tuner of a compiled graph.
 pub struct Tuned {

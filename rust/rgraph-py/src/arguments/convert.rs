@@ -313,3 +313,15 @@ pub fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
         Some(other) => Err(PyTypeError::new_err(format!("{FORMS}, got {} numbers", other.len()))),
     }
 }
+
+/// A size in an argument.
+pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+    let texels = |value: &Bound<'_, PyAny>| match value.extract::<Count>() {
+        Ok(Count(texels)) => Ok(texels),
+        Err(error) => Err(during(value.py(), error, "size")),
+    };
+    match items(value).transpose()?.as_deref() {
+        Some([width, height]) => Ok([texels(width)?, texels(height)?]),
+        _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
+    }
+}

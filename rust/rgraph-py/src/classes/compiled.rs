@@ -22,6 +22,7 @@ use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::history;
 use crate::classes::plan::{Asked, PyPlan};
+use crate::run::call::Arguments;
 use crate::run::counts::GRAPHS_COMPILED;
 use crate::run::detached::Detached;
 use crate::run::error::{bad, graph_error};
@@ -273,20 +274,7 @@ impl PyCompiled {
         inputs::run(
             slf,
             origin,
-            &inputs::Arguments {
-                inputs,
-                into,
-                flags,
-                params,
-                read,
-                statistics,
-                measure,
-                chaos,
-                wait,
-                signal,
-                fence,
-                adapt,
-            },
+            &Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt },
         )
     }
 

@@ -21,6 +21,7 @@ use crate::classes::compiled::PyCompiled;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::profile::PyProfile;
+use crate::run::call::Arguments;
 use crate::run::detached::{Detached, call};
 use crate::run::error::bad;
 use crate::run::follow::Follow;
@@ -447,20 +448,8 @@ impl PyDevice {
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
-        let arguments = inputs::Arguments {
-            inputs,
-            into,
-            flags,
-            params,
-            read,
-            statistics,
-            measure,
-            chaos,
-            wait,
-            signal,
-            fence,
-            adapt,
-        };
+        let arguments =
+            Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt };
         inputs::run(&compiled, origin.as_ref(), &arguments)
     }
 
@@ -541,7 +530,7 @@ impl PyDevice {
             frames: frames.map(|Count(frames)| frames as usize),
             ..ChaosOptions::default()
         };
-        let arguments = inputs::Arguments { inputs, flags, params, ..inputs::Arguments::default() };
+        let arguments = Arguments { inputs, flags, params, ..Arguments::default() };
         let report = inputs::chaos(&compiled, origin.as_ref(), &arguments, options)?;
         crate::classes::report::chaos(slf.py(), &report)
     }

@@ -12,7 +12,7 @@ use crate::arguments::convert::{Number, seconds};
 use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{call, wait};
-use crate::run::functions::outside;
+use crate::run::inside::outside;
 
 impl PyDevice {
     /// See `close`.

@@ -1,7 +1,6 @@
 //! `rgraph.DeviceResource`: an image or buffer of a device's, for several graphs in turn.
 
 use ash::vk::{self, Handle};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::Layout;
@@ -9,7 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::arguments::convert::{Bytes, Count, FormatName, Text, accesses, during, items, stages, word_of};
+use crate::arguments::convert::{self, Bytes, Count, FormatName, Text, accesses, during, stages, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
@@ -18,8 +17,8 @@ use crate::classes::array_layout::ArrayLayout;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{Detached, call};
 use crate::run::error::{bad, guarded, one};
-use crate::run::functions::outside;
 use crate::run::inputs::poll;
+use crate::run::inside::outside;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
 ///
@@ -31,18 +30,6 @@ pub struct PyDeviceResource {
     pub resource: Detached<Resource>,
     /// The number of its device.
     device: u64,
-}
-
-/// A size in an argument.
-pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
-    let texels = |value: &Bound<'_, PyAny>| match value.extract::<Count>() {
-        Ok(Count(texels)) => Ok(texels),
-        Err(error) => Err(during(value.py(), error, "size")),
-    };
-    match items(value).transpose()?.as_deref() {
-        Some([width, height]) => Ok([texels(width)?, texels(height)?]),
-        _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
-    }
 }
 
 #[pymethods]
@@ -87,7 +74,7 @@ impl PyDevice {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
         keywords::refuse_in(py.get_type::<Self>().as_any(), "image", unknown)?;
-        let (size, FormatName(format)) = (self::size(size)?, format);
+        let (size, FormatName(format)) = (convert::size(size)?, format);
         let (name, mips, layers) = (name.0, mips.0, layers.0);
         let resource = match declare::memory_domain(py, memory_domain)? {
             Some(domain) => self.device.make(py, |one, _| one.image_in(domain, name, format, size, mips, layers))?,
@@ -185,7 +172,7 @@ impl PyDevice {
                 (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle.0)))
             }
             Some(FormatName(format)) => {
-                let [width, height] = self::size(size)?;
+                let [width, height] = convert::size(size)?;
                 let (mips, layers, size) = (mips.0, layers.0, [width, height, 1]);
                 let kind = PlanKind::Image { format, size, mips, layers, samples: 1, volume: false, cube: false };
                 (kind, BorrowedHandle::Image(vk::Image::from_raw(handle.0)))

@@ -20,9 +20,10 @@ use crate::classes::devices_plan::PyDevicesPlan;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::profile::PyProfile;
+use crate::run::call::Arguments;
 use crate::run::detached::{Detached, call};
-use crate::run::functions::outside;
 use crate::run::inputs;
+use crate::run::inside::outside;
 use crate::run::record::record;
 use crate::run::remembered::{Remembered, Snapshot, What};
 use crate::run::runtime_errors::raised;
@@ -339,16 +340,7 @@ impl PyDevices {
         slf.get().check(slf.py())?;
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
-        let arguments = inputs::Arguments {
-            inputs,
-            into,
-            flags,
-            params,
-            read,
-            statistics,
-            measure,
-            ..inputs::Arguments::default()
-        };
+        let arguments = Arguments { inputs, into, flags, params, read, statistics, measure, ..Arguments::default() };
         inputs::run_devices(&compiled, origin.as_ref(), &arguments)
     }
 

@@ -18,6 +18,7 @@ use crate::classes::devices::PyDevices;
 use crate::classes::devices_plan::PyDevicesPlan;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
+use crate::run::call::Arguments;
 use crate::run::counts::GRAPHS_COMPILED;
 use crate::run::detached::Detached;
 use crate::run::inputs;
@@ -147,16 +148,7 @@ impl PyCompiledDevices {
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
         let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
-        let arguments = inputs::Arguments {
-            inputs,
-            into,
-            flags,
-            params,
-            read,
-            statistics,
-            measure,
-            ..inputs::Arguments::default()
-        };
+        let arguments = Arguments { inputs, into, flags, params, read, statistics, measure, ..Arguments::default() };
         inputs::run_devices(slf, origin, &arguments)
     }
 

@@ -21,7 +21,7 @@ use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::report::PyReport;
 use crate::run::detached::{Detached, call, wait};
 use crate::run::error::{bad, guarded};
-use crate::run::functions::outside;
+use crate::run::inside::outside;
 use crate::run::runnable::Runnable;
 
 /// A frame that was submitted: its results by name, and how long it took.

@@ -11,6 +11,7 @@ use rgraph_plan::bake::propose::bake_proposals;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 
+use crate::arguments::convert;
 use crate::arguments::convert::{Count, Text};
 use crate::arguments::keywords;
 use crate::arguments::options;
@@ -18,7 +19,6 @@ use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::propose::{self, Hook};
 use crate::arguments::setup::{UnderWay, is_under_way};
 use crate::arguments::weights::Weights;
-use crate::classes::device_resource;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::plan::{Asked, PyPlan};
@@ -204,7 +204,7 @@ impl PyGraph {
         let unsaid = size.is_none();
         let size = match size {
             None => [1920, 1080],
-            Some(size) => device_resource::size(size)?,
+            Some(size) => convert::size(size)?,
         };
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
         let mut state = State::new(Graph::new(name.0, size));

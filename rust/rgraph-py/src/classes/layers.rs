@@ -9,8 +9,8 @@ use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::run::error::one;
-use crate::run::per_run::Functions;
 use crate::run::state::State;
+use crate::run::target_functions::Functions;
 
 #[pymethods]
 impl PyGraphModule {

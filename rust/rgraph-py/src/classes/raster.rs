@@ -26,7 +26,7 @@ use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::{Part, PyView};
 use crate::run::draft::Todo;
 use crate::run::error::bad;
-use crate::run::per_run::Functions;
+use crate::run::target_functions::Functions;
 
 /// The attachments of a pass that draws.
 pub struct Targets {

@@ -7,15 +7,15 @@ use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
-use crate::arguments::convert::{Bytes, Count, FormatName, Text};
+use crate::arguments::convert::{self, Bytes, Count, FormatName, Text};
 use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
-use crate::classes::device_resource::{self, PyDeviceResource};
+use crate::classes::device_resource::PyDeviceResource;
 use crate::classes::semaphore::PySemaphore;
 use crate::run::detached::{Detached, Free, Plain, call};
 use crate::run::error::bad;
-use crate::run::functions::outside;
 use crate::run::inputs::poll;
+use crate::run::inside::outside;
 use crate::run::record::record;
 
 impl Plain for OwnedFd {}
@@ -262,7 +262,7 @@ impl PySharedMemory {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyDeviceResource> {
         keywords::refuse_of::<Self>("image", unknown)?;
-        let (size, FormatName(format)) = (device_resource::size(size)?, format);
+        let (size, FormatName(format)) = (convert::size(size)?, format);
         let place = place(offset, overlap, holder.as_ref());
         let made = self.memory.make(py, |memory, _| memory.image(name.0, format, size, mips.0, layers.0, place))?;
         Ok(PyDeviceResource::of(made, self.device))

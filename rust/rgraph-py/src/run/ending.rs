@@ -92,6 +92,11 @@ pub fn stay() -> ! {
     }
 }
 
+/// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread stays.
+pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+    Python::try_attach(work).unwrap_or_else(|| stay())
+}
+
 /// Ends the use of the runtime by all threads but this one, then waits for the devices.
 pub fn end(py: Python<'_>) {
     py.detach(|| {

@@ -18,7 +18,7 @@ use rgraph_shader::ShaderError;
 use rgraph_work::infer::Who;
 
 use crate::run::ending;
-use crate::run::functions::attached;
+use crate::run::ending::attached;
 
 const MODULE: &str = "rgraph._errors";
 

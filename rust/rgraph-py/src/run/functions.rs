@@ -1,6 +1,5 @@
 //! Passes that are functions: `Module.cpu` and `Module.callback`, and how the runtime calls them.
 
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -10,8 +9,8 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
+use rgraph_vk::Code;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RasterState, RecordWork};
-use rgraph_vk::{BusyError, Code, Error};
 use rgraph_work::infer::Used;
 
 use crate::arguments::convert::{Text, one_or_many, word_of};
@@ -24,9 +23,10 @@ use crate::classes::raster::targets;
 use crate::classes::resource::PyImage;
 use crate::classes::view::{Part, PyView};
 use crate::run::draft::Todo;
+use crate::run::ending::attached;
 use crate::run::ending::stay;
 use crate::run::error::bad;
-use crate::run::runtime_errors::raised;
+use crate::run::inside::Inside;
 
 /// A function of the user's as a compiled graph holds it, and the graph whose handles it uses. It may hold the compiled
 /// graph in turn: Python's garbage collector sees it here, and takes it if nothing else needs it.
@@ -188,49 +188,6 @@ impl RecordWork for Recorded {
         commands.steps.extend(steps.map_err(CallbackError::from)?);
         Ok(())
     }
-}
-
-/// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread stays.
-pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
-    Python::try_attach(work).unwrap_or_else(|| stay())
-}
-
-thread_local! {
-    static INSIDE: RefCell<Option<Arc<[u64]>>> = const { RefCell::new(None) };
-}
-
-/// While a function of the user's runs: its devices wait for it, so that it cannot wait for them.
-struct Inside(Option<Arc<[u64]>>);
-
-impl Inside {
-    fn enter(devices: &Arc<[u64]>) -> Self {
-        Self(INSIDE.replace(Some(Arc::clone(devices))))
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        INSIDE.set(self.0.take());
-    }
-}
-
-/// Refuses to wait for devices, named by their numbers, inside of a function that one of them waits for.
-///
-/// # Errors
-/// `BusyError`.
-pub fn outside(py: Python<'_>, devices: &[u64]) -> PyResult<()> {
-    let waits = |inside: &[u64]| inside.iter().any(|number| devices.contains(number));
-    if !INSIDE.with_borrow(|inside| inside.as_deref().is_some_and(waits)) {
-        return Ok(());
-    }
-    Err(raised(
-        py,
-        Error::Busy(BusyError {
-            code: Code::WaitsForItself,
-            message: "a function of a pass waits for the device that waits for it".to_owned(),
-            help: "run other graphs before or after, or on another device".to_owned(),
-        }),
-    ))
 }
 
 /// Resources with a usage each: a list, or a dict of resource and usage.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::nearest::nearest;
@@ -32,44 +32,17 @@ use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
-use crate::classes::semaphore;
+use crate::run::call::Arguments;
 use crate::run::detached::{Detached, Free, call};
 use crate::run::ending;
+use crate::run::ending::attached;
 use crate::run::error::{bad, graph_error, guarded, shader_error};
-use crate::run::functions::{attached, outside};
+use crate::run::external;
+use crate::run::inside::outside;
 use crate::run::lease::{self, Leases, Lent};
 use crate::run::per_run::Word;
 use crate::run::runnable::{Param, Runnable};
 use crate::run::states::Packed;
-
-/// See `Device.run`.
-#[derive(Default)]
-pub struct Arguments<'a, 'py> {
-    /// Arrays of imported resources.
-    pub inputs: Option<&'a Bound<'py, PyDict>>,
-    /// Arrays that roots are read back into.
-    pub into: Option<&'a Bound<'py, PyDict>>,
-    /// Flags of conditional passes.
-    pub flags: Option<&'a Bound<'py, PyDict>>,
-    /// Push data and uniform data.
-    pub params: Option<&'a Bound<'py, PyDict>>,
-    /// Roots that are read back.
-    pub read: Option<&'a Bound<'py, PyAny>>,
-    /// Whether invocations are counted.
-    pub statistics: bool,
-    /// Which GPU times are measured.
-    pub measure: Option<Text<'a>>,
-    /// Seed of a chaos run before the frame.
-    pub chaos: Option<u64>,
-    /// Semaphores that the run waits for.
-    pub wait: Option<&'a Bound<'py, PyAny>>,
-    /// Semaphores that it signals.
-    pub signal: Option<&'a Bound<'py, PyAny>>,
-    /// A fence that it signals.
-    pub fence: Option<&'a Bound<'py, PyAny>>,
-    /// Whether faster plans are looked for.
-    pub adapt: Option<&'a Bound<'py, PyAny>>,
-}
 
 /// What stands for an imported resource.
 enum Input {
@@ -384,7 +357,7 @@ fn gather<'py>(
         if arguments.wait.is_some() {
             inputs.place = source::place(py);
         }
-        semaphore::given(one, arguments, &mut inputs).inspect_err(|_| one.device.get().device.withdraw(&inputs))?;
+        external::given(one, arguments, &mut inputs).inspect_err(|_| one.device.get().device.withdraw(&inputs))?;
     }
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);

@@ -2,14 +2,17 @@
 
 pub(crate) mod arena;
 pub(crate) mod borrowed;
+pub(crate) mod call;
 pub(crate) mod counts;
 pub(crate) mod detached;
 pub(crate) mod draft;
 pub(crate) mod ending;
 pub(crate) mod error;
+pub(crate) mod external;
 pub(crate) mod follow;
 pub(crate) mod functions;
 pub(crate) mod inputs;
+pub(crate) mod inside;
 pub(crate) mod lease;
 pub(crate) mod locked;
 pub(crate) mod logging;
@@ -22,4 +25,6 @@ pub(crate) mod runnable;
 pub(crate) mod runtime_errors;
 pub(crate) mod state;
 pub(crate) mod states;
+pub(crate) mod target_changes;
+pub(crate) mod target_functions;
 pub(crate) mod workload;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::error::{Code, GraphError};
+use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Plan, PlanKind};
@@ -114,7 +114,7 @@ pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -
 }
 
 /// A mistake about the array of a resource, with the line that declares it.
-pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: GraphError) -> Refusal {
+pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Mistake) -> Refusal {
     let (name, place) = (graph.resource_name(id), graph.resource_place(id).cloned());
     let what = match kind {
         PlanKind::Image { size: [width, height, _], format, .. } => format!("size ({width}, {height}) of {format}"),
