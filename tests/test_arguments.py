@@ -176,7 +176,7 @@ def test_bindings_by_position_are_refused_with_the_call_to_type(g: rg.Graph) -> 
     image, other = g.find("a"), g.image("c", format="rgba8unorm")
     for call, typed in (
         (lambda: g.compute("p", both, image, "c"), 'compute("p", shader, dst="a", src="c")'),  # type: ignore[call-arg]
-        (lambda: g.compute("p", both, other, dst=image), 'compute("p", shader, src="c")'),  # type: ignore[call-arg]
+        (lambda: g.compute("p", both, other, dst=image), 'compute("p", shader, src="c", dst=…)'),  # type: ignore[call-arg]
         (lambda: g.compute("p", "no shader", image), 'compute("p", shader, variable=resource)'),  # type: ignore[call-arg]
         (lambda: g.raster("p", sampled, image, other), 'raster("p", shader, color=…, tex=…)'),  # type: ignore[call-arg]
     ):

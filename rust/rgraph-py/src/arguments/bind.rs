@@ -76,6 +76,8 @@ pub fn by_position(
     if program.is_none() || words.is_empty() {
         words.push("variable=resource".to_owned());
     }
+    // What is given by name already is part of the call.
+    words.extend(said.iter().map(|name| format!("{name}=…")));
     PyTypeError::new_err(format!(
         "{function}() binds by the names of the shader's variables, not by position\n  help: {function}({lead}, {})",
         words.join(", ")
