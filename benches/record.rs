@@ -97,8 +97,11 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// Measures and prints.
+type Part = fn() -> Result<(), String>;
+
 /// What is measured, by the name that runs it alone: `cargo bench --bench record draws`.
-const PARTS: [(&str, fn() -> Result<(), String>); 3] = [("passes", passes), ("draws", draws::draws), ("bytes", bytes)];
+const PARTS: [(&str, Part); 3] = [("passes", passes), ("draws", draws::draws), ("bytes", bytes)];
 
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
