@@ -387,4 +387,34 @@ corners! {
         pass draw graphics if=on fallback=a:b: color a
         pass read graphics: sampled a; color out
         pass again graphics effects: color a load=discard";
+
+    a_pass_that_looks_forward_to_an_output_and_writes_what_stands_in_for_it = "
+        buffer output 1024
+        buffer input 1024 persistent
+        pass look compute effects: uniform output; storage_read_write input
+        pass change transfer: dst input range=0..512
+        pass make transfer if=on fallback=output:input: dst output
+        refused RG-E217";
+
+    a_pass_that_reads_an_output_and_replaces_what_stands_in_for_it = "
+        buffer output 1024 persistent
+        buffer input 1024 imported
+        pass make graphics if=on fallback=output:input effects: storage_write output load=discard
+        pass change async_compute effects: storage_write input load=discard
+        pass read graphics effects: storage_write input range=256..768 load=discard; storage_read output range=256..768
+        refused RG-E217";
+
+    a_pass_that_reads_an_output_and_writes_into_what_stands_in_for_it = "
+        buffer output 1024 persistent
+        buffer input 1024 imported
+        pass make graphics if=on fallback=output:input effects: storage_write output load=discard
+        pass change async_compute effects: storage_write input load=discard
+        pass read graphics effects: storage_write input range=256..768; storage_read output range=256..768";
+
+    a_pass_that_replaces_another_part_of_what_stands_in = "
+        buffer output 1024 persistent
+        buffer input 1024 imported
+        pass make graphics if=on fallback=output:input effects: storage_write output load=discard
+        pass change async_compute effects: storage_write input load=discard
+        pass read graphics effects: storage_write input range=0..256 load=discard; storage_read output range=256..768";
 }

@@ -194,6 +194,31 @@ impl Facts {
         self.fallbacks.outputs = outputs;
         twice
     }
+
+    /// An access of a pass that reads what stands in for an output, and one that writes it in the same pass: the write
+    /// leaves nothing to read, or the read looks forward, so that its place in the order is behind passes that the write
+    /// comes before.
+    pub(super) fn overwritten_stand_in(
+        &self,
+        source: Source<'_>,
+        pass: PassId,
+        accesses: &[ResolvedAccess],
+    ) -> Option<(u32, u32)> {
+        let stand_ins = accesses.iter().filter(|read| stands_in(source, read));
+        let overwrites = |read: &ResolvedAccess| {
+            let output = &source.graph.accesses()[read.declared as usize];
+            let part = part_of(source.graph, output, &source.shapes[output.resource]);
+            let looks_forward = self.is_plain_transient(source, output.resource)
+                && self.fallbacks.first_writer_behind(source, pass, output.resource, &part).is_some();
+            let meets = |write: &&ResolvedAccess| {
+                write.first < read.first + read.count && read.first < write.first + write.count
+            };
+            let mut writes = accesses.iter().filter(|write| write.effect.writes()).filter(meets);
+            let write = writes.find(|write| looks_forward || write.effect == Effect::Replace)?;
+            Some((read.declared, write.declared))
+        };
+        stand_ins.filter_map(overwrites).next()
+    }
 }
 
 /// Whether an access reads what stands in for the resource that its access names.

@@ -183,6 +183,16 @@ pub enum Problem {
         /// Position of an access by another.
         second: u32,
     },
+    /// A pass that reads an output, and writes what stands in for it: the write leaves nothing of that, or the read looks
+    /// forward and has another place in the order than the write.
+    StandsIn {
+        /// The pass.
+        pass: PassId,
+        /// Position of the access that reads the output.
+        read: u32,
+        /// Position of the access that writes what stands in.
+        write: u32,
+    },
     /// Passes that must run before each other, first repeated at the end is left out.
     Cycle(Vec<(PassId, Via)>),
 }
@@ -486,6 +496,9 @@ impl Facts {
                 }
             }
             if twice {
+                if let Some((read, write)) = self.overwritten_stand_in(source, id, &self.accesses[accesses..]) {
+                    problems.push(Problem::StandsIn { pass: id, read, write });
+                }
                 let names = combine::combine(&mut self.accesses, accesses, &self.depth, &mut self.combine);
                 if let Some((first, second)) = names {
                     problems.push(Problem::TwoNames { pass: id, first, second });

@@ -38,6 +38,7 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
         Problem::HoldsNothing { flag, pass, resource, reader } => uses.holds_nothing(*flag, *pass, *resource, *reader),
         Problem::RootModified { root, by } => root_modified(graph, *root, *by),
         Problem::TwoNames { pass, first, second } => two_names(graph, *pass, [*first, *second]),
+        Problem::StandsIn { pass, read, write } => stands_in(graph, *pass, [*read, *write]),
         Problem::Cycle(passes) => uses.cycle(passes),
     };
     together(problems).iter().enumerate().map(mistake).collect()
@@ -51,7 +52,7 @@ fn together(problems: &[Problem]) -> Vec<Problem> {
         let key = match problem {
             Problem::NeverWritten { access, resource, .. } => (0, access.unwrap_or(u32::MAX), *resource, None),
             Problem::HoldsNothing { flag, resource, reader, .. } => (1, flag.index() as u32, *resource, *reader),
-            Problem::RootModified { .. } | Problem::TwoNames { .. } | Problem::Cycle(_) => {
+            Problem::RootModified { .. } | Problem::TwoNames { .. } | Problem::StandsIn { .. } | Problem::Cycle(_) => {
                 merged.push(problem.clone());
                 continue;
             }
@@ -357,6 +358,21 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
     );
     let help = "use one of them, or a copy: every use of what is modified comes before every use of what modifies it";
     accesses.iter().fold(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), |mistake, &at| {
+        let resource = graph.resource_name(of(at).resource);
+        mistake.side(resource, of(at).usage.name(), graph.access_place(at as usize).cloned())
+    })
+}
+
+fn stands_in(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
+    let of = |at: u32| &graph.accesses()[at as usize];
+    let [output, input] = accesses.map(|at| graph.resource_name(of(at).resource));
+    let name = graph.pass_name(pass);
+    let message = format!(
+        "pass \"{name}\" reads \"{output}\", for which \"{input}\" stands in while a pass is off, and writes \"{input}\""
+    );
+    let help =
+        format!("read \"{output}\" in a pass of its own, or write a resource that starts as a copy of \"{input}\"");
+    accesses.iter().fold(Mistake::new(Code::BadAccess, message, help).pass(name).resource(input), |mistake, &at| {
         let resource = graph.resource_name(of(at).resource);
         mistake.side(resource, of(at).usage.name(), graph.access_place(at as usize).cloned())
     })
