@@ -392,6 +392,34 @@ def test_fuzz_as_json(tmp_path: Path):
     assert json.loads(done.stdout) == {"graphs": 64, "seed": 7, "findings": []}
 
 
+def test_fuzz_on_workers_tries_the_same_seeds(tmp_path: Path):
+    done = run("fuzz", "--seconds", "0.5", "--seed", "7", "--workers", "2", "-o", tmp_path, "--json")
+    assert done.returncode == 0
+    values = json.loads(done.stdout)
+    assert values["graphs"] % 64 == 0
+    assert (values["seed"], values["findings"]) == (7, [])
+    refused = run("fuzz", "--scheduler", "tcp://127.0.0.1:9", "--patience", "0.5", "-o", tmp_path)
+    assert refused.returncode == 1
+    assert re.search(rb"RG-E603 no scheduler answers at tcp://127.0.0.1:9|RG-E225 .* Dask is not", refused.stderr)
+
+
+def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from rgraph.cli import fuzz
+
+    graph, profile = rgraph._core.generate(3)
+    plan = graph.bake(profile)
+    both = [("a law", graph, profile, plan), ("b", graph, profile, None)]
+    monkeypatch.setattr(fuzz, "fuzz", lambda seed, _: [(seed, *one) for one in both])
+    times = iter([True] * 3)
+    with ThreadPoolExecutor(2) as pool:
+        found = [one for batch in fuzz._spread(5, lambda: next(times, False), pool, 2) for one in batch]
+    assert [one[0] for one in found[::2]] == [5, 69, 133, 197]
+    assert {one[1] for one in found} == {"a law", "b"}
+    assert all(one[2].hash == graph.hash and one[4] in (None, plan) for one in found)
+
+
 def test_fuzz_keeps_findings_and_says_how_to_see_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ):

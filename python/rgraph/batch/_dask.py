@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rgraph.batch._tasks import Task
 
-__all__ = ["OnDask", "is_client"]
+__all__ = ["OnDask", "connected", "is_client"]
 
 _EXTRA = 'pip install "rgraph-vulkan[dask]"'
 #: Exceptions of calls that did not fail by themselves.
@@ -48,7 +48,23 @@ def _work(key: str, payload: bytes, tasks: Sequence[Task]) -> Answer:
     return work(key, payload, tasks)._replace(worker=get_worker().address)
 
 
-def _connected(address: str, patience: float) -> Any:
+def connected(address: str, patience: float) -> Any:
+    """A client of the scheduler at an address.
+
+    Parameters
+    ----------
+    address
+        As Dask writes it: `"tcp://10.0.0.1:8786"`.
+    patience
+        Seconds that it may take to answer.
+
+    Raises
+    ------
+    GraphError
+        If Dask is not installed.
+    BatchError
+        RG-E603 if no scheduler answers.
+    """
     try:
         from distributed import Client
     except ImportError as error:
@@ -84,7 +100,7 @@ class OnDask:
 
     def __init__(self, on: Any, key: str, payload: bytes, patience: float) -> None:
         self._own = isinstance(on, str)
-        self._client = _connected(on, patience) if isinstance(on, str) else on
+        self._client = connected(on, patience) if isinstance(on, str) else on
         self._address = on if isinstance(on, str) else _address(on)
         self._key, self._patience = key, patience
         self._refused: dict[str, str] = {}

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rgraph._core import fuzz
+from rgraph._core import Graph, Plan, Profile, fuzz
+from rgraph.batch import Processes
+from rgraph.batch._dask import connected
 from rgraph.cli import UsageError
-from rgraph.cli._parser import natural, positive
+from rgraph.cli._parser import count, natural, positive
 from rgraph.cli._terminal import Progress, as_json, paint, say, warn
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor, Future
+
+    Finding = tuple[int, str, Any, Any, Any]
 
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
 It saves a graph that breaks a law, with the command that reproduces it. Exit status 1 if there is one.
 
-  rgraph fuzz --seconds 600 --seed 1 -o findings"""
+  rgraph fuzz --seconds 600 --seed 1 -o findings
+  rgraph fuzz --seconds 600 --workers 8
+  rgraph fuzz --seconds 600 --scheduler tcp://10.0.0.1:8786"""
 
 _BATCH = 64
 
@@ -37,7 +47,76 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", default=".", metavar="FOLDER", help="folder for findings (default: the current one)"
     )
+    group = parser.add_argument_group("workers")
+    group.add_argument("--workers", type=count, metavar="N", help="number of processes (default: this one alone)")
+    group.add_argument("--scheduler", metavar="ADDRESS", help="a scheduler of Dask whose workers try the graphs")
+    group.add_argument(
+        "--patience",
+        type=positive,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a scheduler may be silent (default: 30)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def tried(seed: int, many: int) -> list[tuple[int, str, str, str, str | None]]:
+    """Findings as text, which travels between processes.
+
+    Parameters
+    ----------
+    seed, many
+        As of `rgraph._core.fuzz`.
+
+    Returns
+    -------
+    list of tuple
+        Seed, law, and the files of graph, profile and plan; None: there is no plan.
+    """
+    return [
+        (found, law, graph.to_json(), profile.to_json(), None if plan is None else plan.to_json())
+        for found, law, graph, profile, plan in fuzz(seed, many)
+    ]
+
+
+def _alone(seed: int, more: Callable[[], bool]) -> Iterator[list[Finding]]:
+    """Findings of one batch of seeds after the other, in this process."""
+    while True:
+        yield fuzz(seed, _BATCH)
+        seed += _BATCH
+        if not more():
+            return
+
+
+def _read(found: int, law: str, graph: str, profile: str, plan: str | None) -> Finding:
+    return found, law, Graph.from_json(graph), Profile.from_json(profile), plan and Plan.from_json(plan)
+
+
+def _spread(seed: int, more: Callable[[], bool], on: Executor, workers: int) -> Iterator[list[Finding]]:
+    """The same by workers, each with a batch in reserve; in the order of the seeds."""
+    under_way: deque[Future[Any]] = deque([on.submit(tried, seed, _BATCH)])
+    try:
+        while under_way:
+            while len(under_way) < 2 * workers and more():
+                seed += _BATCH
+                under_way.append(on.submit(tried, seed, _BATCH))
+            yield [_read(*one) for one in under_way.popleft().result()]
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+@contextmanager
+def _workers(arguments: argparse.Namespace) -> Iterator[tuple[Executor, int] | None]:
+    """Who tries the graphs, and how many they are; None: this process."""
+    if arguments.scheduler is not None:
+        with connected(arguments.scheduler, arguments.patience) as client:
+            yield client.get_executor(), max(1, sum(client.nthreads().values()))
+    elif arguments.workers is not None:
+        with Processes(arguments.workers) as pool:
+            yield pool, pool.workers
+    else:
+        yield None
 
 
 def _kept(stem: Path, found: int, law: str, graph: Any, profile: Any, plan: Any) -> dict[str, Any]:
@@ -68,16 +147,17 @@ def main(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.output)
     if not folder.is_dir():
         raise UsageError(f"{folder}: not a folder")
-    start, seed, findings = time.monotonic(), arguments.seed, []
-    with Progress(None, "graphs") as progress:
-        while True:
-            for one in fuzz(seed, _BATCH):
-                findings.append(_kept(folder / f"finding-{one[0]}", *one))
-            seed += _BATCH
+    end, graphs, findings = time.monotonic() + arguments.seconds, 0, []
+
+    def more() -> bool:
+        return bool(time.monotonic() < end)
+
+    with Progress(None, "graphs") as progress, _workers(arguments) as workers:
+        batches = _alone(arguments.seed, more) if workers is None else _spread(arguments.seed, more, *workers)
+        for batch in batches:
+            findings += [_kept(folder / f"finding-{one[0]}", *one) for one in batch]
+            graphs += _BATCH
             progress.step(_BATCH)
-            if time.monotonic() - start >= arguments.seconds:
-                break
-    graphs = seed - arguments.seed
     if arguments.json:
         say(as_json({"graphs": graphs, "seed": arguments.seed, "findings": findings}))
     else:
