@@ -420,6 +420,32 @@ def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
     assert all(one[2].hash == graph.hash and one[4] in (None, plan) for one in found)
 
 
+def test_fuzz_tries_seeds_of_lost_workers_again_and_names_those_that_lose_all(monkeypatch: pytest.MonkeyPatch):
+    from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+
+    from rgraph.cli import fuzz
+
+    tries: list[int] = []
+
+    def dies(seed: int, _: int) -> list[object]:
+        tries.append(seed)
+        if seed == 69 or tries.count(5) < 3:
+            raise BrokenExecutor("gone")
+        return []
+
+    monkeypatch.setattr(fuzz, "fuzz", dies)
+    times = iter([True])
+    with ThreadPoolExecutor(1) as pool:
+        batches = fuzz._spread(5, lambda: next(times, False), pool, 1)
+        assert next(batches) == []
+        with pytest.raises(
+            rgraph.BatchError, match="each worker that tried seeds 69 to 132 was lost\n  gone"
+        ) as caught:
+            next(batches)
+    assert "help: rgraph fuzz --seed 69 --seconds 0 tries them in its own process" in str(caught.value)
+    assert sorted(tries) == [5, 5, 5, 69, 69, 69]
+
+
 def test_fuzz_keeps_findings_and_says_how_to_see_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ):

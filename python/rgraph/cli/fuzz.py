@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rgraph._core import Graph, Plan, Profile, fuzz
+from rgraph._errors import BatchError
 from rgraph.batch import Processes
 from rgraph.batch._dask import connected
 from rgraph.cli import UsageError
@@ -32,6 +34,7 @@ It saves a graph that breaks a law, with the command that reproduces it. Exit st
   rgraph fuzz --seconds 600 --scheduler tcp://10.0.0.1:8786"""
 
 _BATCH = 64
+_TRIES = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,16 +97,37 @@ def _read(found: int, law: str, graph: str, profile: str, plan: str | None) -> F
 
 def _spread(seed: int, more: Callable[[], bool], on: Executor, workers: int) -> Iterator[list[Finding]]:
     """The same by workers, each with a batch in reserve; in the order of the seeds."""
-    under_way: deque[Future[Any]] = deque([on.submit(tried, seed, _BATCH)])
+    under_way = deque([(seed, on.submit(tried, seed, _BATCH))])
     try:
         while under_way:
             while len(under_way) < 2 * workers and more():
                 seed += _BATCH
-                under_way.append(on.submit(tried, seed, _BATCH))
-            yield [_read(*one) for one in under_way.popleft().result()]
+                under_way.append((seed, on.submit(tried, seed, _BATCH)))
+            first, future = under_way.popleft()
+            yield [_read(*one) for one in _result(on, first, future)]
     finally:
-        for future in under_way:
+        for _, future in under_way:
             future.cancel()
+
+
+def _result(on: Executor, seed: int, future: Future[Any]) -> list[Any]:
+    """Findings of a batch; one whose worker is lost is tried again, and a crash of all of them is the finding."""
+    tries = 1
+    while True:
+        try:
+            found: list[Any] = future.result()
+        except Exception as error:
+            # Dask has tried again by itself before it says so.
+            killed = type(error).__name__ == "KilledWorker"
+            if not (killed or isinstance(error, BrokenExecutor)):
+                raise
+            if killed or tries == _TRIES:
+                text = f"RG-E602 each worker that tried seeds {seed} to {seed + _BATCH - 1} was lost"
+                hint = f"rgraph fuzz --seed {seed} --seconds 0 tries them in its own process"
+                raise BatchError(f"{text}\n  {error}\n  help: {hint}", "RG-E602", hint, [str(error)]) from error
+            future, tries = on.submit(tried, seed, _BATCH), tries + 1
+        else:
+            return found
 
 
 @contextmanager
