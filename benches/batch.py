@@ -54,7 +54,7 @@ def dask(workers: int) -> Iterator[object]:
 
     of: Any = untyped
     with (
-        of.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        of.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         of.Client(cluster) as client,
     ):
         yield client

@@ -31,7 +31,7 @@ def client() -> Iterator[Any]:
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")
     with (
         distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, dashboard_address=None, env={"PYTHONPATH": ":".join(sys.path)}
+            n_workers=4, threads_per_worker=1, dashboard_address=":0", env={"PYTHONPATH": ":".join(sys.path)}
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
