@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor, Future
 
-    Finding = tuple[int, str, Any, Any, Any]
+    _Finding = tuple[int, str, Any, Any, Any]
 
 __all__ = ["MORE", "add_arguments", "main"]
 
@@ -82,7 +82,7 @@ def tried(seed: int, many: int) -> list[tuple[int, str, str, str, str | None]]:
     ]
 
 
-def _alone(seed: int, more: Callable[[], bool]) -> Iterator[list[Finding]]:
+def _alone(seed: int, more: Callable[[], bool]) -> Iterator[list[_Finding]]:
     """Findings of one batch of seeds after the other, in this process."""
     while True:
         yield fuzz(seed, _BATCH)
@@ -91,11 +91,11 @@ def _alone(seed: int, more: Callable[[], bool]) -> Iterator[list[Finding]]:
             return
 
 
-def _read(found: int, law: str, graph: str, profile: str, plan: str | None) -> Finding:
+def _read(found: int, law: str, graph: str, profile: str, plan: str | None) -> _Finding:
     return found, law, Graph.from_json(graph), Profile.from_json(profile), plan and Plan.from_json(plan)
 
 
-def _spread(seed: int, more: Callable[[], bool], on: Executor, workers: int) -> Iterator[list[Finding]]:
+def _spread(seed: int, more: Callable[[], bool], on: Executor, workers: int) -> Iterator[list[_Finding]]:
     """The same by workers, each with a batch in reserve; in the order of the seeds."""
     under_way = deque([(seed, on.submit(tried, seed, _BATCH))])
     try:
