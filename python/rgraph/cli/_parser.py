@@ -12,7 +12,18 @@ from rgraph.cli._terminal import columns, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Parser", "count", "named_file", "names", "natural", "option", "pair", "planning", "positive"]
+__all__ = [
+    "Parser",
+    "add_patience",
+    "count",
+    "named_file",
+    "names",
+    "natural",
+    "option",
+    "pair",
+    "planning",
+    "positive",
+]
 
 _POLICIES = ("auto", "declared", "overlap", "weighted", "exact", "box_tree")
 _BUDGETS = ("least", "balanced", "fast")
@@ -212,6 +223,23 @@ def positive(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise ValueError(text)
     return number
+
+
+def add_patience(group: argparse._ArgumentGroup) -> None:
+    """Add how long a scheduler may be silent.
+
+    Parameters
+    ----------
+    group
+        Where.
+    """
+    group.add_argument(
+        "--patience",
+        type=positive,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a scheduler may be silent (default: 30)",
+    )
 
 
 natural.__name__ = "whole number"

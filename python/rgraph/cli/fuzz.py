@@ -14,7 +14,7 @@ from rgraph._errors import BatchError
 from rgraph.batch import Processes
 from rgraph.batch._dask import connected
 from rgraph.cli import UsageError
-from rgraph.cli._parser import count, natural, positive
+from rgraph.cli._parser import add_patience, count, natural, positive
 from rgraph.cli._terminal import Progress, as_json, paint, say, warn
 
 if TYPE_CHECKING:
@@ -53,13 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("workers")
     group.add_argument("--workers", type=count, metavar="N", help="number of processes (default: this one alone)")
     group.add_argument("--scheduler", metavar="ADDRESS", help="a scheduler of Dask whose workers try the graphs")
-    group.add_argument(
-        "--patience",
-        type=positive,
-        default=30.0,
-        metavar="SECONDS",
-        help="how long a scheduler may be silent (default: 30)",
-    )
+    add_patience(group)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rgraph import batch
 from rgraph.batch._work import file_of
 from rgraph.cli._film import load_film
-from rgraph.cli._parser import count, option, positive
+from rgraph.cli._parser import add_patience, count, option
 from rgraph.cli._terminal import Progress, as_json, complain, say, tell
 
 if TYPE_CHECKING:
@@ -48,13 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--workers", type=count, metavar="N", help="number of processes (default: one per CPU, up to 4)")
     option(group, "--device", kind=str, metavar="DEVICE", help="device of the processes, one after the other")
     group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
-    group.add_argument(
-        "--patience",
-        type=positive,
-        default=30.0,
-        metavar="SECONDS",
-        help="how long a scheduler may be silent (default: 30)",
-    )
+    add_patience(group)
     output = parser.add_argument_group("output")
     output.add_argument("--missing", action="store_true", help="run only tasks whose files are not there yet")
     output.add_argument("--json", action="store_true", help="print JSON")

@@ -204,7 +204,6 @@ impl Facts {
         pass: PassId,
         accesses: &[ResolvedAccess],
     ) -> Option<(u32, u32)> {
-        let stand_ins = accesses.iter().filter(|read| stands_in(source, read));
         let overwrites = |read: &ResolvedAccess| {
             let output = &source.graph.accesses()[read.declared as usize];
             let part = part_of(source.graph, output, &source.shapes[output.resource]);
@@ -217,7 +216,7 @@ impl Facts {
             let write = writes.find(|write| looks_forward || write.effect == Effect::Replace)?;
             Some((read.declared, write.declared))
         };
-        stand_ins.filter_map(overwrites).next()
+        accesses.iter().filter(|read| stands_in(source, read)).find_map(overwrites)
     }
 }
 

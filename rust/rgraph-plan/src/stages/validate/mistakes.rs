@@ -357,10 +357,7 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
         "pass \"{name}\" uses \"{first}\" as {one} and \"{second}\" as {other}, which are two names of one memory"
     );
     let help = "use one of them, or a copy: every use of what is modified comes before every use of what modifies it";
-    accesses.iter().fold(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), |mistake, &at| {
-        let resource = graph.resource_name(of(at).resource);
-        mistake.side(resource, of(at).usage.name(), graph.access_place(at as usize).cloned())
-    })
+    with_both(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), graph, accesses)
 }
 
 fn stands_in(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
@@ -372,9 +369,15 @@ fn stands_in(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
     );
     let help =
         format!("read \"{output}\" in a pass of its own, or write a resource that starts as a copy of \"{input}\"");
-    accesses.iter().fold(Mistake::new(Code::BadAccess, message, help).pass(name).resource(input), |mistake, &at| {
-        let resource = graph.resource_name(of(at).resource);
-        mistake.side(resource, of(at).usage.name(), graph.access_place(at as usize).cloned())
+    with_both(Mistake::new(Code::BadAccess, message, help).pass(name).resource(input), graph, accesses)
+}
+
+/// A mistake of two accesses, with the place of each.
+fn with_both(mistake: Mistake, graph: &Graph, accesses: [u32; 2]) -> Mistake {
+    accesses.iter().fold(mistake, |mistake, &at| {
+        let access = &graph.accesses()[at as usize];
+        let resource = graph.resource_name(access.resource);
+        mistake.side(resource, access.usage.name(), graph.access_place(at as usize).cloned())
     })
 }
 
