@@ -406,6 +406,7 @@ def test_fuzz_on_workers_tries_the_same_seeds(tmp_path: Path):
 def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
     from concurrent.futures import ThreadPoolExecutor
 
+    from rgraph.batch._calls import Pool
     from rgraph.cli import fuzz
 
     graph, profile = rgraph._core.generate(3)
@@ -414,7 +415,8 @@ def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fuzz, "fuzz", lambda seed, _: [(seed, *one) for one in both])
     times = iter([True] * 3)
     with ThreadPoolExecutor(2) as pool:
-        found = [one for batch in fuzz._spread(5, lambda: next(times, False), pool, 2) for one in batch]
+        on = Pool(pool, own=False)
+        found = [one for batch in fuzz._spread(5, lambda: next(times, False), on) for one in batch]
     assert [one[0] for one in found[::2]] == [5, 69, 133, 197]
     assert {one[1] for one in found} == {"a law", "b"}
     assert all(one[2].hash == graph.hash and one[4] in (None, plan) for one in found)
@@ -423,6 +425,7 @@ def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
 def test_fuzz_tries_seeds_of_lost_workers_again_and_names_those_that_lose_all(monkeypatch: pytest.MonkeyPatch):
     from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 
+    from rgraph.batch._calls import Pool
     from rgraph.cli import fuzz
 
     tries: list[int] = []
@@ -436,7 +439,7 @@ def test_fuzz_tries_seeds_of_lost_workers_again_and_names_those_that_lose_all(mo
     monkeypatch.setattr(fuzz, "fuzz", dies)
     times = iter([True])
     with ThreadPoolExecutor(1) as pool:
-        batches = fuzz._spread(5, lambda: next(times, False), pool, 1)
+        batches = fuzz._spread(5, lambda: next(times, False), Pool(pool, own=False))
         assert next(batches) == []
         with pytest.raises(
             rgraph.BatchError, match="each worker that tried seeds 69 to 132 was lost\n  gone"

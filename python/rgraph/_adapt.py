@@ -68,7 +68,8 @@ class Trials(NamedTuple):
     """What came of `adapt=`: a table when it is printed."""
 
     phase: str
-    """`"weighing"`, `"searching"`, `"trying"`, `"settled"`, `"blind"` (the device measures nothing), or `"off"`."""
+    """`"weighing"`, `"searching"`, `"trying"`, `"settled"`, `"blind"` (the device measures nothing), `"off"`, or
+    `"modelled"` (of `rgraph.batch.tune` without a device)."""
     trials: list[Trial]
     """The plans that were tried, in order."""
     weights: dict[str, float]

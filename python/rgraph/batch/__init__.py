@@ -2,13 +2,15 @@
 
 A *task* is one run with values, inputs and flags of its own. `run` maps tasks over workers. The graph travels to each
 worker once; the worker keeps its device and the compiled graph. Results come back in the order of the tasks or as they
-are done, or the worker writes them to files. A task whose worker is lost runs again on another one.
+are done, or the worker writes them to files. A task whose worker is lost runs again on another one. `tune` searches
+faster plans of one graph in the same way.
 """
 
 from rgraph._errors import BatchError
 from rgraph.batch._processes import Processes, WorkerLost
 from rgraph.batch._run import Results, run
 from rgraph.batch._tasks import Result, Task, frames, join, seeds, sweep, tiles
+from rgraph.batch._tune import tune
 
 __all__ = [
     "BatchError",
@@ -23,4 +25,5 @@ __all__ = [
     "seeds",
     "sweep",
     "tiles",
+    "tune",
 ]

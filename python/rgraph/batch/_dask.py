@@ -13,11 +13,11 @@ from rgraph.batch._tasks import refuse
 from rgraph.batch._work import Answer, work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rgraph.batch._tasks import Task
 
-__all__ = ["OnDask", "connected", "is_client"]
+__all__ = ["Cluster", "OnDask", "connected", "is_client"]
 
 _EXTRA = 'pip install "rgraph-vulkan[dask]"'
 #: Exceptions of calls that did not fail by themselves.
@@ -79,38 +79,32 @@ def connected(address: str, patience: float) -> Any:
         raise BatchError(message, "RG-E603", hint, [str(error)]) from error
 
 
-class OnDask:
-    """A client of a scheduler, and the job that its workers keep.
+class Cluster:
+    """A client of a scheduler.
 
-    The bytes of the job are the result of a task of their own, on which all others depend: Dask brings them to each
-    worker once, and makes them again if every worker that had them is lost. A thread looks at the scheduler, so that no
-    call that never returns can hold up the caller.
+    A thread looks at the scheduler, so that no call that never returns can hold up the caller.
 
     Parameters
     ----------
     on
         A client, or the address of a scheduler.
-    key, payload
-        The job.
     patience
         Seconds that a scheduler may be silent, or without workers.
     """
 
-    renewed = True
+    #: What helps where the scheduler is gone.
+    _again = "start the scheduler again"
 
-    def __init__(self, on: Any, key: str, payload: bytes, patience: float) -> None:
+    def __init__(self, on: Any, patience: float) -> None:
         self._own = isinstance(on, str)
         self._client = connected(on, patience) if isinstance(on, str) else on
         self._address = on if isinstance(on, str) else _address(on)
-        self._key, self._patience = key, patience
+        self._patience = patience
         self._refused: dict[str, str] = {}
         self._threads: dict[str, int] = {}
+        self._shared: list[Any] = []
         self._seen = self._staffed = time.monotonic()
         self._closed = threading.Event()
-        with warnings.catch_warnings():
-            # A graph with large arrays is large, and travels once.
-            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-            self._payload = self._client.submit(_same, payload, key=f"rgraph-job-{key}", pure=False)
         threading.Thread(target=self._watch, name="rgraph batch", daemon=True).start()
 
     def _watch(self) -> None:
@@ -121,6 +115,22 @@ class OnDask:
                 if self._allowed:
                     self._staffed = self._seen
 
+    def share(self, payload: bytes) -> Any:
+        """What stands for bytes among the arguments of many calls: the result of a task of their own.
+
+        Dask brings it to each worker once, and makes it again if every worker that had it is lost.
+        """
+        with warnings.catch_warnings():
+            # A graph with large arrays is large, and travels once.
+            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+            self._shared.append(self._client.submit(_same, payload, pure=False))
+        return self._shared[-1]
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Send a call to a worker that was not refused; its future."""
+        allowed = (self._allowed if self._refused else None) or None
+        return self._client.submit(function, *arguments, pure=False, workers=allowed)
+
     @property
     def _allowed(self) -> list[str]:
         return [one for one in self._threads if one not in self._refused]
@@ -130,23 +140,11 @@ class OnDask:
         """Threads of the workers that have a device; 1 until they are known."""
         return max(1, sum(count for one, count in self._threads.items() if one not in self._refused))
 
-    def submit(self, tasks: Sequence[Task], *, carry: bool = False) -> Any:
-        """Send tasks to a worker; the future of their `Answer`."""
-        del carry
-        allowed = (self._allowed if self._refused else None) or None
-        return self._client.submit(_work, self._key, self._payload, tasks, pure=False, workers=allowed)
-
-    def refuse(self, worker: str, error: BaseException) -> bool:
-        """Send nothing more to a worker without a device; whether others are left."""
-        self._refused[worker] = str(error)
-        return bool(self._allowed) or not self._threads
-
     def trouble(self) -> tuple[str, str, str] | None:
         """Code, text and hint, if the batch cannot go on."""
         now = time.monotonic()
         if self._client.status == "closed" or now - self._seen > self._patience:
-            hint = "start the scheduler again and run error.remaining"
-            return "RG-E603", f"the scheduler at {self._address} is gone", hint
+            return "RG-E603", f"the scheduler at {self._address} is gone", self._again
         if now - self._staffed > self._patience:
             hint = f"start workers with: dask worker {self._address}"
             return "RG-E603", f"the scheduler at {self._address} has no worker for this batch", hint
@@ -165,8 +163,9 @@ class OnDask:
             time.sleep(0.1)
         return True
 
-    def close(self, futures: Sequence[Any]) -> None:
+    def close(self, futures: Sequence[Any], *, now: bool = False) -> None:
         """Cancel what is left. It waits for nothing: a scheduler that is gone never answers."""
+        del now
         self._closed.set()
 
         def end() -> None:
@@ -174,13 +173,46 @@ class OnDask:
                 if futures:
                     self._client.cancel(list(futures), force=True)
             with contextlib.suppress(Exception):
-                self._payload.release()
+                for one in self._shared:
+                    one.release()
                 if self._own:
                     self._client.close(timeout=2)
 
         thread = threading.Thread(target=end, name="rgraph batch", daemon=True)
         thread.start()
         thread.join(5)
+
+
+class OnDask(Cluster):
+    """Workers of Dask, and the job that they keep.
+
+    Parameters
+    ----------
+    on
+        A client, or the address of a scheduler.
+    key, payload
+        The job.
+    patience
+        Seconds that a scheduler may be silent, or without workers.
+    """
+
+    renewed = True
+    _again = "start the scheduler again and run error.remaining"
+
+    def __init__(self, on: Any, key: str, payload: bytes, patience: float) -> None:
+        super().__init__(on, patience)
+        self._key = key
+        self._payload = self.share(payload)
+
+    def submit(self, tasks: Sequence[Task], *, carry: bool = False) -> Any:
+        """Send tasks to a worker; the future of their `Answer`."""
+        del carry
+        return self.call(_work, self._key, self._payload, tasks)
+
+    def refuse(self, worker: str, error: BaseException) -> bool:
+        """Send nothing more to a worker without a device; whether others are left."""
+        self._refused[worker] = str(error)
+        return bool(self._allowed) or not self._threads
 
 
 def _address(client: Any) -> str:

@@ -9,13 +9,14 @@ import queue
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from rgraph._errors import BatchError, GraphError
 from rgraph._keywords import suggests_keywords
 from rgraph._values import place, whole
+from rgraph.batch._calls import Pool, executor_of
 from rgraph.batch._dask import OnDask, is_client
 from rgraph.batch._processes import Processes, dumps
 from rgraph.batch._tasks import Result, Task, refuse
@@ -46,17 +47,15 @@ class _Backend(Protocol):
     def close(self, futures: Sequence[Any]) -> None: ...
 
 
-class _OnExecutor:
-    """Any executor of `concurrent.futures`.
+class _OnExecutor(Pool):
+    """Any executor of `concurrent.futures`, and the job that its workers keep.
 
     The first chunks carry the job; later ones name it, and a worker that does not know it says so and gets it.
     """
 
     def __init__(self, executor: Executor, key: str, payload: bytes | None, *, own: bool) -> None:
-        self._executor, self._key, self._payload, self._own = executor, key, payload, own
-        self.workers = int(
-            getattr(executor, "workers", 0) or getattr(executor, "_max_workers", 0) or os.cpu_count() or 1
-        )
+        super().__init__(executor, own=own)
+        self._key, self._payload = key, payload
         self._sent = 0
         self.renewed = isinstance(executor, Processes)
 
@@ -64,27 +63,16 @@ class _OnExecutor:
         """Send tasks to a worker; the future of their `Answer`."""
         carry = carry or self._sent < self.workers
         self._sent += 1
-        return self._executor.submit(work, self._key, self._payload if carry else None, tasks)
+        return self.call(work, self._key, self._payload if carry else None, tasks)
 
     def refuse(self, worker: str, error: BaseException) -> bool:
         """Executors choose the worker themselves, and theirs are alike."""
         del worker, error
         return False
 
-    def trouble(self) -> tuple[str, str, str] | None:
-        """Executors report what happens by their futures."""
-        return None
-
-    def lost(self, error: BaseException) -> bool | None:
-        """Whether an exception of a future means a lost worker."""
-        return isinstance(error, BrokenExecutor)
-
-    def close(self, futures: Sequence[Any]) -> None:
-        """Cancel what is left, and end workers of its own."""
-        for future in futures:
-            future.cancel()
-        if self._own:
-            self._executor.shutdown(wait=True, cancel_futures=bool(futures))
+    def close(self, futures: Sequence[Any], *, now: bool = False) -> None:
+        """Cancel what is left, and forget the job."""
+        super().close(futures, now=now)
         forget(self._key)
 
 
@@ -329,10 +317,7 @@ def _backend(on: Any, job: Job, patience: float) -> _Backend:
     if isinstance(on, str) or is_client(on):
         payload = dumps(job)
         return OnDask(on, hashlib.sha256(payload).hexdigest()[:24], payload, patience)
-    own = on is None or isinstance(on, int)
-    executor = ThreadPoolExecutor(1) if on is None else Processes(on) if isinstance(on, int) else on
-    if not callable(getattr(executor, "submit", None)):
-        raise TypeError("on= is a number of processes, an Executor, a Client of Dask or the address of its scheduler")
+    executor, own = executor_of(on)
     if isinstance(executor, ThreadPoolExecutor):
         key = uuid.uuid4().hex
         keep(key, job)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from rgraph import Array, Compiled
 
-__all__ = ["Answer", "Job", "forget", "keep", "load", "work"]
+__all__ = ["NO_DEVICE", "Answer", "Job", "device_of", "drop_device", "forget", "keep", "load", "work"]
 
 # Errors that say that a worker has no device: its driver is missing, too old, or not the one that was asked for.
-_NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E105", "RG-E106")
+NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E105", "RG-E106")
 _LOST = "RG-E120"
 # Graphs that a worker keeps compiled: more than one program may use the workers of a cluster at once.
 _KEPT = 4
@@ -108,7 +108,7 @@ class _Ready:
     def _open(self) -> Compiled:
         if self._compiled is None:
             job = self.job
-            self._device = _device(job.device, job.validate)
+            self._device = device_of(job.device, job.validate)
             if job.plan is None:
                 self._compiled = self._device.compile(job.graph, **job.planning)
             else:
@@ -119,7 +119,7 @@ class _Ready:
         """Forget the device, so that the next task opens it again."""
         with self._lock:
             if self._device is not None:
-                _devices.pop((os.getpid(), self.job.device, self.job.validate), None)
+                drop_device(self.job.device, self.job.validate)
             self._device = self._compiled = None
 
     def _params(self, values: Mapping[str, Any]) -> dict[Any, Any]:
@@ -188,13 +188,31 @@ _jobs: OrderedDict[str, tuple[int, _Ready]] = OrderedDict()
 _devices: dict[tuple[int, str | int | None, bool | None], Device] = {}
 
 
-def _device(name: str | int | None, validate: bool | None) -> Device:
-    """The device of this process, which its jobs share; a forked child opens its own."""
+def device_of(name: str | int | None, validate: bool | None) -> Device:
+    """The device of this process, which its jobs share; a forked child opens its own.
+
+    Parameters
+    ----------
+    name, validate
+        As of `Device`.
+    """
     with _lock:
         key = (os.getpid(), name, validate)
         if key not in _devices or _devices[key].closed:
             _devices[key] = Device(name, validate=validate)
         return _devices[key]
+
+
+def drop_device(name: str | int | None, validate: bool | None) -> None:
+    """Forget a device of this process that is of no use any more.
+
+    Parameters
+    ----------
+    name, validate
+        As of `Device`.
+    """
+    with _lock:
+        _devices.pop((os.getpid(), name, validate), None)
 
 
 def keep(key: str, job: Job) -> None:
@@ -283,7 +301,7 @@ def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
         try:
             frame = ready.submit(task)
         except Exception as error:
-            if isinstance(error, DeviceError) and error.code in (*_NO_DEVICE, _LOST):
+            if isinstance(error, DeviceError) and error.code in (*NO_DEVICE, _LOST):
                 raise
             if pending:
                 finish(*pending)
@@ -321,4 +339,4 @@ def work(key: str, payload: bytes | None, tasks: Sequence[Task]) -> Answer:
         return Answer("done", _run(ready, tasks), None, _who())
     except DeviceError as error:
         ready.drop()
-        return Answer("no device" if error.code in _NO_DEVICE else "lost", [], _carried(error), _who())
+        return Answer("no device" if error.code in NO_DEVICE else "lost", [], _carried(error), _who())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Parser",
     "add_patience",
+    "add_workers",
     "count",
     "named_file",
     "names",
@@ -240,6 +241,22 @@ def add_patience(group: argparse._ArgumentGroup) -> None:
         metavar="SECONDS",
         help="how long a scheduler may be silent (default: 30)",
     )
+
+
+def add_workers(parser: argparse.ArgumentParser, do: str) -> None:
+    """Add the options that spread a command's work over workers.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    do
+        What workers do: `"try the graphs"`.
+    """
+    group = parser.add_argument_group("workers")
+    group.add_argument("--workers", type=count, metavar="N", help=f"number of processes that {do} (default: none)")
+    group.add_argument("--scheduler", metavar="ADDRESS", help=f"a scheduler of Dask whose workers {do}")
+    add_patience(group)
 
 
 natural.__name__ = "whole number"

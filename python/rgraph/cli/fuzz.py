@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rgraph._core import Graph, Plan, Profile, fuzz
-from rgraph._errors import BatchError
-from rgraph.batch import Processes
-from rgraph.batch._dask import connected
+from rgraph.batch._calls import Call, answers
 from rgraph.cli import UsageError
-from rgraph.cli._parser import add_patience, count, natural, positive
+from rgraph.cli._parser import add_workers, natural, positive
 from rgraph.cli._terminal import Progress, as_json, paint, say, warn
+from rgraph.cli._workers import spread
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor, Future
+
+    from rgraph.batch._calls import Workers
 
     _Finding = tuple[int, str, Any, Any, Any]
 
@@ -34,7 +31,6 @@ It saves a graph that breaks a law, with the command that reproduces it. Exit st
   rgraph fuzz --seconds 600 --scheduler tcp://10.0.0.1:8786"""
 
 _BATCH = 64
-_TRIES = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", default=".", metavar="FOLDER", help="folder for findings (default: the current one)"
     )
-    group = parser.add_argument_group("workers")
-    group.add_argument("--workers", type=count, metavar="N", help="number of processes (default: this one alone)")
-    group.add_argument("--scheduler", metavar="ADDRESS", help="a scheduler of Dask whose workers try the graphs")
-    add_patience(group)
+    add_workers(parser, "try the graphs")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -89,52 +82,19 @@ def _read(found: int, law: str, graph: str, profile: str, plan: str | None) -> _
     return found, law, Graph.from_json(graph), Profile.from_json(profile), plan and Plan.from_json(plan)
 
 
-def _spread(seed: int, more: Callable[[], bool], on: Executor, workers: int) -> Iterator[list[_Finding]]:
+def _spread(seed: int, more: Callable[[], bool], on: Workers) -> Iterator[list[_Finding]]:
     """The same by workers, each with a batch in reserve; in the order of the seeds."""
-    under_way = deque([(seed, on.submit(tried, seed, _BATCH))])
-    try:
-        while under_way:
-            while len(under_way) < 2 * workers and more():
-                seed += _BATCH
-                under_way.append((seed, on.submit(tried, seed, _BATCH)))
-            first, future = under_way.popleft()
-            yield [_read(*one) for one in _result(on, first, future)]
-    finally:
-        for _, future in under_way:
-            future.cancel()
 
+    def calls(seed: int) -> Iterator[Call]:
+        while True:
+            hint = f"rgraph fuzz --seed {seed} --seconds 0 tries them in its own process"
+            yield Call(tried, (seed, _BATCH), f"tried seeds {seed} to {seed + _BATCH - 1}", hint)
+            seed += _BATCH
+            if not more():
+                return
 
-def _result(on: Executor, seed: int, future: Future[Any]) -> list[Any]:
-    """Findings of a batch; one whose worker is lost is tried again, and a crash of all of them is the finding."""
-    tries = 1
-    while True:
-        try:
-            found: list[Any] = future.result()
-        except Exception as error:
-            # Dask has tried again by itself before it says so.
-            killed = type(error).__name__ == "KilledWorker"
-            if not (killed or isinstance(error, BrokenExecutor)):
-                raise
-            if killed or tries == _TRIES:
-                text = f"RG-E602 each worker that tried seeds {seed} to {seed + _BATCH - 1} was lost"
-                hint = f"rgraph fuzz --seed {seed} --seconds 0 tries them in its own process"
-                raise BatchError(f"{text}\n  {error}\n  help: {hint}", "RG-E602", hint, [str(error)]) from error
-            future, tries = on.submit(tried, seed, _BATCH), tries + 1
-        else:
-            return found
-
-
-@contextmanager
-def _workers(arguments: argparse.Namespace) -> Iterator[tuple[Executor, int] | None]:
-    """Who tries the graphs, and how many they are; None: this process."""
-    if arguments.scheduler is not None:
-        with connected(arguments.scheduler, arguments.patience) as client:
-            yield client.get_executor(), max(1, sum(client.nthreads().values()))
-    elif arguments.workers is not None:
-        with Processes(arguments.workers) as pool:
-            yield pool, pool.workers
-    else:
-        yield None
+    for found in answers(on, calls(seed)):
+        yield [_read(*one) for one in found]
 
 
 def _kept(stem: Path, found: int, law: str, graph: Any, profile: Any, plan: Any) -> dict[str, Any]:
@@ -170,8 +130,8 @@ def main(arguments: argparse.Namespace) -> int:
     def more() -> bool:
         return bool(time.monotonic() < end)
 
-    with Progress(None, "graphs") as progress, _workers(arguments) as workers:
-        batches = _alone(arguments.seed, more) if workers is None else _spread(arguments.seed, more, *workers)
+    with Progress(None, "graphs") as progress, spread(arguments) as workers:
+        batches = _alone(arguments.seed, more) if workers is None else _spread(arguments.seed, more, workers)
         for batch in batches:
             findings += [_kept(folder / f"finding-{one[0]}", *one) for one in batch]
             graphs += _BATCH
