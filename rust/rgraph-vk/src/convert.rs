@@ -70,17 +70,43 @@ pub fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
     }
 }
 
-/// Accesses that something is made visible to: what is visible to storage writes is to storage reads too, and what is
-/// visible to reads of attachments is to their writes. Caches do not tell them apart. The validation layer cannot always
-/// see that a shader only writes; and a run may clear an attachment that the plan loads.
+/// Accesses that something is made visible to: what is visible to storage writes is to storage reads too and the other
+/// way round, and what is visible to reads of attachments is to their writes. Caches do not tell them apart. The
+/// validation layer cannot always see that a shader only writes; and a run may clear an attachment that the plan loads.
+///
+/// A barrier needs no access for what is only written behind it: a write has to be available to the next one, not
+/// visible (Vulkan 1.3, Appendix B, "Location-Ordered"). But layers follow a chain of barriers to a later write only if
+/// the last names it, as soon as they do not see the read between two writes: it was declared and not done, or its pass
+/// was off. So such a barrier names the writes of its stages.
 pub fn visible_to(stages: Stages, mask: Accesses) -> vk::AccessFlags2 {
+    if mask.is_empty() {
+        return accesses(stages, writes_of(stages));
+    }
     let pairs = [
         (Accesses::SHADER_STORAGE_WRITE, Accesses::SHADER_STORAGE_READ),
+        (Accesses::SHADER_STORAGE_READ, Accesses::SHADER_STORAGE_WRITE),
         (Accesses::COLOR_ATTACHMENT_READ, Accesses::COLOR_ATTACHMENT_WRITE),
         (Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE),
     ];
     let others = pairs.into_iter().filter(|(named, _)| mask.contains(*named));
     accesses(stages, others.fold(mask, |all, (_, other)| all | other))
+}
+
+/// How stages write to memory (Vulkan 1.3, "Supported Access Types").
+fn writes_of(stages: Stages) -> Accesses {
+    let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
+    let before = Stages::VERTEX_SHADER | Stages::TESSELLATION_CONTROL_SHADER | Stages::TESSELLATION_EVALUATION_SHADER;
+    let before = before | Stages::GEOMETRY_SHADER | Stages::TASK_SHADER | Stages::MESH_SHADER;
+    let shaders = before | Stages::FRAGMENT_SHADER | Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER;
+    let kinds = [
+        (tests, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE),
+        (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_WRITE),
+        (Stages::ACCELERATION_STRUCTURE_BUILD, Accesses::ACCELERATION_STRUCTURE_WRITE),
+        (Stages::ALL_TRANSFER, Accesses::TRANSFER_WRITE),
+        (shaders, Accesses::SHADER_STORAGE_WRITE),
+    ];
+    let named = kinds.into_iter().filter(|(of, _)| stages.intersects(*of));
+    named.fold(Accesses::empty(), |all, (_, write)| all | write)
 }
 
 fn bits<F: Copy + Default + std::ops::BitOr<Output = F>>(mut mask: u32, table: &[F]) -> F {
@@ -301,7 +327,19 @@ mod tests {
         assert_eq!(of(Accesses::COLOR_ATTACHMENT_WRITE), write);
         assert!(of(Accesses::DEPTH_STENCIL_ATTACHMENT_READ).contains(vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE));
         assert!(of(Accesses::SHADER_STORAGE_WRITE).contains(vk::AccessFlags2::SHADER_STORAGE_READ));
-        assert_eq!(of(Accesses::SHADER_STORAGE_READ), vk::AccessFlags2::SHADER_STORAGE_READ);
+        assert!(of(Accesses::SHADER_STORAGE_READ).contains(vk::AccessFlags2::SHADER_STORAGE_WRITE));
+        assert_eq!(of(Accesses::SHADER_SAMPLED_READ), vk::AccessFlags2::SHADER_SAMPLED_READ);
+    }
+
+    #[test]
+    fn a_barrier_that_only_orders_names_the_writes_behind_it() {
+        let of = |stages| visible_to(stages, Accesses::empty());
+        assert_eq!(of(Stages::empty()), vk::AccessFlags2::empty());
+        assert_eq!(of(Stages::VERTEX_ATTRIBUTE_INPUT | Stages::HOST), vk::AccessFlags2::empty());
+        assert_eq!(of(Stages::COMPUTE_SHADER), vk::AccessFlags2::SHADER_STORAGE_WRITE);
+        assert_eq!(of(Stages::COPY), vk::AccessFlags2::TRANSFER_WRITE);
+        let target = vk::AccessFlags2::COLOR_ATTACHMENT_WRITE | vk::AccessFlags2::DEPTH_STENCIL_ATTACHMENT_WRITE;
+        assert_eq!(of(Stages::COLOR_ATTACHMENT_OUTPUT | Stages::LATE_FRAGMENT_TESTS), target);
     }
 
     #[test]

@@ -49,6 +49,21 @@ fn mips_that_fall_together_in_smaller_images_and_clears_of_parts_beside_copies_c
     }
 }
 
+/// Layer 1.4.364 has a message for each: writes after writes between which a read was declared and not done, or whose pass
+/// was off; and images that a plan for three families leaves to another one, on a device with one.
+#[test]
+fn layers_follow_what_orders_one_write_after_another() {
+    let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());
+    if demand::demand(found).is_none_or(|list| list.is_empty()) {
+        return;
+    }
+    for seed in [2002, 2022, 2029, 2055, 2457, 2631, 2664, 2868, 2929] {
+        let settings = Settings { seed, graphs: 1, messages: true, newer: false, events: 0, ..Settings::read(1, &[]) };
+        let report = hash::run(settings).unwrap();
+        assert!(report.failures.is_empty() && report.words > 0, "{report}");
+    }
+}
+
 /// Layer 1.4.364 has a message for each: images left to be presented by a device without swapchains, images left to be
 /// read that nobody samples, and clears in the place of loads.
 #[test]

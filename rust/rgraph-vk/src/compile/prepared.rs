@@ -13,7 +13,7 @@ use rgraph_plan::declared;
 use rgraph_plan::error::GraphError;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, PlanQueue};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, PlanQueue};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -35,7 +35,7 @@ use crate::memory::Domain;
 use crate::memory::arena::Arena;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::requirements::allow_clears;
-use crate::memory::state::Tracked;
+use crate::memory::state::{Tracked, released_edges};
 use crate::memory::usages::Usages;
 use crate::work::{Work, Workload};
 
@@ -310,7 +310,7 @@ impl Prepared {
             _ => None,
         });
         let events = events.max().unwrap_or(0);
-        let released = released(&plan);
+        let released = released_edges(&plan);
         let imports = imports(&workload, &scene, &places);
         let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
         Ok(Self {
@@ -508,15 +508,6 @@ fn imports(workload: &Workload, scene: &Scene, places: &IdVec<ResourceId, Place>
         (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
     };
     places.iter_ids().filter_map(import).collect()
-}
-
-/// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
-fn released(plan: &Plan) -> Vec<bool> {
-    let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
-    let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
-    let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
-    let released: std::collections::BTreeSet<ResourceId> = images.chain(buffers).collect();
-    plan.edges.iter().map(|edge| released.contains(&edge.resource)).collect()
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -129,7 +129,7 @@ impl InitialBarriers {
                 src |= stages;
             } else if state.queue == Some(target.queue) {
                 src |= convert::stages(state.stages);
-                src_access |= convert::accesses(state.stages, state.access & Accesses::WRITES);
+                src_access |= state.unavailable_writes();
             } else if !own {
                 src |= vk::PipelineStageFlags2::ALL_COMMANDS;
                 // Of a run that failed half-way nobody knows the last use.
@@ -148,6 +148,7 @@ impl InitialBarriers {
         let reads_on = state.queue == Some(target.queue)
             && state.points.iter().all(|point| point.queue == target.queue)
             && !(state.access | target.access).intersects(Accesses::WRITES)
+            && !state.released
             && state.stages == target.stages
             && state.access.contains(target.access)
             && !elsewhere

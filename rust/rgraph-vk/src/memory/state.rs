@@ -1,9 +1,12 @@
 //! The state that a resource carries from run to run: who used each part of it last, and how. Initial barriers of the
 //! next run, of whatever graph, are made from it.
 
+use std::collections::BTreeSet;
+
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
-use rgraph_plan::plan::{Edge, PlanKind};
+use rgraph_plan::plan::{Edge, Hazard, Plan, PlanKind};
+use rgraph_plan::resource::ResourceId;
 use rgraph_work::View;
 
 use crate::convert;
@@ -63,6 +66,24 @@ impl Region {
             layer_count: self.layers[1] - self.layers[0],
         }
     }
+}
+
+impl ResourceState {
+    /// Writes that a barrier on the same queue makes available. A release makes what it follows available, but a
+    /// barrier of a plan releases nothing where the two families are one on this device, or share the memory.
+    pub fn unavailable_writes(&self) -> vk::AccessFlags2 {
+        let own = convert::accesses(self.stages, self.access & Accesses::WRITES);
+        if self.released { own | vk::AccessFlags2::MEMORY_WRITE } else { own }
+    }
+}
+
+/// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
+pub fn released_edges(plan: &Plan) -> Vec<bool> {
+    let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
+    let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let released: BTreeSet<ResourceId> = images.chain(buffers).collect();
+    plan.edges.iter().map(|edge| released.contains(&edge.resource)).collect()
 }
 
 impl Default for ResourceState {
@@ -311,5 +332,21 @@ mod tests {
                 (1, [0, 4], Aspects::STENCIL, Layout::Undefined),
             ]
         );
+    }
+
+    #[test]
+    fn a_release_that_may_not_have_happened_leaves_writes_to_make_available() {
+        let (stages, writes) = (Stages::COMPUTE_SHADER, Accesses::SHADER_STORAGE_WRITE);
+        let state = |access, released| ResourceState {
+            queue: Some(0),
+            family: Some(0),
+            released,
+            stages,
+            access,
+            ..ResourceState::default()
+        };
+        assert_eq!(state(Accesses::empty(), false).unavailable_writes(), vk::AccessFlags2::empty());
+        assert_eq!(state(writes, false).unavailable_writes(), vk::AccessFlags2::SHADER_STORAGE_WRITE);
+        assert_eq!(state(Accesses::empty(), true).unavailable_writes(), vk::AccessFlags2::MEMORY_WRITE);
     }
 }

@@ -1,7 +1,7 @@
 //! Barriers of a walk: the plan's own, and those from the run before into the first use of what outlives a run.
 
 use ash::vk;
-use rgraph_plan::access::{Accesses, Layout};
+use rgraph_plan::access::Layout;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BatchId, PlanLife, Scope};
 
@@ -114,8 +114,7 @@ impl Walk {
                     false if state.queue.is_some() => dst,
                     false => vk::PipelineStageFlags2::empty(),
                 };
-                let writes = if here { state.access & Accesses::WRITES } else { Accesses::empty() };
-                let src_access = convert::accesses(state.stages, writes);
+                let src_access = if here { state.unavailable_writes() } else { vk::AccessFlags2::empty() };
                 if edge.aspects.is_empty() {
                     let (buffer, first) = recorder.buffer(slot);
                     if !src.is_empty() {
@@ -169,6 +168,7 @@ impl Walk {
                 stages: edge.exit.stages,
                 access: edge.exit.access,
                 layout: edge.exit.layout,
+                released: self.released[at],
                 ..ResourceState::default()
             };
             let tracked = self.states.entry(slot).or_insert_with(|| Tracked::new(kind));

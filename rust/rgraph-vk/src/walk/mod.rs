@@ -31,7 +31,7 @@ use crate::compile::foreign;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, memories, usages};
 use crate::error::{Code, DeviceError, Error};
-use crate::memory::state::Tracked;
+use crate::memory::state::{Tracked, released_edges};
 use crate::memory::usages::Usages;
 use crate::walk::changes::Changes;
 
@@ -56,6 +56,8 @@ pub struct Walk {
     stride: u64,
     /// Changes of owner that shared resources do not need.
     changes: Changes,
+    /// By edge of the plan: whether a barrier releases it to another queue family.
+    released: Vec<bool>,
     run: u64,
     states: HashMap<Slot, Tracked>,
 }
@@ -127,6 +129,7 @@ impl Walk {
         let stride = plan.batches.iter().filter_map(|batch| batch.signal).max().map_or(0, u64::from);
         let concurrent = |memory: ResourceId| at[memory].is_some_and(|at: usize| memories[at].concurrent);
         let changes = Changes::new(&plan, |resource| concurrent(scene.memory[resource]));
+        let released = released_edges(&plan);
         Ok(Self {
             graph: graph.clone(),
             plan,
@@ -137,6 +140,7 @@ impl Walk {
             entries,
             stride,
             changes,
+            released,
             run: 0,
             states: HashMap::new(),
         })
