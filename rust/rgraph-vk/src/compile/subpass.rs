@@ -4,7 +4,7 @@
 //! Source: Vulkan 1.3 specification, "Render Pass Creation" and "Subpass Dependencies".
 
 use ash::vk;
-use rgraph_plan::access::{Aspects, Layout, Usage};
+use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
 use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 
 use crate::compile::rendering::{Rendering, Renderings};
@@ -259,7 +259,7 @@ impl Maker<'_> {
         let subpasses: Vec<_> = parts.iter().zip(&mut resolves).map(|(part, resolve)| part.describe(resolve)).collect();
         let mut stencils = vec![vk::AttachmentDescriptionStencilLayout::default(); count as usize];
         let descriptions = self.descriptions(&references, &mut stencils);
-        let (pairs, mut barriers): (Vec<_>, Vec<_>) = self.dependencies().into_iter().unzip();
+        let (pairs, mut barriers): (Vec<_>, Vec<_>) = self.dependencies(&references).0.into_iter().unzip();
         let dependencies: Vec<_> = pairs
             .iter()
             .zip(&mut barriers)
@@ -327,38 +327,62 @@ impl Maker<'_> {
     }
 
     /// The plan's barriers within the render pass: like any barrier command, each orders all subpasses before it and
-    /// all after it. A dependency of Vulkan is about one pair.
-    fn dependencies(&self) -> Vec<((u32, u32), vk::MemoryBarrier2<'static>)> {
-        let mut out: Vec<((u32, u32), vk::MemoryBarrier2<'static>)> = Vec::new();
+    /// all after it. A dependency of Vulkan is about one pair. A change of layout is made by the first subpass behind it
+    /// that uses the attachment, and those that use it later have to follow that one (Vulkan 1.3, "Automatic layout
+    /// transitions").
+    fn dependencies(&self, references: &[References]) -> Dependencies {
+        let mut out = Dependencies::default();
+        let count = self.rendering.passes.len() as u32;
         for (before, memory, images) in &self.rendering.within {
             let scopes = self.plan.memory_barriers[memory.range()].iter().map(|one| one.scope);
             let scopes = scopes.chain(self.plan.image_barriers[images.range()].iter().map(|one| one.scope));
-            let Scope { src_stages, src_access, dst_stages, dst_access } =
-                scopes.fold(Scope::default(), |all, one| Scope {
-                    src_stages: all.src_stages | one.src_stages,
-                    src_access: all.src_access | one.src_access,
-                    dst_stages: all.dst_stages | one.dst_stages,
-                    dst_access: all.dst_access | one.dst_access,
-                });
-            let barrier = vk::MemoryBarrier2::default()
-                .src_stage_mask(convert::stages(src_stages))
-                .src_access_mask(convert::accesses(src_stages, src_access))
-                .dst_stage_mask(convert::stages(dst_stages))
-                .dst_access_mask(convert::accesses(dst_stages, dst_access));
-            let (first, count) = (*before as u32, self.rendering.passes.len() as u32);
+            let scope = scopes.fold(Scope::default(), |all, one| Scope {
+                src_stages: all.src_stages | one.src_stages,
+                src_access: all.src_access | one.src_access,
+                dst_stages: all.dst_stages | one.dst_stages,
+                dst_access: all.dst_access | one.dst_access,
+            });
+            let first = *before as u32;
             for pair in (0..first).flat_map(|from| (first..count).map(move |to| (from, to))) {
-                match out.iter_mut().find(|(known, _)| *known == pair) {
-                    Some((_, known)) => {
-                        known.src_stage_mask |= barrier.src_stage_mask;
-                        known.src_access_mask |= barrier.src_access_mask;
-                        known.dst_stage_mask |= barrier.dst_stage_mask;
-                        known.dst_access_mask |= barrier.dst_access_mask;
-                    }
-                    None => out.push((pair, barrier)),
+                out.add(pair, scope);
+            }
+            let changes =
+                self.plan.image_barriers[images.range()].iter().filter(|one| one.old_layout != one.new_layout);
+            for barrier in changes {
+                let followed =
+                    Scope { src_stages: barrier.scope.dst_stages, src_access: Accesses::empty(), ..barrier.scope };
+                let attachments = self.attachments().iter().zip(0..);
+                for (_, at) in attachments.filter(|(one, _)| one.resource == barrier.resource) {
+                    let mut users = (first..count).filter(|subpass| references[*subpass as usize].uses(at));
+                    let Some(changing) = users.next() else { continue };
+                    users.for_each(|later| out.add((changing, later), followed));
                 }
             }
         }
         out
+    }
+}
+
+/// Dependencies between pairs of subpasses, one a pair.
+#[derive(Default)]
+struct Dependencies(Vec<((u32, u32), vk::MemoryBarrier2<'static>)>);
+
+impl Dependencies {
+    fn add(&mut self, pair: (u32, u32), scope: Scope) {
+        let barrier = vk::MemoryBarrier2::default()
+            .src_stage_mask(convert::stages(scope.src_stages))
+            .src_access_mask(convert::accesses(scope.src_stages, scope.src_access))
+            .dst_stage_mask(convert::stages(scope.dst_stages))
+            .dst_access_mask(convert::accesses(scope.dst_stages, scope.dst_access));
+        match self.0.iter_mut().find(|(known, _)| *known == pair) {
+            Some((_, known)) => {
+                known.src_stage_mask |= barrier.src_stage_mask;
+                known.src_access_mask |= barrier.src_access_mask;
+                known.dst_stage_mask |= barrier.dst_stage_mask;
+                known.dst_access_mask |= barrier.dst_access_mask;
+            }
+            None => self.0.push((pair, barrier)),
+        }
     }
 }
 
