@@ -21,26 +21,28 @@ pub struct Hand {
     device: ash::Device,
     queue: vk::Queue,
     family: u32,
-    /// A kind of memory that the host sees.
+    /// A kind of memory that the host sees, the device's own if there is one.
     visible: u32,
     timeline: vk::Semaphore,
     value: u64,
 }
 
-/// What a pass does: one workgroup of a program whose bindings are storage buffers, in order, in one set.
+/// What a pass does: workgroups of a program whose bindings are storage buffers, in order, in one set.
 pub struct Dispatch<'a> {
     /// The program.
     pub program: &'a Program,
     /// Its buffers.
     pub bound: Vec<ResourceId>,
+    /// Workgroups along x.
+    pub groups: u32,
 }
 
 /// A command, ready.
 enum Ready {
     /// Positions in [`Frame::memory_barriers`] and [`Frame::buffer_barriers`].
     Barriers([usize; 2], [usize; 2]),
-    /// Bind, bind, push if asked, dispatch.
-    Dispatch(vk::Pipeline, vk::DescriptorSet, bool),
+    /// Bind, bind, push if asked, dispatch so many workgroups.
+    Dispatch(vk::Pipeline, vk::DescriptorSet, bool, u32),
 }
 
 /// A frame that can be recorded again and again.
@@ -89,7 +91,9 @@ impl Hand {
             let device = instance.create_device(physical, &info.push_next(&mut new).push_next(&mut timeline), None)?;
             let types = instance.get_physical_device_memory_properties(physical);
             let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let visible = types.memory_types_as_slice().iter().position(|kind| kind.property_flags.contains(wanted));
+            let of =
+                |wanted| types.memory_types_as_slice().iter().position(|kind| kind.property_flags.contains(wanted));
+            let visible = of(wanted | vk::MemoryPropertyFlags::DEVICE_LOCAL).or_else(|| of(wanted));
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             Ok(Self {
                 queue: device.get_device_queue(family, 0),
@@ -181,7 +185,7 @@ impl Hand {
                         made.insert(dispatch.program.hash, pipeline);
                         let set = self.set(&frame, &dispatch.bound)?;
                         let pushes = dispatch.program.interface.push.is_some();
-                        frame.ready.push(Ready::Dispatch(pipeline, set, pushes));
+                        frame.ready.push(Ready::Dispatch(pipeline, set, pushes, dispatch.groups));
                     }
                     _ => panic!("the frame is of dispatches only"),
                 }
@@ -277,7 +281,7 @@ impl Hand {
                             .buffer_memory_barriers(&frame.buffer_barriers[buffers[0]..buffers[1]]);
                         device.cmd_pipeline_barrier2(commands, &info);
                     }
-                    Ready::Dispatch(pipeline, set, pushes) => {
+                    Ready::Dispatch(pipeline, set, pushes, groups) => {
                         let point = vk::PipelineBindPoint::COMPUTE;
                         device.cmd_bind_pipeline(commands, point, pipeline);
                         device.cmd_bind_descriptor_sets(commands, point, frame.layout, 0, &[set], &[]);
@@ -285,7 +289,7 @@ impl Hand {
                             let stage = vk::ShaderStageFlags::COMPUTE;
                             device.cmd_push_constants(commands, frame.layout, stage, 0, &push.to_ne_bytes());
                         }
-                        device.cmd_dispatch(commands, 1, 1, 1);
+                        device.cmd_dispatch(commands, groups, 1, 1);
                     }
                 }
             }

@@ -2,6 +2,7 @@
 //! and submitted by a hand-written Vulkan program and by rgraph in turn, with the same commands and barriers.
 //! Prints medians; the device is idle whenever something is timed.
 
+mod chains;
 mod clock;
 mod draws;
 mod hand;
@@ -101,7 +102,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 type Part = fn() -> Result<(), String>;
 
 /// What is measured, by the name that runs it alone: `cargo bench --bench record draws`.
-const PARTS: [(&str, Part); 3] = [("passes", passes), ("draws", draws::draws), ("bytes", bytes)];
+const PARTS: [(&str, Part); 4] =
+    [("passes", passes), ("draws", draws::draws), ("chains", chains::chains), ("bytes", bytes)];
 
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
@@ -140,7 +142,7 @@ fn passes() -> Result<(), String> {
             .iter_ids()
             .filter_map(|(id, pass)| {
                 let (program, bound) = &chain.passes[pass.declared? as usize];
-                Some((id, Dispatch { program: &programs[*program], bound: bound.clone() }))
+                Some((id, Dispatch { program: &programs[*program], bound: bound.clone(), groups: 1 }))
             })
             .collect();
         let frame = hand.frame(plan, &dispatches).map_err(said)?;
