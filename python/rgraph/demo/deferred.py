@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import struct
-from typing import Any
+from typing import Any, Literal
 
 import rgraph
 from rgraph import passes
@@ -30,7 +30,12 @@ STILL_FRAMES = 16
 """Frames that become one still picture: as many as there are places of the jitter."""
 
 
-def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TEXELS) -> rgraph.Graph:
+def build(
+    size: tuple[int, int] = (1280, 720),
+    *,
+    shadow_texels: int = SHADOW_TEXELS,
+    beside: Literal["any", "graphics", "async_compute"] = "any",
+) -> rgraph.Graph:
     """Declare the frame.
 
     Parameters
@@ -39,6 +44,8 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         Width and height of the picture in texels, each at least 64.
     shadow_texels
         Side of each of the four shadow maps in texels.
+    beside
+        The queue of the light clusters and the ambient occlusion; `"any"` leaves it to the planner.
 
     Returns
     -------
@@ -138,7 +145,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         lights=lights,
         clusters=clusters,
         groups=(CLUSTERS + 63) // 64,
-        queue="any",
+        queue=beside,
     )
     half = ((width + 1) // 2, (height + 1) // 2)
     occlusion = g.image("occlusion", half, "rg32float")
@@ -151,7 +158,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         depth=depth,
         normal=normal,
         occlusion=occlusion,
-        queue="any",
+        queue=beside,
     )
     for name, source, target, step in (("across", occlusion, across, (1, 0)), ("down", across, smooth, (0, 1))):
         g.compute(
@@ -160,7 +167,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
             occlusion=source,
             smooth_=target,
             push={"step": list(step)},
-            queue="any",
+            queue=beside,
         )
 
     # Light, the sky behind, bubbles before: one render pass.
