@@ -24,14 +24,15 @@ FRESH = 5
 """Processes that are started anew for figures of a first frame."""
 
 
-def measured(name: str, what: str) -> dict[str, Any] | None:
-    """What a process of its own measured; ``None`` if the library is not there."""
+def measured(name: str, what: str) -> dict[str, Any] | str:
+    """What a process of its own measured; a text: why the library measures nothing here."""
     done = subprocess.run(
         [sys.executable, HERE / "measure.py", name, what], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        print(f"{name} left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-        return None
+        why = done.stderr.strip().splitlines()[-1].partition("Error: ")
+        print(f"{name} left out: {why[2] or why[0]}", file=sys.stderr)
+        return why[2] or why[0]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
@@ -57,12 +58,13 @@ def cpu() -> str:
 
 def run(names: list[str]) -> dict[str, Any]:
     """Measure libraries by name."""
-    libraries = {}
+    libraries, left_out = {}, {}
     for name in names:
         result = measured(name, "run")
-        if result is None:
+        if isinstance(result, str):
+            left_out[name] = result
             continue
-        firsts = [one["figures"] for one in (measured(name, "first") for _ in range(FRESH)) if one]
+        firsts = [one["figures"] for one in (measured(name, "first") for _ in range(FRESH)) if isinstance(one, dict)]
         for figure in firsts[0] if firsts else ():
             result["figures"][figure] = min(one[figure] for one in firsts)
         libraries[name] = result
@@ -70,7 +72,8 @@ def run(names: list[str]) -> dict[str, Any]:
     if "rgraph" in libraries:
         libraries["rgraph"]["figures"]["help"] = help_ms()
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    return {"date": date, "cpu": cpu(), "python": platform.python_version(), "libraries": libraries}
+    about = {"date": date, "cpu": cpu(), "python": platform.python_version()}
+    return {**about, "libraries": libraries, "left_out": left_out}
 
 
 def main() -> None:

@@ -21,6 +21,10 @@ layout(local_size_x = 64) in;
 layout(set = 0, binding = 0) buffer Words { uint words[]; };
 void main() { words[gl_GlobalInvocationID.x] += 1u; }"""
 
+SLANG = """
+RWStructuredBuffer<uint> words;
+[shader("compute")][numthreads(64, 1, 1)] void add_one(uint3 id : SV_DispatchThreadID) { words[id.x] += 1; }"""
+
 Chain = Callable[[], Any]
 """Runs a chain once, and returns without waiting for it."""
 
@@ -190,6 +194,65 @@ class Bazalt:
         return lambda: buffer.read(np.uint8)
 
 
+class Slangpy:
+    """slangpy, without its functional layer: commands are recorded as in its examples."""
+
+    name, says = "slangpy", "sets parameters by reflection and tracks states while commands are recorded; no planning"
+    kind = "vulkan"
+
+    def __init__(self) -> None:
+        spy: Any = importlib.import_module("slangpy")
+        self.spy, self.version = spy, importlib.metadata.version("slangpy")
+        kind = getattr(spy.DeviceType, self.kind)
+        wanted, adapters = os.environ.get("RGRAPH_BENCH_GPU"), spy.Device.enumerate_adapters(kind)
+        named = [one for one in adapters if wanted and wanted in one.name]
+        try:
+            self.device = spy.Device(type=kind, **({"adapter_luid": named[0].luid} if named else {}))
+        except RuntimeError as error:
+            # It asks for more than lavapipe 22.3.6 and SwiftShader have, and says no more than that.
+            raise ImportError(f"slangpy {self.version}: {str(error).splitlines()[0]}") from error
+        self.gpu = self.device.info.adapter_name
+        usage = spy.BufferUsage
+        self.usage = usage.shader_resource | usage.unordered_access | usage.copy_source | usage.copy_destination
+        self.words = self.device.create_buffer(size=4 * WORDS, usage=self.usage, data=np.zeros(WORDS, np.uint32))
+        module = self.device.load_module_from_source("chain", SLANG)
+        program = self.device.link_program([module], [module.entry_point("add_one")])
+        self.pipeline = self.device.create_compute_pipeline(program)
+
+    def anew(self, passes: int) -> Chain:
+        """Record the chain each time, as it has to be: the pipeline is made once."""
+
+        def run() -> None:
+            encoder = self.device.create_command_encoder()
+            with encoder.begin_compute_pass() as one:
+                for _ in range(passes):
+                    self.spy.ShaderCursor(one.bind_pipeline(self.pipeline)).words = self.words
+                    one.dispatch_compute([1, 1, 1])
+            self.device.submit_command_buffer(encoder.finish())
+
+        return run
+
+    again = anew
+
+    def wait(self) -> None:
+        self.device.wait()
+
+    def check(self) -> int:
+        return int(self.words.to_numpy().view(np.uint32)[0])
+
+    def _bytes(self, size: int) -> tuple[Any, Any]:
+        array = np.ones(size, np.uint8)
+        return self.device.create_buffer(size=size, usage=self.usage, data=array), array
+
+    def up(self, size: int) -> Chain:
+        buffer, array = self._bytes(size)
+        return lambda: buffer.copy_from_numpy(array)
+
+    def down(self, size: int) -> Chain:
+        buffer, _ = self._bytes(size)
+        return lambda: buffer.to_numpy()
+
+
 class Torch:
     """torch, eagerly; and its CUDA graphs."""
 
@@ -249,4 +312,4 @@ class Torch:
         return lambda: host.copy_(device)
 
 
-LIBRARIES = {cls.name: cls for cls in (Rgraph, Wgpu, Bazalt, Torch)}
+LIBRARIES = {cls.name: cls for cls in (Rgraph, Wgpu, Bazalt, Slangpy, Torch)}

@@ -90,18 +90,23 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _lines(table: Table, libraries: dict[str, Any]) -> list[str]:
+def _lines(table: Table, machine: dict[str, Any]) -> list[str]:
+    libraries, before = machine["libraries"], machine.get("before")
     rows = [row for row in table.rows if any(row.key in one["figures"] for one in libraries.values())]
     if not rows:
         return []
     goals = any(row.goal for row in rows)
-    head = [f"{table.title} ({table.unit})", *libraries, *(["goal"] if goals else [])]
-    out = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * len(libraries) + (" --- |" if goals else "")]
+    earlier = [f"rgraph, {before['date']}"] if before else []
+    head = [f"{table.title} ({table.unit})", *libraries, *earlier, *(["goal"] if goals else [])]
+    columns = len(libraries) + len(earlier)
+    out = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * columns + (" --- |" if goals else "")]
     for row in rows:
         values = {name: one["figures"].get(row.key) for name, one in libraries.items()}
         known = [value for value in values.values() if value is not None]
         best = min(known) if table.less else max(known)
         shown = [f"**{_number(value)}**" if value == best else _number(value) for value in values.values()]
+        if before:
+            shown.append(_number(before["figures"].get(row.key)))
         out.append("| " + " | ".join([row.says, *shown, *([row.goal] if goals else [])]) + " |")
     return [*out, ""]
 
@@ -114,14 +119,15 @@ def tables(machines: dict[str, Any]) -> str:
         versions = ", ".join(f"{name} {one['version']}" for name, one in libraries.items())
         out += [f"## {where}", "", f"{machine['date']}, {machine['cpu']}, Python {machine['python']}: {versions}.", ""]
         for table in TABLES:
-            out += _lines(table, libraries)
+            out += _lines(table, machine)
         out += ["What each does in that time:", ""]
         out += [f"- {name} {one['says']}." for name, one in libraries.items()]
+        out += [f"- {name} was left out: {why.rstrip('.!')}." for name, why in machine.get("left_out", {}).items()]
         out.append("")
     return "\n".join(out).strip() + "\n"
 
 
-COLORS = ("#c2410c", "#1d4ed8", "#0f766e", "#7e22ce")
+COLORS = ("#c2410c", "#1d4ed8", "#0f766e", "#a16207", "#7e22ce")
 ROW, BAR, LEFT, WIDE = 16, 12, 330, 330
 
 
@@ -157,10 +163,20 @@ def chart(table: Table, libraries: dict[str, Any]) -> str:
     )
 
 
+def earlier(kept: dict[str, Any], date: str) -> dict[str, Any] | None:
+    """The figures of rgraph that a table shows beside new ones: those of the last other day."""
+    if kept["date"] == date:
+        before: dict[str, Any] | None = kept.get("before")
+        return before
+    return {"date": kept["date"], "figures": kept["libraries"]["rgraph"]["figures"]}
+
+
 def write(where: str, figures: dict[str, Any]) -> None:
     """Keep figures of a machine, and write the page's tables and charts of all machines."""
     kept = DOCS / "performance.json"
     machines = json.loads(kept.read_text()) if kept.exists() else {}
+    if where in machines and "rgraph" in machines[where]["libraries"]:
+        figures["before"] = earlier(machines[where], figures["date"])
     machines[where] = figures
     kept.write_text(json.dumps(machines, indent=1, sort_keys=True) + "\n")
     pages = DOCS / "performance.md"

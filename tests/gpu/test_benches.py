@@ -1,9 +1,12 @@
 """Benches that anybody can repeat run, in small, and compare what they measure."""
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import rgraph as rg
 
@@ -35,3 +38,19 @@ def test_a_list_of_devices_that_are_not_two_is_refused():
     done = bench("--gpus", "0")
     assert done.returncode == 2
     assert "--gpus takes two devices" in done.stderr
+
+
+def test_slangpy_counts_as_the_other_libraries_do(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("slangpy", reason="slangpy is among the benches' packages, not the tests'")
+    monkeypatch.syspath_prepend(str(ROOT / "benches" / "beside"))
+    libraries = importlib.import_module("libraries")
+    # Its devices need more than software drivers have; its CPU device takes the same calls.
+    monkeypatch.setattr(libraries.Slangpy, "kind", "cpu")
+    library = libraries.Slangpy()
+    for way in (library.anew, library.again):
+        before, run = library.check(), way(7)
+        run()
+        library.wait()
+        assert library.check() - before == 7
+    library.up(4096)()
+    assert int(library.down(4096)().sum()) == 4096
