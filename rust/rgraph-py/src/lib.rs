@@ -46,11 +46,11 @@ mod core {
     #[pymodule_export]
     use crate::classes::frame::PyFrame;
     #[pymodule_export]
+    use crate::classes::fuzz::{_drawn, fuzz, generate, shrink};
+    #[pymodule_export]
     use crate::classes::graph::PyGraph;
     #[pymodule_export]
     use crate::classes::history::history;
-    #[pymodule_export]
-    use crate::classes::judge::{_drawn, fuzz, generate, shrink};
     #[pymodule_export]
     use crate::classes::module::PyGraphModule;
     #[pymodule_export]

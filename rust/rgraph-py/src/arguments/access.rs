@@ -15,7 +15,7 @@ use crate::arguments::source;
 use crate::classes::pass::{Chained, PyPass};
 use crate::classes::resource::PyResource;
 use crate::run::error::one;
-use crate::run::state::{Given, Late, Target, Want};
+use crate::run::unresolved::{Given, Late, Target, Want};
 
 impl PyPass {
     /// Declares a usage of resources, with keyword arguments.

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyString, PyTuple};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::propose::{Problem, Proposal, Propose, Tried};
@@ -25,41 +24,7 @@ use crate::run::ending;
 use crate::run::ending::attached;
 use crate::run::error::bad;
 use crate::run::functions::Function;
-
-/// The tuner of a compiled graph.
-pub struct Tuned {
-    tuner: Detached<Tuner>,
-    /// What it was asked for.
-    asked: Py<PyAny>,
-    /// The functions that it calls.
-    functions: Vec<Arc<Function>>,
-    /// What a function in the background raised, for the next run.
-    raised: Arc<Mutex<Option<PyErr>>>,
-}
-
-impl Tuned {
-    /// The tuner, where the interpreter's lock is not held.
-    pub fn tuner(&self) -> &Detached<Tuner> {
-        &self.tuner
-    }
-
-    /// Raises what a function in the background raised, once.
-    pub fn check(&self) -> PyResult<()> {
-        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
-        raised.map_or(Ok(()), Err)
-    }
-
-    /// Shows what it holds to the garbage collector.
-    pub fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.asked)?;
-        self.functions.iter().try_for_each(|held| held.visit(visit))
-    }
-
-    /// Lets go of functions.
-    pub fn clear(&self) {
-        self.functions.iter().for_each(|held| held.clear());
-    }
-}
+use crate::run::tuned::Tuned;
 
 /// Proposals of a Python function, by a thread in the background.
 struct Proposing {

@@ -12,11 +12,12 @@ use rgraph_vk::work::{Bound as BoundTo, Sampler};
 use rgraph_work::WorkError;
 use rgraph_work::infer::{self, Elements, Given, Who};
 
-use crate::arguments::convert::{ByteRange, FormatName, Range, Text, aspects, during};
+use crate::arguments::convert::{ByteRange, Range, Text, aspects, during};
 use crate::arguments::declare::{given, only};
 use crate::arguments::keywords;
 use crate::arguments::shader;
 use crate::arguments::value::value;
+use crate::classes::format::FormatName;
 use crate::classes::passes::{Argument, Arguments, Work, text};
 use crate::classes::resource::PyResource;
 use crate::classes::sampler::PySampler;

@@ -8,12 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use rgraph_plan::access::{Accesses, Aspects, Stages};
 use rgraph_plan::error::Code;
-use rgraph_plan::format::Format;
 use rgraph_plan::graph::Clear;
 use rgraph_plan::nearest::nearest;
 use rgraph_vk::vertex::VertexFormat;
 
-use crate::classes::format::PyFormat;
 use crate::run::error::bad;
 
 /// Text that is valid UTF-8.
@@ -44,22 +42,6 @@ impl<'a> Text<'a> {
                 Err(_) => error,
             }
         })
-    }
-}
-
-/// A texel format: its name, or an `rgraph.Format`.
-#[derive(Clone, Copy)]
-pub struct FormatName(pub Format);
-
-impl<'a, 'py> FromPyObject<'a, 'py> for FormatName {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(format) = value.cast::<PyFormat>() {
-            return Ok(Self(format.get().0));
-        }
-        let Text(name) = Text::of(value, "the name of a format or a Format")?;
-        word(value.py(), "format", name, Format::from_name, Format::all().map(Format::name)).map(Self)
     }
 }
 

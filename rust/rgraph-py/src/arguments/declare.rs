@@ -11,16 +11,20 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
-use crate::arguments::convert::{Count, FormatName, Number, Text, accesses, during, items, stages, word, word_of};
-use crate::arguments::host_arrays::Host;
+use crate::arguments::convert::{Count, Number, Text, accesses, during, items, stages, word, word_of};
+use crate::arguments::host_arrays::{self, Host};
+use crate::arguments::{setup, source};
 use crate::classes::array_layout::{Kept, Seen};
-use crate::classes::format::PyFormat;
+use crate::classes::format::{FormatName, PyFormat};
+use crate::classes::graph::PyGraph;
+use crate::classes::module::PyGraphModule;
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
-use crate::run::error::{Refusal, bad};
+use crate::run::error::{Refusal, bad, one};
 use rgraph_work::texel::Texel;
 
-use crate::run::state::{AxisOf, Given, Late, SizeOf, State, Target, Want, size_of};
+use crate::run::state::State;
+use crate::run::unresolved::{AxisOf, Given, Late, SizeOf, Target, Want, size_of};
 
 /// What a resource's declaration says of other resources.
 #[derive(Default)]
@@ -103,6 +107,23 @@ pub fn add(
         state.settle();
     }
     Ok(id)
+}
+
+impl PyGraphModule {
+    /// Declares a resource under its full name.
+    pub fn add_resource<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        resource: Resource,
+        links: Links<'_>,
+    ) -> PyResult<(Bound<'py, PyGraph>, ResourceId)> {
+        let graph = setup::working(Self::graph(slf)?);
+        let place = source::place(slf.py());
+        let (module, full) = (slf.get(), slf.get().full(name));
+        let scope = (graph.get().identity, module.prefix());
+        let added = graph.get().change(|state| add(state, scope, &full, resource, links, place));
+        added.map(|id| (graph, id)).map_err(|mistake| one(slf.py(), mistake))
+    }
 }
 
 /// A size from `size=`, or from `like=` and `scale=`.
@@ -333,22 +354,6 @@ pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
     mips.map(|Count(mips)| Mips::Count(mips))
 }
 
-/// `first_frame=`: whether a history begins with zeros, or the array that it begins with.
-pub fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
-    let Some(value) = value else { return Ok((true, None)) };
-    if !value.is_instance_of::<PyString>() {
-        return Ok((true, Some(Host::new(value, "first_frame= (\"zero\", \"undefined\" or an array)")?.kept())));
-    }
-    let known = |name: &str| match name {
-        "zero" | "zeros" => Some(true),
-        "undefined" => Some(false),
-        _ => None,
-    };
-    let Text(name) = value.extract()?;
-    let zero = word(value.py(), "first frame", name, known, ["zero", "undefined"].into_iter())?;
-    Ok((zero, None))
-}
-
 /// Refuses more channels than a format has, and none.
 pub fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResult<()> {
     let has = format.map_or(4, |format| Texel::of(format).channels);
@@ -394,7 +399,7 @@ pub fn links<'a>(
     frames: Count,
     first_frame: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Links<'a>> {
-    let (zero_first, first) = self::first_frame(first_frame)?;
+    let (zero_first, first) = host_arrays::first_frame(first_frame)?;
     if let (Some(value), Some(_), None) = (first_frame, &first, history_of) {
         let help = "say it of the history, as state.previous(first_frame=array), or persistent=array of what is continued in place";
         return Err(bad(value.py(), Code::BadHistory, "first_frame= of what is no history", help));

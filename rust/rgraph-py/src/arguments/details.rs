@@ -10,7 +10,7 @@ use rgraph_plan::nearest::nearest;
 
 use crate::arguments::convert::{ByteRange, Range, Text, aspects, clear, during, stages, word_of};
 use crate::arguments::declare::given;
-use crate::run::state::Given;
+use crate::run::unresolved::Given;
 
 bitflags! {
     /// The keywords that a usage can have.

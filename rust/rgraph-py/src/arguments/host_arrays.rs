@@ -2,13 +2,13 @@
 //! none, but numpy's or DLPack's protocol: pictures of Pillow, tensors.
 
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyModuleNotFoundError, PyTypeError};
-use pyo3::intern;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyMemoryView;
+use pyo3::types::{PyMemoryView, PyString};
 use rgraph_plan::error::Code;
 
-use crate::arguments::dtype::Dtype;
+use crate::arguments::convert::{Text, word};
+use crate::arguments::dtype::{Dtype, numpy};
 use crate::classes::array_layout::{Form, Kept};
 use crate::run::error::bad;
 use rgraph_work::texel::Element;
@@ -20,26 +20,6 @@ pub struct Host {
     pub form: Form,
     /// Whether numpy made an array of what is none: what is written to that may not reach the caller.
     made: bool,
-}
-
-/// The package numpy, imported where something needs it: `what` does, and `without` says what needs none.
-///
-/// # Errors
-/// `ModuleNotFoundError` with the command that brings it; other errors of the import as they are.
-pub fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
-    let error = match py.import(intern!(py, "numpy")) {
-        Ok(module) => return Ok(module),
-        Err(error) => error,
-    };
-    // A numpy that lacks a package of its own says so itself.
-    let named = |name: Bound<'py, PyAny>| name.extract::<String>().is_ok_and(|name| name == "numpy");
-    if !error.is_instance_of::<PyModuleNotFoundError>(py) || !error.value(py).getattr("name").is_ok_and(named) {
-        return Err(error);
-    }
-    let message = format!("{what} needs numpy, which is not installed\n  help: pip install numpy; {without}");
-    let clear = PyModuleNotFoundError::new_err(message);
-    clear.value(py).setattr("name", "numpy")?;
-    Err(clear)
 }
 
 /// numpy for what is written in Python.
@@ -200,4 +180,20 @@ impl Host {
         // threads of Python do to the array meanwhile ends in a mixture, as everywhere with arrays.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
     }
+}
+
+/// `first_frame=`: whether a history begins with zeros, or the array that it begins with.
+pub fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
+    let Some(value) = value else { return Ok((true, None)) };
+    if !value.is_instance_of::<PyString>() {
+        return Ok((true, Some(Host::new(value, "first_frame= (\"zero\", \"undefined\" or an array)")?.kept())));
+    }
+    let known = |name: &str| match name {
+        "zero" | "zeros" => Some(true),
+        "undefined" => Some(false),
+        _ => None,
+    };
+    let Text(name) = value.extract()?;
+    let zero = word(value.py(), "first frame", name, known, ["zero", "undefined"].into_iter())?;
+    Ok((zero, None))
 }

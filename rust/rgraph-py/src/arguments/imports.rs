@@ -6,11 +6,12 @@ use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::{Axis, Buffer, Image, Imported, Kind, Life, Resource, Round, Size};
 
-use crate::arguments::convert::{FormatName, Text};
+use crate::arguments::convert::Text;
 use crate::arguments::declare::Links;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
 use crate::classes::array_layout::Seen;
+use crate::classes::format::FormatName;
 use crate::classes::module::PyGraphModule;
 use crate::classes::resource::PyResource;
 use crate::run::error::bad;

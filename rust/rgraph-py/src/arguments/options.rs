@@ -135,3 +135,18 @@ fn microseconds() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e6
 }
+
+/// What a plan was baked for.
+#[derive(Clone)]
+pub struct Asked {
+    /// The device.
+    pub profile: Profile,
+    /// How it was baked.
+    pub options: Options,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { profile: Profile::discrete(), options: Options::default() }
+    }
+}

@@ -10,7 +10,8 @@ use crate::arguments::convert::{Count, Text};
 use crate::arguments::declare::given;
 use crate::classes::pass::PyPass;
 use crate::run::error::{Refusal, bad, refusal};
-use crate::run::state::{Given, State, Target, Want};
+use crate::run::state::State;
+use crate::run::unresolved::{Given, Target, Want};
 
 /// A pass in an argument.
 pub enum Earlier {

@@ -4,14 +4,11 @@
 //! it is declared anew in the place of what was declared before: handles and the order of passes stay. What was removed keeps
 //! its id until then, and is left out of what is baked.
 
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use rgraph_plan::error::{Code, Mistake};
-use rgraph_plan::graph::{Graph, Pass, PassId, Place};
+use rgraph_plan::graph::{Pass, PassId, Place};
 use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Resource, ResourceId};
 
@@ -19,68 +16,11 @@ use crate::arguments::setup;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
+use crate::run::anew::Dropped;
 use crate::run::draft::Draft;
 use crate::run::error::{Refusal, one, refusal};
-use crate::run::state::{Setup, State, Want};
-
-/// What is taken back, and what is to be dropped where Python code may run.
-#[derive(Default)]
-pub struct Anew {
-    /// Whether a name that is taken is declared anew.
-    pub replaces: bool,
-    /// Removed passes.
-    pub passes: BTreeSet<PassId>,
-    /// Removed resources.
-    pub resources: BTreeSet<ResourceId>,
-    /// How often something was declared anew or removed.
-    pub count: usize,
-    /// What nothing needs any more.
-    dropped: Vec<Dropped>,
-}
-
-/// Something that may run Python code when it is dropped.
-pub enum Dropped {
-    /// What a pass did.
-    Draft(Draft),
-    /// What declared a pass's accesses.
-    Setup(Setup),
-    /// A function or an array.
-    Object(Py<PyAny>),
-}
-
-impl Anew {
-    /// The same, for a copy of the graph.
-    pub fn copy(&self) -> Self {
-        let Self { replaces, passes, resources, count, dropped: _ } = self;
-        let (passes, resources) = (passes.clone(), resources.clone());
-        Self { replaces: *replaces, passes, resources, count: *count, dropped: Vec::new() }
-    }
-
-    /// What is to be dropped once the graph is not locked.
-    #[must_use]
-    pub fn take_dropped(&mut self) -> Vec<Dropped> {
-        std::mem::take(&mut self.dropped)
-    }
-
-    /// The declaration without what was removed.
-    pub fn left(&self, graph: Graph) -> Graph {
-        if self.passes.is_empty() && self.resources.is_empty() {
-            graph
-        } else {
-            graph.without(&self.passes, &self.resources)
-        }
-    }
-
-    /// A hash of a declaration that tells what was removed of it.
-    pub fn mix(&self, hash: u128) -> u128 {
-        if self.passes.is_empty() && self.resources.is_empty() {
-            return hash;
-        }
-        let mut hasher = DefaultHasher::new();
-        (&self.passes, &self.resources).hash(&mut hasher);
-        hash ^ (u128::from(hasher.finish()) << 32 | 1)
-    }
-}
+use crate::run::state::State;
+use crate::run::unresolved::Want;
 
 impl State {
     /// Declares a pass under its full name.

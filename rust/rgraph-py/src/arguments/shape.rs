@@ -16,7 +16,8 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, one, refusal};
-use crate::run::state::{State, Want};
+use crate::run::state::State;
+use crate::run::unresolved::Want;
 use rgraph_work::infer::MOST_LINKS;
 
 /// Walks from a resource to those that it has its shape from.
@@ -286,7 +287,7 @@ impl PyGraphModule {
             let removed = state.anew.resources.clone();
             let graph = state.open()?;
             let find = |full: &str| graph.find_resource(full).filter(|id| !removed.contains(id));
-            match crate::run::state::find_outwards(slf.get().prefix(), name.0, find) {
+            match crate::run::unresolved::find_outwards(slf.get().prefix(), name.0, find) {
                 Some(id) => Ok((id, graph.resources()[id].kind.clone())),
                 None => {
                     let near = nearest(name.0, graph.resource_names().iter());

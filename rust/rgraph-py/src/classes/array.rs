@@ -15,8 +15,8 @@ use rgraph_vk::Readback;
 
 use crate::arguments::convert::Count;
 use crate::arguments::dtype::Dtype;
+use crate::arguments::dtype::numpy;
 use crate::arguments::files;
-use crate::arguments::host_arrays::numpy;
 use crate::arguments::keywords;
 use crate::arguments::picture::{self, half};
 use crate::classes::array_layout::ArrayLayout;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
@@ -12,7 +12,7 @@ use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
-use rgraph_vk::work::Step;
+use rgraph_vk::work::{CallbackError, Commands, RecordWork, Step};
 use rgraph_work::infer::Who;
 use rgraph_work::infer::transfer::Side;
 
@@ -29,9 +29,11 @@ use crate::classes::passes::{Arguments, Work, all};
 use crate::classes::transfer;
 use crate::classes::view::{Part, PyView};
 use crate::run::draft::renamed;
+use crate::run::ending::attached;
 use crate::run::error::bad;
 use crate::run::functions::Recorded;
-use crate::run::state::Given;
+use crate::run::inside::Inside;
+use crate::run::unresolved::Given;
 
 /// The commands of one pass, while its function runs.
 ///
@@ -89,7 +91,7 @@ impl PyCommands {
                 self.whole.find_resource(&name?)
             }
             Given::Name(name) => {
-                crate::run::state::find_outwards(&self.prefix, name, |full| self.whole.find_resource(full))
+                crate::run::unresolved::find_outwards(&self.prefix, name, |full| self.whole.find_resource(full))
             }
         }
     }
@@ -311,5 +313,24 @@ impl PyCommands {
 
     fn __repr__(&self) -> String {
         format!("<Commands of pass \"{}\">", self.name())
+    }
+}
+
+impl RecordWork for Recorded {
+    fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
+        let _inside = Inside::enter(&self.devices);
+        let steps = attached(|py| {
+            let mut recorder = None;
+            let done = self.function.call(py, |graph| {
+                let graph =
+                    graph.ok_or_else(|| PyRuntimeError::new_err("a function that records belongs to a graph"))?;
+                let made = recorder.insert(PyCommands::object(py, self, graph)?);
+                Ok(made.clone().into_any().unbind())
+            });
+            let steps = recorder.map(|recorder| recorder.get().finish()).unwrap_or_default();
+            done.map(|()| steps)
+        });
+        commands.steps.extend(steps.map_err(CallbackError::from)?);
+        Ok(())
     }
 }

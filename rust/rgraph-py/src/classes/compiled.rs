@@ -5,33 +5,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::Options;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
-use crate::arguments::adapt::Tuned;
-use crate::arguments::convert::{Bytes, Text};
-use crate::arguments::keywords;
-use crate::arguments::options::Measuring;
+use crate::arguments::options::{Asked, Measuring};
 use crate::arguments::weights::Weights;
 use crate::classes::device::PyDevice;
-use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
-use crate::classes::history;
-use crate::classes::plan::{Asked, PyPlan};
-use crate::run::call::Arguments;
+use crate::classes::plan::PyPlan;
 use crate::run::counts::GRAPHS_COMPILED;
 use crate::run::detached::Detached;
 use crate::run::error::{bad, graph_error};
-use crate::run::functions::Function;
-use crate::run::inputs;
+use crate::run::functions::Load;
+use crate::run::last_bakes;
 use crate::run::remembered::refuse;
-use crate::run::runnable::{Kinds, Runnable};
+use crate::run::runnable::Runnable;
 use crate::run::runtime_errors::raised;
-use crate::run::states;
+use crate::run::states::{self, Kinds};
+use crate::run::tuned::Tuned;
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -49,9 +43,6 @@ pub struct PyCompiled {
     /// What tries other plans, once a run asked for it.
     tuned: Mutex<Option<Arc<Tuned>>>,
 }
-
-/// The declaration with what its passes do, and the functions among that.
-pub type Load = (Workload, Vec<Arc<Function>>);
 
 impl Deref for PyCompiled {
     type Target = Runnable;
@@ -141,7 +132,7 @@ impl PyCompiled {
         let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
         let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
         if !value.is_instance_of::<PyPlan>() {
-            history::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
+            last_bakes::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
         }
         let plan = Arc::clone(compiled.plan());
         let unsaid = origin.as_ref().and_then(|graph| states::without_size(&load, &plan, graph.bind(py)));
@@ -222,60 +213,6 @@ impl PyCompiled {
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyPlan>> {
         let graph = Some(Arc::new(self.load.graph.clone()));
         PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref(), Some(self.asked.clone()))
-    }
-
-    /// Run a frame.
-    ///
-    /// Parameters
-    /// ----------
-    /// inputs, into, flags, params, read, statistics, measure, chaos, adapt
-    ///     See `Device.run`.
-    /// wait
-    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
-    ///     `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
-    ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
-    ///     `["vertex", "fragment"]`) only these stages of the run wait.
-    /// signal
-    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
-    ///     that is declared so (`signal=True`), behind its last use.
-    /// fence
-    ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
-    ///     included.
-    ///
-    /// Returns
-    /// -------
-    /// Frame
-    ///     With the roots' contents by name, and a report.
-    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
-                        measure = None, chaos = None, wait = None,
-                        signal = None, fence = None, adapt = None, **unknown),
-           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
-                             measure=None, chaos=None, wait=None, signal=None, fence=None, adapt=None)")]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
-    fn run<'py>(
-        slf: &Bound<'py, Self>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
-        read: Option<&Bound<'py, PyAny>>,
-        statistics: bool,
-        measure: Option<Text<'_>>,
-        chaos: Option<Bytes>,
-        wait: Option<&Bound<'py, PyAny>>,
-        signal: Option<&Bound<'py, PyAny>>,
-        fence: Option<&Bound<'py, PyAny>>,
-        adapt: Option<&Bound<'py, PyAny>>,
-        unknown: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyFrame>> {
-        keywords::refuse_in(slf.as_any(), "run", unknown)?;
-        let chaos = chaos.map(|Bytes(seed)| seed);
-        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
-        inputs::run(
-            slf,
-            origin,
-            &Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt },
-        )
     }
 
     /// Passes in the order in which they run, and what runs are given and leave, for notebooks.

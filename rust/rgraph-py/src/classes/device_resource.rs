@@ -8,16 +8,17 @@ use rgraph_plan::error::Code;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::arguments::convert::{self, Bytes, Count, FormatName, Text, accesses, during, stages, word_of};
+use crate::arguments::convert::{self, Bytes, Count, Text, accesses, during, stages, word_of};
 use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
 use crate::classes::array::PyArray;
 use crate::classes::array_layout::ArrayLayout;
 use crate::classes::device::PyDevice;
+use crate::classes::format::FormatName;
 use crate::run::detached::{Detached, call};
+use crate::run::ending::poll;
 use crate::run::error::{bad, guarded, one};
-use crate::run::inputs::poll;
 use crate::run::inside::outside;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.

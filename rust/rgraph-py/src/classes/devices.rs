@@ -12,17 +12,14 @@ use rgraph_vk::{CLOSE_PATIENCE, DeviceError, Devices};
 
 use crate::arguments::convert::{Count, Text, items};
 use crate::arguments::options::{Budget, MaxBatches, Measuring};
-use crate::arguments::{keywords, options, reads};
+use crate::arguments::{keywords, options};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
 use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::devices_plan::PyDevicesPlan;
-use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::profile::PyProfile;
-use crate::run::call::Arguments;
 use crate::run::detached::{Detached, call};
-use crate::run::inputs;
 use crate::run::inside::outside;
 use crate::run::record::record;
 use crate::run::remembered::{Remembered, Snapshot, What};
@@ -67,7 +64,7 @@ impl PyDevices {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
         if !self.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -76,7 +73,7 @@ impl PyDevices {
     }
 
     /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
-    fn remembered<'py>(
+    pub fn remembered<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
         memory: Option<Budget>,
@@ -293,55 +290,6 @@ impl PyDevices {
         let options = options::options(slf.py(), policy, split_barriers, false, effort, (memory, max_batches))?;
         let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
         PyCompiledDevices::compile(slf, graph, weights, (&options, measuring), false)
-    }
-
-    /// Run a frame, and wait until all devices are done.
-    ///
-    /// What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C comes,
-    /// all devices stop at their next step, and the call raises that one error.
-    ///
-    /// Parameters
-    /// ----------
-    /// graph
-    ///     A `Graph`, a `DevicesPlan`, or what `compile` gave.
-    /// inputs, into, flags, params, read, statistics, measure, memory
-    ///     See `Device.run`. Parts of roots cannot be read.
-    ///
-    /// Returns
-    /// -------
-    /// Frame
-    ///     With the roots' contents by name, and a report.
-    ///
-    /// Raises
-    /// ------
-    /// GraphError
-    ///     If the declaration is wrong, or an array does not fit: the message has the expected shape.
-    /// DeviceError
-    ///     If a device fails.
-    #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false, measure = None, memory = None, **unknown),
-           text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
-                             statistics=False, measure=None, memory=None)")]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
-    fn run<'py>(
-        slf: &Bound<'py, Self>,
-        graph: &Bound<'py, PyAny>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
-        read: Option<&Bound<'py, PyAny>>,
-        statistics: bool,
-        measure: Option<Text<'_>>,
-        memory: Option<Budget>,
-        unknown: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyFrame>> {
-        keywords::refuse_in(slf.as_any(), "run", unknown)?;
-        slf.get().check(slf.py())?;
-        let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
-        let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
-        let arguments = Arguments { inputs, into, flags, params, read, statistics, measure, ..Arguments::default() };
-        inputs::run_devices(&compiled, origin.as_ref(), &arguments)
     }
 
     /// Refuse everything from now on, and close the devices that were opened here; devices that were given stay open.

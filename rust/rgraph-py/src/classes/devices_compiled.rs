@@ -10,21 +10,17 @@ use rgraph_plan::devices::resource_kinds;
 use rgraph_plan::prelude::Options;
 use rgraph_vk::CompiledDevices;
 
-use crate::arguments::convert::Text;
 use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
 use crate::arguments::weights::Weights;
 use crate::classes::devices::PyDevices;
 use crate::classes::devices_plan::PyDevicesPlan;
-use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
-use crate::run::call::Arguments;
 use crate::run::counts::GRAPHS_COMPILED;
 use crate::run::detached::Detached;
-use crate::run::inputs;
 use crate::run::remembered::refuse;
-use crate::run::runnable::{Kinds, Runnable};
-use crate::run::states;
+use crate::run::runnable::Runnable;
+use crate::run::states::{self, Kinds};
 
 /// A graph made ready for several devices: planned, each part with its pipelines and memory.
 ///
@@ -117,39 +113,6 @@ impl PyCompiledDevices {
     #[getter]
     fn copy_ways(&self) -> Vec<&'static str> {
         self.compiled.known().copy_ways().into_iter().map(rgraph_vk::CopyWay::name).collect()
-    }
-
-    /// Run a frame, and wait until all devices are done.
-    ///
-    /// Parameters
-    /// ----------
-    /// inputs, into, flags, params, read, statistics, measure
-    ///     See `Device.run`.
-    ///
-    /// Returns
-    /// -------
-    /// Frame
-    ///     With the roots' contents by name, and a report.
-    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
-                        measure = None, **unknown),
-           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
-                             measure=None)")]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
-    fn run<'py>(
-        slf: &Bound<'py, Self>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
-        read: Option<&Bound<'py, PyAny>>,
-        statistics: bool,
-        measure: Option<Text<'_>>,
-        unknown: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyFrame>> {
-        keywords::refuse_in(slf.as_any(), "run", unknown)?;
-        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
-        let arguments = Arguments { inputs, into, flags, params, read, statistics, measure, ..Arguments::default() };
-        inputs::run_devices(slf, origin, &arguments)
     }
 
     /// Say what a persistent resource or a history holds before the next frame: see `Compiled.set`.

@@ -6,7 +6,7 @@ use rgraph_plan::access::Aspects;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_work::texel::Texel;
 
-use crate::arguments::convert::FormatName;
+use crate::arguments::convert::{Text, word};
 
 /// A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
 ///
@@ -218,4 +218,20 @@ impl PyFormat {
 #[pyfunction]
 pub fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Format::all().map(|format| Bound::new(py, PyFormat(format))).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// A texel format: its name, or an `rgraph.Format`.
+#[derive(Clone, Copy)]
+pub struct FormatName(pub Format);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FormatName {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(format) = value.cast::<PyFormat>() {
+            return Ok(Self(format.get().0));
+        }
+        let Text(name) = Text::of(value, "the name of a format or a Format")?;
+        word(value.py(), "format", name, Format::from_name, Format::all().map(Format::name)).map(Self)
+    }
 }

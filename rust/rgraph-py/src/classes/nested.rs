@@ -9,7 +9,7 @@ use crate::arguments::keywords;
 use crate::arguments::setup;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{bad, one, refusal};
-use crate::run::state::find_outwards;
+use crate::run::unresolved::find_outwards;
 
 #[pymethods]
 impl PyGraphModule {

@@ -25,7 +25,8 @@ use crate::classes::pass::PyPass;
 use crate::classes::view::Part;
 use crate::run::draft::{Draft, Table, Todo};
 use crate::run::error::{Refusal, graph_error, one, refusal};
-use crate::run::state::{Late, State, Target, Want};
+use crate::run::state::State;
+use crate::run::unresolved::{Late, Target, Want};
 
 /// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
 /// asking for one that was not given makes no Python text.

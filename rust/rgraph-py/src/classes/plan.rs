@@ -13,17 +13,17 @@ use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
-use rgraph_plan::prelude::{Options, Profile};
 
 use crate::arguments::convert::{Count, FileText, Text, word};
 use crate::arguments::files;
+use crate::arguments::options::Asked;
 use crate::arguments::propose;
 use crate::classes::graph::PyGraph;
-use crate::classes::history;
 use crate::classes::judge;
 use crate::classes::pass::PyPass;
 use crate::classes::plan_records;
 use crate::run::error::{bad, graph_error, guarded};
+use crate::run::last_bakes;
 use crate::run::state::State;
 
 /// What a bake decided: the order and queues of passes, barriers, memory, and why.
@@ -41,21 +41,6 @@ pub struct PyPlan {
     /// Verdicts on the proposals of a hook.
     tried: Vec<Tried>,
     hash: OnceLock<u128>,
-}
-
-/// What a plan was baked for.
-#[derive(Clone)]
-pub struct Asked {
-    /// The device.
-    pub profile: Profile,
-    /// How it was baked.
-    pub options: Options,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self { profile: Profile::discrete(), options: Options::default() }
-    }
 }
 
 impl PyPlan {
@@ -80,7 +65,7 @@ impl PyPlan {
         tried: Vec<Tried>,
     ) -> PyResult<Bound<'py, Self>> {
         let plan = Arc::new(plan);
-        history::keep(&plan, &graph, &asked);
+        last_bakes::keep(&plan, &graph, &asked);
         let origin = of.get().read(State::works).then(|| of.clone().unbind());
         let (graph, asked) = (Some(graph), Some(asked));
         Bound::new(of.py(), Self { plan, graph, origin, asked, tried, hash: OnceLock::new() })

@@ -4,9 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rgraph_plan::format::Numbers;
 
-use crate::arguments::convert::{Count, FormatName};
+use crate::arguments::convert::Count;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::srgb;
+use crate::classes::format::FormatName;
 use crate::classes::texels::{Shrunk, Texels, png};
 use rgraph_work::texel::Element;
 

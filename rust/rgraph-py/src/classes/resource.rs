@@ -10,7 +10,8 @@ use crate::arguments::convert::{Count, Text};
 use crate::arguments::{keywords, source};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
-use crate::run::state::{Given, State};
+use crate::run::state::State;
+use crate::run::unresolved::Given;
 
 /// An image or a buffer of one graph.
 ///
@@ -132,7 +133,7 @@ impl PyResource {
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         keywords::refuse_in(py.get_type::<Self>().as_any(), "previous", unknown)?;
-        let (zero_first, first) = crate::arguments::declare::first_frame(first_frame)?;
+        let (zero_first, first) = crate::arguments::host_arrays::first_frame(first_frame)?;
         let history = History { of: self.id, frames: frames.0, zero_first };
         let place = source::place(py);
         let graph = self.graph.bind(py);

@@ -7,14 +7,15 @@ use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
-use crate::arguments::convert::{self, Bytes, Count, FormatName, Text};
+use crate::arguments::convert::{self, Bytes, Count, Text};
 use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::classes::device_resource::PyDeviceResource;
+use crate::classes::format::FormatName;
 use crate::classes::semaphore::PySemaphore;
 use crate::run::detached::{Detached, Free, Plain, call};
+use crate::run::ending::poll;
 use crate::run::error::bad;
-use crate::run::inputs::poll;
 use crate::run::inside::outside;
 use crate::run::record::record;
 

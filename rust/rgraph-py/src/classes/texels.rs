@@ -5,9 +5,10 @@ use pyo3::types::PyBytes;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 
-use crate::arguments::convert::{Count, FormatName};
+use crate::arguments::convert::Count;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::picture::half;
+use crate::classes::format::FormatName;
 use crate::run::error::bad;
 use rgraph_work::texel::Element;
 

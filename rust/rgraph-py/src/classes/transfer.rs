@@ -20,7 +20,7 @@ use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::{Part, PyView};
 use crate::run::draft::Todo;
 use crate::run::error::{graph_error, one, refusal};
-use crate::run::state::{Given, Target};
+use crate::run::unresolved::{Given, Target};
 
 /// One side of a transfer, which must be declared by now: images and buffers are copied differently.
 ///

@@ -17,10 +17,10 @@ use rgraph_report::what_if_text;
 use crate::arguments::convert::{Bytes, Text, items, word};
 use crate::arguments::files;
 use crate::arguments::keywords;
-use crate::arguments::options::{self, Budget};
+use crate::arguments::options::{self, Asked, Budget};
 use crate::arguments::weights::{Weights, pass_name};
 use crate::classes::graph::PyGraph;
-use crate::classes::plan::{Asked, PyPlan};
+use crate::classes::plan::PyPlan;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::plan_cache::{keep_scratch, take_scratch};
 

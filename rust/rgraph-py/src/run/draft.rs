@@ -17,7 +17,7 @@ use rgraph_vk::work::{
 };
 use rgraph_work::infer::Check;
 
-use crate::run::state::{self, State, Target, find_outwards};
+use crate::run::unresolved::{self, Target, find_outwards};
 
 /// What a pass does.
 pub struct Draft {
@@ -138,15 +138,15 @@ impl Draft {
 #[derive(Default)]
 pub struct Table {
     /// The resources.
-    pub given: Vec<state::Given<'static>>,
+    pub given: Vec<unresolved::Given<'static>>,
 }
 
 impl Table {
     /// The position of a resource, as an id.
-    pub fn add(&mut self, given: state::Given<'static>) -> ResourceId {
-        let same = |known: &state::Given<'_>| match (known, &given) {
-            (state::Given::Handle(_, a), state::Given::Handle(_, b)) => a == b,
-            (state::Given::Name(a), state::Given::Name(b)) => a == b,
+    pub fn add(&mut self, given: unresolved::Given<'static>) -> ResourceId {
+        let same = |known: &unresolved::Given<'_>| match (known, &given) {
+            (unresolved::Given::Handle(_, a), unresolved::Given::Handle(_, b)) => a == b,
+            (unresolved::Given::Name(a), unresolved::Given::Name(b)) => a == b,
             _ => false,
         };
         let at = self.given.iter().position(same).unwrap_or_else(|| {
@@ -154,20 +154,6 @@ impl Table {
             self.given.len() - 1
         });
         ResourceId::new(at)
-    }
-}
-
-impl State {
-    /// What is wrong with drafts whose checks waited for names that are declared now.
-    pub fn check_drafts(&self) -> Vec<rgraph_plan::error::Mistake> {
-        let Some(graph) = &self.graph else { return Vec::new() };
-        let open = self.drafts.iter().filter(|draft| draft.open);
-        let found = open.flat_map(|draft| {
-            let find = |at| draft.find(graph, at);
-            let pass = (graph.pass_name(draft.pass), draft.place.as_ref());
-            draft.checks.iter().filter_map(move |check| check.judge(graph, pass, find))
-        });
-        found.collect()
     }
 }
 
@@ -286,4 +272,21 @@ fn transferred(transfer: &Transfer, find: &impl Fn(ResourceId) -> Option<Resourc
         Transfer::Fill { buffer, .. } => *buffer = find(*buffer)?,
     }
     Some(transfer)
+}
+
+/// A function that declares a pass's accesses when the graph is baked.
+pub struct Setup {
+    /// The pass.
+    pub pass: PassId,
+    /// Names are looked for in this module first.
+    pub prefix: Arc<str>,
+    /// Called with the pass.
+    pub function: Py<PyAny>,
+}
+
+impl Setup {
+    /// The same, held once more.
+    pub fn copy(&self, py: Python<'_>) -> Self {
+        Self { pass: self.pass, prefix: self.prefix.clone(), function: self.function.clone_ref(py) }
+    }
 }

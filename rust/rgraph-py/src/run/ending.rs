@@ -8,6 +8,7 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use rgraph_vk::work::CallbackError;
 use rgraph_vk::{PerProcess, wait_for_open_devices};
 
 /// Most time that the end of the process waits, for threads in the runtime and then for devices.
@@ -110,4 +111,12 @@ pub fn end(py: Python<'_>) {
         drop(state);
         wait_for_open_devices(PATIENCE.saturating_sub(begin.elapsed()));
     });
+}
+
+/// Looks whether a signal (Ctrl-C) has come.
+pub fn poll() -> Result<(), CallbackError> {
+    if is_ending() {
+        return Err("the process ends".into());
+    }
+    attached(|py| py.check_signals()).map_err(CallbackError::from)
 }

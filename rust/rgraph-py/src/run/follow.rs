@@ -7,9 +7,6 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_vk::Measure;
 
-use crate::classes::compiled::PyCompiled;
-use crate::classes::frame::PyFrame;
-
 /// The view that follows the runs of a device, if there is one.
 #[derive(Default)]
 pub struct Follow {
@@ -35,7 +32,7 @@ impl Follow {
     }
 
     /// Gives the view a frame. An error of it is reported and harms no run.
-    pub fn ran(&self, compiled: &Bound<'_, PyCompiled>, frame: &Bound<'_, PyFrame>) {
+    pub fn ran(&self, compiled: &Bound<'_, PyAny>, frame: &Bound<'_, PyAny>) {
         if !self.on.load(Ordering::Acquire) {
             return;
         }

@@ -10,11 +10,10 @@ use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_vk::Code;
-use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RasterState, RecordWork};
+use rgraph_vk::work::{CallbackError, HostViews, HostWork, RasterState, Workload};
 use rgraph_work::infer::Used;
 
 use crate::arguments::convert::{Text, one_or_many, word_of};
-use crate::classes::commands::PyCommands;
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
@@ -32,6 +31,9 @@ use crate::run::inside::Inside;
 /// graph in turn: Python's garbage collector sees it here, and takes it if nothing else needs it.
 pub struct Function(Mutex<Option<Held>>);
 
+/// The declaration with what its passes do, and the functions among that.
+pub type Load = (Workload, Vec<Arc<Function>>);
+
 /// The function and the graph.
 type Held = (Py<PyAny>, Option<Py<PyGraph>>);
 
@@ -42,7 +44,11 @@ impl Function {
     }
 
     /// Calls the function, by the graph whose handles it uses.
-    fn call(&self, py: Python<'_>, argument: impl FnOnce(Option<Py<PyGraph>>) -> PyResult<Py<PyAny>>) -> PyResult<()> {
+    pub fn call(
+        &self,
+        py: Python<'_>,
+        argument: impl FnOnce(Option<Py<PyGraph>>) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<()> {
         let (function, graph) = self.get(py)?;
         let arguments = PyTuple::new(py, [argument(graph)?])?;
         last_call(function.bind(py), &arguments).map(|_| ())
@@ -153,39 +159,6 @@ impl Hosted {
             // SAFETY: `copy` is held by this function, and no Python code runs while the bytes are read.
             target.copy_from_slice(unsafe { copy.as_bytes() });
         }
-        Ok(())
-    }
-}
-
-/// A function that says a pass's steps.
-pub struct Recorded {
-    /// Called with a `Commands`.
-    pub function: Arc<Function>,
-    /// The graph as it is run, and the pass's name in it.
-    pub whole: Arc<Graph>,
-    /// See `whole`.
-    pub pass: String,
-    /// Names are looked for in this module first.
-    pub prefix: Arc<str>,
-    /// Numbers of the devices that wait for it.
-    pub devices: Arc<[u64]>,
-}
-
-impl RecordWork for Recorded {
-    fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
-        let _inside = Inside::enter(&self.devices);
-        let steps = attached(|py| {
-            let mut recorder = None;
-            let done = self.function.call(py, |graph| {
-                let graph =
-                    graph.ok_or_else(|| PyRuntimeError::new_err("a function that records belongs to a graph"))?;
-                let made = recorder.insert(PyCommands::object(py, self, graph)?);
-                Ok(made.clone().into_any().unbind())
-            });
-            let steps = recorder.map(|recorder| recorder.get().finish()).unwrap_or_default();
-            done.map(|()| steps)
-        });
-        commands.steps.extend(steps.map_err(CallbackError::from)?);
         Ok(())
     }
 }
@@ -341,4 +314,18 @@ impl PyGraphModule {
         arguments.end(slf.py(), "callback")?;
         targets.per_run.keep(work.declare(slf, Named::here(slf, name), pass, Todo::Record(function))?)
     }
+}
+
+/// A function that says a pass's steps.
+pub struct Recorded {
+    /// Called with a `Commands`.
+    pub function: Arc<Function>,
+    /// The graph as it is run, and the pass's name in it.
+    pub whole: Arc<Graph>,
+    /// See `whole`.
+    pub pass: String,
+    /// Names are looked for in this module first.
+    pub prefix: Arc<str>,
+    /// Numbers of the devices that wait for it.
+    pub devices: Arc<[u64]>,
 }

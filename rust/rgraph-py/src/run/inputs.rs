@@ -6,14 +6,14 @@ use std::sync::{Arc, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
-use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
+use rgraph_vk::work::{Bound as BoundTo, Step, What, Work};
 use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
 use rgraph_work::infer::Who;
 
@@ -34,8 +34,7 @@ use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
 use crate::run::call::Arguments;
 use crate::run::detached::{Detached, Free, call};
-use crate::run::ending;
-use crate::run::ending::attached;
+use crate::run::ending::poll;
 use crate::run::error::{bad, graph_error, guarded, shader_error};
 use crate::run::external;
 use crate::run::inside::outside;
@@ -244,10 +243,13 @@ fn unknown_flag(py: Python<'_>, compiled: &Runnable, name: &str) -> PyErr {
     bad(py, Code::UnknownName, format!("the graph has no flag called \"{shown}\""), &help)
 }
 
+/// An array that a result is written to.
+type IntoArray = (ResourceId, Host, ArrayLayout);
+
 /// What a run is given, read from Python: contents of imported resources, arrays to read into, and all the rest.
 struct Given {
     uploads: Vec<(ResourceId, Input)>,
-    targets: Vec<(ResourceId, Host, ArrayLayout)>,
+    targets: Vec<IntoArray>,
     /// What is set before the run, and whether all begins anew.
     states: Vec<Packed>,
     reset: bool,
@@ -263,51 +265,71 @@ fn on_or_off(flag: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     })
 }
 
-/// Reads arguments; `one` is what runs if it is on one device.
-fn gather<'py>(
-    py: Python<'py>,
-    (this, one): (&Runnable, Option<&PyCompiled>),
-    origin: Option<&Bound<'py, PyGraph>>,
-    arguments: &Arguments<'_, 'py>,
-) -> PyResult<Given> {
-    outside(py, &this.numbers)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, .. } = *arguments;
-    let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
-    let mut arrays = Vec::new();
-    for (id, array) in this.arrays(origin) {
-        let array = array.into_bound(py);
-        match lease::is_lender(&array)? {
-            true => lent.push(Lent { id, lender: array, given: None }),
-            false => arrays.push((id, array)),
+/// What resources of a run hold before it.
+#[derive(Default)]
+struct Contents<'py> {
+    /// Of imported resources.
+    uploads: Vec<(ResourceId, Input)>,
+    /// Of those that live from run to run.
+    states: Vec<Packed>,
+    /// Imported resources that an object lends.
+    lent: Vec<Lent<'py>>,
+}
+
+impl<'py> Contents<'py> {
+    /// Those of `inputs=`, then those of the graph's own arrays and pictures.
+    fn read(
+        py: Python<'py>,
+        this: &Runnable,
+        origin: Option<&Bound<'py, PyGraph>>,
+        given: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let (mut all, mut arrays) = (Self::default(), Vec::new());
+        for (id, array) in this.arrays(origin) {
+            let array = array.into_bound(py);
+            match lease::is_lender(&array)? {
+                true => all.lent.push(Lent { id, lender: array, given: None }),
+                false => arrays.push((id, array)),
+            }
         }
+        for (key, array) in given.iter().flat_map(|given| given.iter()) {
+            all.add(this, this.find(&key)?, array)?;
+        }
+        for (id, array) in arrays {
+            if !all.uploads.iter().any(|(known, _)| *known == id) {
+                all.uploads.push((id, this.input(id, &array, "the array of")?));
+            }
+        }
+        all.lent.retain(|lent| !all.uploads.iter().any(|(known, _)| *known == lent.id));
+        for (id, picture) in this.pictures(origin) {
+            if !all.uploads.iter().any(|(known, _)| *known == id) {
+                all.uploads.push((id, Input::File(picture)));
+            }
+        }
+        Ok(all)
     }
-    for (key, array) in given.iter().flat_map(|given| given.iter()) {
-        let id = this.find(&key)?;
+
+    /// One of `inputs=`.
+    fn add(&mut self, this: &Runnable, id: ResourceId, array: Bound<'py, PyAny>) -> PyResult<()> {
         let input = match array.cast::<PyDeviceResource>() {
             Ok(owned) => Input::Owned(owned.get().resource.clone()),
-            Err(_) if lent.iter().any(|lent| lent.id == id) => {
-                lent.iter_mut().filter(|lent| lent.id == id).for_each(|lent| lent.given = Some(array.clone()));
-                continue;
+            Err(_) if self.lent.iter().any(|lent| lent.id == id) => {
+                self.lent.iter_mut().filter(|lent| lent.id == id).for_each(|lent| lent.given = Some(array.clone()));
+                return Ok(());
             }
             Err(_) if this.lasts(id) && !this.imports(id) => {
-                states.push(this.state(id, &array)?);
-                continue;
+                self.states.push(this.state(id, &array)?);
+                return Ok(());
             }
             Err(_) => this.input(id, &array, "the input")?,
         };
-        uploads.push((id, input));
+        self.uploads.push((id, input));
+        Ok(())
     }
-    for (id, array) in arrays {
-        if !uploads.iter().any(|(known, _)| *known == id) {
-            uploads.push((id, this.input(id, &array, "the array of")?));
-        }
-    }
-    lent.retain(|lent| !uploads.iter().any(|(known, _)| *known == lent.id));
-    for (id, picture) in this.pictures(origin) {
-        if !uploads.iter().any(|(known, _)| *known == id) {
-            uploads.push((id, Input::File(picture)));
-        }
-    }
+}
+
+/// Reads `into=`: arrays that results are written to.
+fn targets(py: Python<'_>, this: &Runnable, into: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<IntoArray>> {
     let mut targets = Vec::new();
     for (key, array) in into.iter().flat_map(|into| into.iter()) {
         let id = this.find(&key)?;
@@ -319,6 +341,33 @@ fn gather<'py>(
         }
         targets.push((id, host, layout));
     }
+    Ok(targets)
+}
+
+/// Reads `flags=`. Flags that are not given are on, whatever the run before said.
+fn flags(py: Python<'_>, this: &Runnable, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, bool)>> {
+    let mut all: Vec<_> = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
+    for (flag, on) in given.iter().flat_map(|flags| flags.iter()) {
+        let Text(name) = Text::of(flag.as_borrowed(), "the name of a flag")?;
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some(known) => known.1 = on_or_off(name, &on)?,
+            None => return Err(unknown_flag(py, this, name)),
+        }
+    }
+    Ok(all)
+}
+
+/// Reads arguments; `one` is what runs if it is on one device.
+fn gather<'py>(
+    py: Python<'py>,
+    (this, one): (&Runnable, Option<&PyCompiled>),
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Given> {
+    outside(py, &this.numbers)?;
+    let Arguments { inputs: given, into, flags: on, params, read, statistics, measure, chaos: _, .. } = *arguments;
+    let Contents { mut uploads, mut states, lent } = Contents::read(py, this, origin, given)?;
+    let targets = targets(py, this, into)?;
     let mut measuring = this.measuring.or_else(py, measure, None)?;
     // A run that is asked itself is measured.
     measuring.sample = if measure.is_some() { 1 } else { measuring.sample };
@@ -327,15 +376,7 @@ fn gather<'py>(
     }
     let Measuring { measure, sample } = measuring;
     let mut inputs = Inputs { measure, sample, anew: true, statistics, ..Inputs::default() };
-    // Flags that are not given are on, whatever the run before said.
-    inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
-    for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {
-        let Text(name) = Text::of(flag.as_borrowed(), "the name of a flag")?;
-        match inputs.flags.iter_mut().find(|(known, _)| known == name) {
-            Some(known) => known.1 = on_or_off(name, &on)?,
-            None => return Err(unknown_flag(py, this, name)),
-        }
-    }
+    inputs.flags = flags(py, this, on)?;
     inputs.targets = this.target_changes(origin, params)?;
     for (key, data) in params.iter().flat_map(|params| params.iter()) {
         if this.target_param(&key)?.is_none() {
@@ -379,14 +420,6 @@ fn gather<'py>(
     };
     uploads.extend(resources.into_iter().map(|(id, resource)| (id, Input::Owned(resource))));
     Ok(Given { uploads, targets, states, reset: pending.reset, inputs, leases })
-}
-
-/// Looks whether a signal (Ctrl-C) has come.
-pub fn poll() -> Result<(), CallbackError> {
-    if ending::is_ending() {
-        return Err("the process ends".into());
-    }
-    attached(|py| py.check_signals()).map_err(CallbackError::from)
 }
 
 /// Chaos runs: see `Device.chaos`.
@@ -470,12 +503,12 @@ pub fn run<'py>(
     this.done(reset, &states);
     let frame = PyFrame::of_one(slf, frame, leases.ran(py)?)?;
     hand_over(&frame, targets)?;
-    this.device.get().follow.ran(slf, &frame);
+    this.device.get().follow.ran(slf.as_any(), frame.as_any());
     Ok(frame)
 }
 
 /// Copies results into the arrays of `into=`.
-fn hand_over(frame: &Bound<'_, PyFrame>, targets: Vec<(ResourceId, Host, ArrayLayout)>) -> PyResult<()> {
+fn hand_over(frame: &Bound<'_, PyFrame>, targets: Vec<IntoArray>) -> PyResult<()> {
     let py = frame.py();
     for (id, mut host, layout) in targets {
         let array = frame.get().array(py, (id, Ranges::default()))?;

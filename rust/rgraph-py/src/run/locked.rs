@@ -10,7 +10,7 @@ use rgraph_plan::error::Code;
 use rgraph_vk::Locked;
 
 use crate::arguments::convert::{Bytes, items};
-use crate::arguments::host_arrays::numpy;
+use crate::arguments::dtype::numpy;
 use crate::arguments::keywords;
 use crate::classes::device::PyDevice;
 use crate::run::detached::Detached;

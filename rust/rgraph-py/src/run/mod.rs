@@ -1,5 +1,6 @@
 //! Running: what a graph holds until then, functions, plans kept, waits without the interpreter, errors.
 
+pub(crate) mod anew;
 pub(crate) mod arena;
 pub(crate) mod borrowed;
 pub(crate) mod call;
@@ -13,6 +14,8 @@ pub(crate) mod follow;
 pub(crate) mod functions;
 pub(crate) mod inputs;
 pub(crate) mod inside;
+pub(crate) mod last_bakes;
+pub(crate) mod lasting;
 pub(crate) mod lease;
 pub(crate) mod locked;
 pub(crate) mod logging;
@@ -21,10 +24,13 @@ pub(crate) mod per_run;
 pub(crate) mod plan_cache;
 pub(crate) mod record;
 pub(crate) mod remembered;
+pub(crate) mod resolve;
 pub(crate) mod runnable;
 pub(crate) mod runtime_errors;
 pub(crate) mod state;
 pub(crate) mod states;
 pub(crate) mod target_changes;
 pub(crate) mod target_functions;
+pub(crate) mod tuned;
+pub(crate) mod unresolved;
 pub(crate) mod workload;

@@ -5,8 +5,6 @@ use std::cell::Cell;
 use pyo3::prelude::*;
 use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Scratch, Split, Without};
 
-use crate::classes::plan::PyPlan;
-
 /// Plans remembered a graph: enough to go back and forth between a few profiles or policies.
 const REMEMBERED: usize = 4;
 
@@ -48,20 +46,20 @@ pub fn keep_scratch(scratch: Box<Scratch>) {
     SCRATCH.set(Some(scratch));
 }
 
-/// The last plans, the latest first.
+/// The last plans, the latest first, as Python objects: their class stands above what a graph holds.
 #[derive(Default)]
 pub struct Made {
-    plans: Vec<(Key, Py<PyPlan>)>,
+    plans: Vec<(Key, Py<PyAny>)>,
 }
 
 impl Made {
     /// The plans.
-    pub fn plans(&self) -> impl Iterator<Item = &Py<PyPlan>> {
+    pub fn plans(&self) -> impl Iterator<Item = &Py<PyAny>> {
         self.plans.iter().map(|(_, plan)| plan)
     }
 
     /// The plan made of the same before.
-    pub fn find(&mut self, key: &Key, py: Python<'_>) -> Option<Py<PyPlan>> {
+    pub fn find(&mut self, key: &Key, py: Python<'_>) -> Option<Py<PyAny>> {
         let at = self.plans.iter().position(|(known, _)| known == key)?;
         self.plans[..=at].rotate_right(1);
         Some(self.plans[0].1.clone_ref(py))
@@ -69,7 +67,7 @@ impl Made {
 
     /// Remembers a plan; the one forgotten for it is handed back, to be dropped without the lock.
     #[must_use]
-    pub fn remember(&mut self, key: Key, plan: Py<PyPlan>) -> Option<(Key, Py<PyPlan>)> {
+    pub fn remember(&mut self, key: Key, plan: Py<PyAny>) -> Option<(Key, Py<PyAny>)> {
         let forgotten = if self.plans.len() == REMEMBERED { self.plans.pop() } else { None };
         self.plans.insert(0, (key, plan));
         forgotten

@@ -16,7 +16,8 @@ use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::run::counts::PASSES_COMPARED;
 use crate::run::draft::Todo;
-use crate::run::state::{State, Target};
+use crate::run::state::State;
+use crate::run::unresolved::Target;
 
 /// Compiled graphs that a device remembers.
 const MOST: usize = 16;

@@ -7,37 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::graph::PassId;
-use rgraph_plan::id::IdVec;
-use rgraph_plan::plan::{Plan, PlanKind};
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::{Life, Resource, ResourceId};
 use rgraph_vk::work::Workload;
 
 use crate::arguments::host_arrays::Host;
 use crate::arguments::options::Measuring;
 use crate::classes::array_layout::{ArrayLayout, Seen};
-use crate::classes::compiled::Load;
 use crate::classes::graph::PyGraph;
 use crate::run::error::one;
-use crate::run::functions::Function;
-use crate::run::states::{self, Packed, Pending};
-
-/// What the resources of a graph are, sizes resolved.
-pub enum Kinds {
-    /// As in a plan of the whole graph.
-    Plan(Arc<Plan>),
-    /// By resource.
-    All(IdVec<ResourceId, PlanKind>),
-}
-
-impl Kinds {
-    /// What a resource is.
-    pub fn of(&self, id: ResourceId) -> &PlanKind {
-        match self {
-            Self::Plan(plan) => &plan.resources[id].kind,
-            Self::All(kinds) => &kinds[id],
-        }
-    }
-}
+use crate::run::functions::{Function, Load};
+use crate::run::states::{self, Kinds, Packed, Pending};
 
 /// Push data of a pass, or the data of one of its bindings.
 pub type Param = (PassId, Option<u32>);

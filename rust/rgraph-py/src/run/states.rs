@@ -1,26 +1,38 @@
-//! How arrays of a compiled graph are seen, and what lives in it from run to run: first contents, `Compiled.set`, `reset`.
+//! How arrays of a compiled graph are seen, and the first contents of what lives in it from run to run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pyo3::types::PyTuple;
 use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::error::Mistake;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::id::Id;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::{Step, What, Work, Workload};
 
-use crate::arguments::host_arrays::Host;
-use crate::arguments::keywords;
 use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
-use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
-use crate::run::error::{Refusal, bad, one};
-use crate::run::runnable::{Kinds, Runnable};
+use crate::run::error::{Refusal, one};
+
+/// What the resources of a graph are, sizes resolved.
+pub enum Kinds {
+    /// As in a plan of the whole graph.
+    Plan(Arc<Plan>),
+    /// By resource.
+    All(IdVec<ResourceId, PlanKind>),
+}
+
+impl Kinds {
+    /// What a resource is.
+    pub fn of(&self, id: ResourceId) -> &PlanKind {
+        match self {
+            Self::Plan(plan) => &plan.resources[id].kind,
+            Self::All(kinds) => &kinds[id],
+        }
+    }
+}
 
 /// Packed bytes of a resource.
 pub type Packed = (ResourceId, Arc<[u8]>);
@@ -148,122 +160,4 @@ pub fn first(
         Ok((id, layout.pack(&kept.form, &kept.bytes).into()))
     };
     given.into_iter().map(pack).collect()
-}
-
-impl Runnable {
-    /// Whether something lives from run to run under that name.
-    pub fn lasts(&self, id: ResourceId) -> bool {
-        let graph = &self.load.graph;
-        let remembered = |resource: &rgraph_plan::resource::Resource| matches!(resource.life, Life::History(history) if history.of == id);
-        matches!(graph.resources()[id].life, Life::Persistent | Life::History(_))
-            || graph.resources().iter().any(remembered)
-    }
-
-    /// Whether it is the caller's, so that an array for it is an input.
-    pub fn imports(&self, id: ResourceId) -> bool {
-        matches!(self.load.graph.resources()[id].life, Life::Imported(_))
-    }
-
-    /// A run has changed what was pending when it began.
-    pub fn done(&self, reset: bool, states: &[Packed]) {
-        let mut pending = self.pending();
-        pending.reset &= !reset;
-        pending.states.retain(|(_, bytes)| !states.iter().any(|(_, done)| Arc::ptr_eq(bytes, done)));
-    }
-
-    /// An array as the contents of what lives from run to run.
-    pub fn state(&self, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Packed> {
-        let py = array.py();
-        let name = self.load.graph.resource_name(id);
-        if !self.lasts(id) {
-            let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
-            let help = "declare it persistent, or remember it with previous(); imported arrays are inputs= of a run";
-            return Err(bad(py, Code::BadHistory, message, help));
-        }
-        let what = format!("the state of \"{name}\"");
-        let host = Host::new(array, &what)?;
-        let layout = self.layout_for(py, id, &host, &what)?;
-        Ok((id, layout.pack(&host.form, host.bytes()).into()))
-    }
-
-    /// What the next run finds in place of what is there.
-    ///
-    /// # Errors
-    /// If it does not live from run to run, or the array does not fit.
-    pub fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (id, bytes) = self.state(self.find(state)?, array)?;
-        let mut pending = self.pending();
-        pending.states.retain(|(known, _)| *known != id);
-        pending.states.push((id, bytes));
-        Ok(())
-    }
-
-    /// The next run finds what the first one found.
-    ///
-    /// # Errors
-    /// If one of them does not live from run to run.
-    pub fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if states.is_empty() {
-            *self.pending() = Pending { reset: true, states: Vec::new() };
-            return Ok(());
-        }
-        for state in states {
-            let id = self.find(&state)?;
-            if !self.lasts(id) {
-                let message = format!("\"{}\" does not live from frame to frame", self.load.graph.resource_name(id));
-                return Err(bad(
-                    state.py(),
-                    Code::BadHistory,
-                    message,
-                    "declare it persistent, or remember it with previous()",
-                ));
-            }
-            let memory = |id: ResourceId| match self.load.graph.resources()[id].life {
-                Life::History(history) => history.of,
-                _ => id,
-            };
-            let first = self.first.iter().find(|(of, _)| memory(*of) == memory(id));
-            let zeros = || vec![0; ArrayLayout::natural(self.kinds.of(id)).bytes()].into();
-            let bytes = first.map_or_else(zeros, |(_, bytes)| Arc::clone(bytes));
-            let mut pending = self.pending();
-            pending.states.retain(|(known, _)| *known != id);
-            pending.states.push((id, bytes));
-        }
-        Ok(())
-    }
-}
-
-#[pymethods]
-impl PyCompiled {
-    /// Say what a persistent resource or a history holds before the next frame.
-    ///
-    /// The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
-    ///
-    /// Parameters
-    /// ----------
-    /// state
-    ///     An image or a buffer that lives from frame to frame, or its name.
-    /// array
-    ///     Of its shape and dtype, or of as many bytes as the buffer.
-    ///
-    /// Raises
-    /// ------
-    /// GraphError
-    ///     If it does not live from frame to frame, or the array does not fit.
-    fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        (**self).set(state, array)
-    }
-
-    /// Begin anew: the next frame finds what the first one found.
-    ///
-    /// Parameters
-    /// ----------
-    /// *states
-    ///     Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
-    ///     without an array become zeros.
-    #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
-    fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        keywords::refuse_of::<Self>("reset", unknown)?;
-        (**self).reset(states)
-    }
 }

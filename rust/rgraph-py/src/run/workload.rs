@@ -7,10 +7,9 @@ use rgraph_plan::access::PassQueue;
 use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{Work, Workload};
 
-use crate::classes::compiled::Load;
 use crate::classes::graph::PyGraph;
 use crate::run::draft::{Todo, renamed};
-use crate::run::functions::{Function, Hosted, Recorded};
+use crate::run::functions::{Function, Hosted, Load, Recorded};
 
 impl PyGraph {
     /// The work of the passes of `whole`, which is this graph as it was once baked. Passes that were declared later are

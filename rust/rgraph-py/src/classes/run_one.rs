@@ -1,0 +1,259 @@
+//! Runs of a graph on one device: `Compiled.run`, `Device.run`, `Device.trials`, `Device.chaos`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_vk::ChaosOptions;
+
+use crate::arguments::adapt;
+use crate::arguments::convert::{Bytes, Count, Text};
+use crate::arguments::keywords;
+use crate::arguments::options::Budget;
+use crate::arguments::reads;
+use crate::classes::compiled::PyCompiled;
+use crate::classes::device::PyDevice;
+use crate::classes::frame::PyFrame;
+use crate::classes::report;
+use crate::run::call::Arguments;
+use crate::run::inputs;
+
+#[pymethods]
+impl PyCompiled {
+    /// Run a frame.
+    ///
+    /// Parameters
+    /// ----------
+    /// inputs, into, flags, params, read, statistics, measure, chaos, adapt
+    ///     See `Device.run`.
+    /// wait
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
+    ///     `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
+    ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
+    ///     `["vertex", "fragment"]`) only these stages of the run wait.
+    /// signal
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
+    ///     that is declared so (`signal=True`), behind its last use.
+    /// fence
+    ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
+    ///     included.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
+                        measure = None, chaos = None, wait = None,
+                        signal = None, fence = None, adapt = None, **unknown),
+           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
+                             measure=None, chaos=None, wait=None, signal=None, fence=None, adapt=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+        measure: Option<Text<'_>>,
+        chaos: Option<Bytes>,
+        wait: Option<&Bound<'py, PyAny>>,
+        signal: Option<&Bound<'py, PyAny>>,
+        fence: Option<&Bound<'py, PyAny>>,
+        adapt: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let chaos = chaos.map(|Bytes(seed)| seed);
+        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
+        inputs::run(
+            slf,
+            origin,
+            &Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt },
+        )
+    }
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Run a frame.
+    ///
+    /// What did not change since the last run is not compiled again, also if it was declared anew: a graph that calls no
+    /// functions and keeps nothing from frame to frame is recognised by its declaration and work. The call returns when the frame is submitted;
+    /// reading results waits for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     A `Graph`, a `Plan` of one, or what `compile` gave.
+    /// inputs
+    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this run
+    ///     only, as flags and parameters are; arrays of `import_array` are read again at each run.
+    /// into
+    ///     Arrays that roots are read back into, by name; the call then waits for the frame.
+    /// flags
+    ///     Conditional passes to run or skip, by flag; default: run.
+    /// params
+    ///     New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
+    ///     (pass, variable): {("blur", "params"): {…}}. `"clear"`, `"load"`, `"clear_depth"`, `"load_depth"` and
+    ///     `"viewport"` in the place of a variable are those arguments of `Module.raster`, for this run:
+    ///     {("sky", "clear"): (0, 0, 1, 1)}. A pass that loads may clear, but not the other way round.
+    /// read
+    ///     The roots that are read back; default: all.
+    /// statistics
+    ///     If true, the report counts vertices, primitives and invocations.
+    /// measure
+    ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"frame"`: two timestamps per
+    ///     batch; each pass gets its share of its batch's time. `"batches"`: timestamps stand at barrier calls, so that
+    ///     passes between two of them go on overlapping; each gets its share of their time. `"passes"`: timestamps stand
+    ///     around each pass, which keeps passes from overlapping: the frame may take several times as long. Default: as of
+    ///     the `Compiled`, else of the device, which measures nothing unless told to.
+    /// chaos
+    ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
+    ///     see `chaos`.
+    /// memory
+    ///     See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+    /// adapt
+    ///     Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and queues
+    ///     of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and stays
+    ///     only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues that they
+    ///     name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
+    ///     run the plan that is kept, and try nothing.
+    /// wait
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
+    ///     `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
+    ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
+    ///     `["vertex", "fragment"]`) only these stages of the run wait.
+    /// signal
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
+    ///     that is declared so (`signal=True`), behind its last use.
+    /// fence
+    ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
+    ///     included.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the declaration is wrong, or an array does not fit: the message has the expected shape.
+    /// DeviceError
+    ///     If the device fails.
+    #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
+                        statistics = false, measure = None, chaos = None, memory = None, wait = None,
+                        signal = None, fence = None, adapt = None, **unknown),
+           text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
+                             statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None, \
+                             fence=None, adapt=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+        measure: Option<Text<'_>>,
+        chaos: Option<Bytes>,
+        memory: Option<Budget>,
+        wait: Option<&Bound<'py, PyAny>>,
+        signal: Option<&Bound<'py, PyAny>>,
+        fence: Option<&Bound<'py, PyAny>>,
+        adapt: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
+        let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
+        let chaos = chaos.map(|Bytes(seed)| seed);
+        let arguments =
+            Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt };
+        inputs::run(&compiled, origin.as_ref(), &arguments)
+    }
+
+    /// What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and
+    /// measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph, memory
+    ///     See `run`.
+    ///
+    /// Returns
+    /// -------
+    /// Trials
+    ///     A table when it is printed.
+    #[pyo3(signature = (graph, *, memory = None, **unknown), text_signature = "($self, graph, *, memory=None)")]
+    fn trials<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        memory: Option<Budget>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("trials", unknown)?;
+        adapt::trials(&Self::remembered(slf, graph, memory)?.0)
+    }
+
+    /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
+    ///
+    /// The reference is the declared order on one queue, with nothing culled, merged or aliased. Other orders, queues,
+    /// stages of the planner, and other garbage where nothing was written must make no difference; where they do,
+    /// something was not declared, and further runs find the pass and the resource. Each run begins anew: persistent
+    /// resources and histories as in a first frame, resources of the device as copies. Functions of passes are called
+    /// in each. Roots and imported resources that are written are compared, mip 0 of each. Sums of floats by
+    /// `unordered` accesses are equal only if the order of additions makes no difference.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph, inputs, flags, params
+    ///     See `run`.
+    /// seed
+    ///     The first seed: equal seeds try the same.
+    /// seeds
+    ///     How many, from 1; they end with the first that finds something.
+    /// frames
+    ///     Frames of each run, from 1; default: one, or enough to see what frames hand on to each other.
+    ///
+    /// Returns
+    /// -------
+    /// ChaosReport
+    ///     Trials and findings.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the declaration is wrong, or an array does not fit; RG-E213 for 0 seeds or frames.
+    /// DeviceError
+    ///     If the device fails.
+    #[pyo3(signature = (graph, *, seed = Bytes(1), seeds = Count(1), frames = None, inputs = None, flags = None,
+                        params = None, **unknown),
+           text_signature = "($self, graph, *, seed=1, seeds=1, frames=None, inputs=None, flags=None, params=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn chaos<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        seed: Bytes,
+        seeds: Count,
+        frames: Option<Count>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        keywords::refuse_of::<Self>("chaos", unknown)?;
+        let (compiled, origin) = Self::remembered(slf, graph, None)?;
+        let options = ChaosOptions {
+            seed: seed.0,
+            seeds: seeds.0.into(),
+            frames: frames.map(|Count(frames)| frames as usize),
+            ..ChaosOptions::default()
+        };
+        let arguments = Arguments { inputs, flags, params, ..Arguments::default() };
+        let report = inputs::chaos(&compiled, origin.as_ref(), &arguments, options)?;
+        report::chaos(slf.py(), &report)
+    }
+}

@@ -1,0 +1,69 @@
+//! Declarations that were taken back, and those that take the place of earlier ones.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::prelude::*;
+use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::resource::ResourceId;
+
+use crate::run::draft::{Draft, Setup};
+
+/// What is taken back, and what is to be dropped where Python code may run.
+#[derive(Default)]
+pub struct Anew {
+    /// Whether a name that is taken is declared anew.
+    pub replaces: bool,
+    /// Removed passes.
+    pub passes: BTreeSet<PassId>,
+    /// Removed resources.
+    pub resources: BTreeSet<ResourceId>,
+    /// How often something was declared anew or removed.
+    pub count: usize,
+    /// What nothing needs any more.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Something that may run Python code when it is dropped.
+pub enum Dropped {
+    /// What a pass did.
+    Draft(Draft),
+    /// What declared a pass's accesses.
+    Setup(Setup),
+    /// A function or an array.
+    Object(Py<PyAny>),
+}
+
+impl Anew {
+    /// The same, for a copy of the graph.
+    pub fn copy(&self) -> Self {
+        let Self { replaces, passes, resources, count, dropped: _ } = self;
+        let (passes, resources) = (passes.clone(), resources.clone());
+        Self { replaces: *replaces, passes, resources, count: *count, dropped: Vec::new() }
+    }
+
+    /// What is to be dropped once the graph is not locked.
+    #[must_use]
+    pub fn take_dropped(&mut self) -> Vec<Dropped> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// The declaration without what was removed.
+    pub fn left(&self, graph: Graph) -> Graph {
+        if self.passes.is_empty() && self.resources.is_empty() {
+            graph
+        } else {
+            graph.without(&self.passes, &self.resources)
+        }
+    }
+
+    /// A hash of a declaration that tells what was removed of it.
+    pub fn mix(&self, hash: u128) -> u128 {
+        if self.passes.is_empty() && self.resources.is_empty() {
+            return hash;
+        }
+        let mut hasher = DefaultHasher::new();
+        (&self.passes, &self.resources).hash(&mut hasher);
+        hash ^ (u128::from(hasher.finish()) << 32 | 1)
+    }
+}
