@@ -306,6 +306,26 @@ fn field(name: &str, offset: usize, ty: &Type) -> Option<Field> {
     Some(Field { name: name.to_owned(), offset, shape, dtype })
 }
 
+/// The package numpy, imported where something needs it: `what` does, and `without` says what needs none.
+///
+/// # Errors
+/// `ModuleNotFoundError` with the command that brings it; other errors of the import as they are.
+pub fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
+    let error = match py.import(intern!(py, "numpy")) {
+        Ok(module) => return Ok(module),
+        Err(error) => error,
+    };
+    // A numpy that lacks a package of its own says so itself.
+    let named = |name: Bound<'py, PyAny>| name.extract::<String>().is_ok_and(|name| name == "numpy");
+    if !error.is_instance_of::<PyModuleNotFoundError>(py) || !error.value(py).getattr("name").is_ok_and(named) {
+        return Err(error);
+    }
+    let message = format!("{what} needs numpy, which is not installed\n  help: pip install numpy; {without}");
+    let clear = PyModuleNotFoundError::new_err(message);
+    clear.value(py).setattr("name", "numpy")?;
+    Err(clear)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,24 +354,4 @@ mod tests {
         let record = Dtype::Record(Arc::new(Record { fields, size: 32 }));
         assert_eq!(record.letters().to_str().unwrap(), "T{(3)=f:at:4x=I:id:12x}");
     }
-}
-
-/// The package numpy, imported where something needs it: `what` does, and `without` says what needs none.
-///
-/// # Errors
-/// `ModuleNotFoundError` with the command that brings it; other errors of the import as they are.
-pub fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
-    let error = match py.import(intern!(py, "numpy")) {
-        Ok(module) => return Ok(module),
-        Err(error) => error,
-    };
-    // A numpy that lacks a package of its own says so itself.
-    let named = |name: Bound<'py, PyAny>| name.extract::<String>().is_ok_and(|name| name == "numpy");
-    if !error.is_instance_of::<PyModuleNotFoundError>(py) || !error.value(py).getattr("name").is_ok_and(named) {
-        return Err(error);
-    }
-    let message = format!("{what} needs numpy, which is not installed\n  help: pip install numpy; {without}");
-    let clear = PyModuleNotFoundError::new_err(message);
-    clear.value(py).setattr("name", "numpy")?;
-    Err(clear)
 }
