@@ -20,10 +20,10 @@ pub trait Id: Copy + Eq + Ord + fmt::Debug {
 /// Defines id types: `id! { /// Doc. pub struct PassId; }`.
 #[macro_export]
 macro_rules! id {
-    ($($(#[$doc:meta])* pub struct $name:ident;)+) => {$(
+    ($($(#[$doc:meta])* $public:vis struct $name:ident;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name($crate::id::NonMax);
+        $public struct $name($crate::id::NonMax);
 
         impl $crate::id::Id for $name {
             #[inline]
@@ -67,10 +67,21 @@ impl NonMax {
 }
 
 /// A vector indexed by one kind of id.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub struct IdVec<I, T> {
     items: Vec<T>,
     id: PhantomData<fn(I)>,
+}
+
+impl<I, T: Clone> Clone for IdVec<I, T> {
+    fn clone(&self) -> Self {
+        Self { items: self.items.clone(), id: PhantomData }
+    }
+
+    /// Keeps the memory.
+    fn clone_from(&mut self, source: &Self) {
+        self.items.clone_from(&source.items);
+    }
 }
 
 impl<I: Id> IdVec<I, I> {
@@ -143,6 +154,12 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.get_mut(id.index())
     }
 
+    /// The id of the next item.
+    #[inline]
+    pub fn next_id(&self) -> I {
+        I::new(self.items.len())
+    }
+
     /// All ids, ascending.
     #[inline]
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
@@ -165,6 +182,18 @@ impl<I: Id, T> IdVec<I, T> {
     #[inline]
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
+    }
+
+    /// The items of consecutive ids.
+    #[inline]
+    pub fn slice(&self, ids: IdSpan<I>) -> &[T] {
+        &self.items[ids.range()]
+    }
+
+    /// The items of consecutive ids, to change them.
+    #[inline]
+    pub fn slice_mut(&mut self, ids: IdSpan<I>) -> &mut [T] {
+        &mut self.items[ids.range()]
     }
 
     /// The plain slice.
@@ -253,6 +282,89 @@ impl Span {
     #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end
+    }
+}
+
+/// A half-open range of ids of one vector.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IdSpan<I> {
+    start: u32,
+    end: u32,
+    id: PhantomData<fn(I)>,
+}
+
+impl<I: Id> IdSpan<I> {
+    /// The ids of positions `start..end`.
+    #[inline]
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32, id: PhantomData }
+    }
+
+    /// `count` ids, `first` and those behind it.
+    #[inline]
+    pub fn from(first: I, count: usize) -> Self {
+        Self::new(first.index(), first.index() + count)
+    }
+
+    /// The ids, ascending.
+    #[inline]
+    pub fn ids(self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I> {
+        self.range().map(I::new)
+    }
+
+    /// The first id; that of the vector's next item if it holds none.
+    #[inline]
+    pub fn first(self) -> I {
+        I::new(self.start as usize)
+    }
+
+    /// As a range of positions.
+    #[inline]
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Number of ids.
+    #[inline]
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether it holds no id.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Whether it holds an id.
+    #[inline]
+    pub fn contains(self, id: I) -> bool {
+        self.range().contains(&id.index())
+    }
+
+    /// Whether it has an id in common with another.
+    #[inline]
+    pub fn meets(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// Takes in the id behind its last one, and returns it.
+    #[inline]
+    pub fn grow(&mut self) -> I {
+        self.end += 1;
+        I::new(self.end as usize - 1)
+    }
+}
+
+impl<I> Default for IdSpan<I> {
+    fn default() -> Self {
+        Self { start: 0, end: 0, id: PhantomData }
+    }
+}
+
+impl<I> fmt::Debug for IdSpan<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
     }
 }
 

@@ -46,7 +46,7 @@ use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::alias::item::{Overflow, Peak};
 use crate::stages::bound;
-use crate::stages::cull::{Live, cull};
+use crate::stages::cull::{Live, LiveId, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::interval_cuts::IntervalCuts;
 use crate::stages::merge::merge;
@@ -57,7 +57,7 @@ use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order};
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch, shapes};
 use crate::stages::synchronize::batch::Batches;
-use crate::stages::synchronize::clock::Clocks;
+use crate::stages::synchronize::clock::{Clocks, WaitId};
 use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, emit};
 use crate::stages::synchronize::foreign::ForeignUses;
@@ -95,7 +95,9 @@ pub struct Scratch {
     bound: bound::Scratch,
     /// An order from outside, that takes the place of a search.
     proposal: Option<propose::Given>,
-    lanes: Vec<u8>,
+    lanes: IdVec<LiveId, u8>,
+    /// Live passes in the order of the schedule.
+    lives: Vec<LiveId>,
     merge: merge::Scratch,
     schedule: Schedule,
     read_groups: ReadGroups,
@@ -109,8 +111,8 @@ pub struct Scratch {
     transients: Transients,
     hazards: Hazards,
     repeats: Repeats,
-    wait_stages: Vec<Stages>,
-    after: Vec<(u32, u32)>,
+    wait_stages: IdVec<WaitId, Stages>,
+    after: Vec<(PlanPassId, PlanPassId)>,
     emit: emit::Scratch,
     describe: describe::Scratch,
     play: play::Scratch,
@@ -302,10 +304,12 @@ impl Scratch {
     fn take_lanes(&mut self) {
         let host = self.queues.len() as u8;
         self.lanes.clear();
-        self.lanes.extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
+        self.lanes.as_vec_mut().extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
     }
 
     fn merge(&mut self, graph: &Graph, profile: &Profile, merges: bool, plan: &mut Plan) {
+        self.lives.clear();
+        self.lives.extend(self.order.passes.iter().map(|&live| LiveId::new(live as usize)));
         let input = merge::Input {
             graph,
             profile,
@@ -313,7 +317,7 @@ impl Scratch {
             facts: &self.facts,
             live: &self.live.passes,
             deps: &self.deps,
-            order: &self.order.passes,
+            order: &self.lives,
             queue: &self.lanes,
             queues: self.queues.len(),
             merges,
@@ -335,14 +339,12 @@ impl Scratch {
             Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         self.read_groups.find(frame, notes);
         let Self { clocks, read_groups, merge, deps, few, .. } = self;
-        let level = |at: u32| few.level_of(deps.index[schedule.passes[at as usize].pass]);
+        let level = |at: PlanPassId| few.level_of(deps.live(schedule.passes[at].pass));
         clocks.find(schedule, &read_groups.extra, by_levels.then_some(&level), |at, follow| {
-            let live = deps.index[schedule.passes[at as usize].pass];
-            for &earlier in deps.deps.preds.row(live as usize) {
-                follow(merge.final_position(earlier));
-            }
+            let before = deps.before(deps.live(schedule.passes[at].pass));
+            before.for_each(|earlier| follow(merge.final_position(earlier)));
         });
-        let us = |at: usize| f64::from(self.weights.weight_us[deps.index[schedule.passes[at].pass] as usize]);
+        let us = |at: PlanPassId| f64::from(self.weights.weight_us[deps.live(schedule.passes[at].pass).index()]);
         self.foreign.find(frame, &self.queues, profile, us);
         self.batches.cut(schedule, clocks, &self.foreign);
         poll_now();
@@ -355,9 +357,8 @@ impl Scratch {
     /// Finds the intervals of the physical passes of the schedule, and cuts intervals for bytes.
     fn find_intervals(&mut self, graph: &Graph, cuts: Cuts) {
         self.schedule.find_intervals(&mut self.intervals, |pass, follow| {
-            for &earlier in self.deps.deps.preds.row(self.deps.index[pass] as usize) {
-                follow(self.merge.final_position(earlier));
-            }
+            let before = self.deps.before(self.deps.live(pass));
+            before.for_each(|earlier| follow(self.merge.final_position(earlier)));
         });
         let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
@@ -487,14 +488,13 @@ impl Scratch {
             self;
         let frame =
             Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
-        let at = |live: u32| self.merge.final_position(live);
+        let at = |live: LiveId| self.merge.final_position(live);
         self.after.clear();
         self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));
         self.after.sort_unstable();
         let foreign = &self.foreign;
         let scene = Scene { frame, read_groups, clocks, batches, foreign, transients, after: &self.after };
-        wait_stages.clear();
-        wait_stages.resize(clocks.waits.len(), Stages::empty());
+        wait_stages.refill(Stages::empty(), clocks.waits.len());
         hazards.calls.apart = options.split != Split::Never;
         hazards.walk(scene, wait_stages);
         poll_now();
@@ -537,8 +537,7 @@ impl Scratch {
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
         self.facts.silent.notes((graph, &self.facts), &self.live, &self.shapes, &mut plan.report.notes);
-        let size =
-            |pass: PlanPassId| self.weights.size[self.deps.index[self.schedule.passes[pass.index()].pass] as usize];
+        let size = |pass: PlanPassId| self.weights.size[self.deps.live(self.schedule.passes[pass].pass).index()];
         let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);
         plan.report.frame_us = frame_us;
         plan.report.one_queue_us = self.order.one_queue_us;

@@ -23,7 +23,7 @@ pub mod schedule {
 
 /// Resolved accesses and their problems.
 pub mod resolve {
-    pub use crate::stages::resolve::{Facts, Problem, Source, Via, resolve, subresource};
+    pub use crate::stages::resolve::{AccessId, Facts, Problem, Reads, Source, Via, resolve, subresource};
 }
 
 /// Shapes.

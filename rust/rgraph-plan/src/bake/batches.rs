@@ -12,8 +12,10 @@ use std::fmt::Write;
 
 use super::{Options, Scratch};
 use crate::graph::Graph;
+use crate::id::Id;
 use crate::plan::{Plan, QueueWhy};
 use crate::profile::Profile;
+use crate::stages::cull::LiveId;
 use crate::stages::schedule::{self, HOST, Instance, Order};
 use crate::stages::weigh;
 
@@ -131,8 +133,8 @@ impl FewBatches {
     }
 
     /// The level of a live pass.
-    pub fn level_of(&self, pass: u32) -> u32 {
-        self.levels[pass as usize]
+    pub fn level_of(&self, pass: LiveId) -> u32 {
+        self.levels[pass.index()]
     }
 
     /// Levels with the smallest windows whose batches are no more than wanted, else with one window. How many batches

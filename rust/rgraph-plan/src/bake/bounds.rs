@@ -4,9 +4,11 @@ use super::Scratch;
 use crate::access::PassQueue;
 use crate::graph::Graph;
 use crate::id::Id;
-use crate::plan::{FrameBound, Plan, PlanPassId};
+use crate::plan::{FrameBound, Plan};
 use crate::profile::Profile;
 use crate::stages::bound::{Bound, Orders, bound};
+use crate::stages::cull::LiveId;
+use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::Instance;
 use crate::stages::weigh;
 
@@ -31,7 +33,7 @@ impl Scratch {
         (input, self.weights.view(input))
     }
 
-    fn is_bare(&self, live: usize) -> bool {
+    fn is_bare(&self, live: LiveId) -> bool {
         self.facts.passes[self.live.passes[live]].accesses.range().is_empty()
     }
 
@@ -39,7 +41,7 @@ impl Scratch {
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
-        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(LiveId::new(live)) };
         let parts = bound(&instance, &self.order.passes, orders, &mut scratch);
         let Bound { critical_path_us, load_us } = parts;
         let report = &mut plan.report;
@@ -49,7 +51,7 @@ impl Scratch {
         report.frame_us = report.frame_us.max(us);
         report.bound = Some(FrameBound { us, critical_path_us, load_us });
         report.critical_path.clear();
-        let at = |&live: &u32| PlanPassId::new(self.merge.final_position(live) as usize);
+        let at = |&live: &u32| self.merge.final_position(LiveId::new(live as usize));
         report.critical_path.extend(scratch.path.iter().map(at));
         self.bound = scratch;
     }
@@ -58,13 +60,13 @@ impl Scratch {
     pub(crate) fn free_bound_us(&mut self, graph: &Graph, profile: &Profile) -> f64 {
         let mut scratch = std::mem::take(&mut self.bound);
         let (input, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
-        let free = |(&id, &named): (&_, &u32)| match self.facts.passes[id].queue {
+        let free = |(&id, &named): (&ResolvedPassId, &u32)| match self.facts.passes[id].queue {
             PassQueue::Cpu => named,
             _ => named | self.weights.able(input, &self.facts.passes[id]),
         };
         let queues: Vec<u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
         let instance = Instance { queues: &queues, ..instance };
-        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(LiveId::new(live)) };
         let us = bound(&instance, &self.order.passes, orders, &mut scratch).us();
         self.bound = scratch;
         us

@@ -6,10 +6,14 @@ use std::fmt::{Display, Write};
 
 use super::Scratch;
 use crate::graph::Graph;
+use crate::id::Id;
+use crate::plan::PlanPassId;
+use crate::stages::cull::LiveId;
 use crate::stages::describe::name_of;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::resolve::{Origin, ResolvedAccess, ResolvedPassId};
 use crate::stages::synchronize::call::{About, Barrier, CallSite};
+use crate::stages::synchronize::schedule::PhysicalId;
 use crate::words::{access_phrase, stages_phrase};
 
 /// A stage whose result can be printed, in the order of the pipeline.
@@ -98,13 +102,13 @@ impl Dump<'_> {
     }
 
     /// The pass at a position of the schedule.
-    fn scheduled(&self, at: u32) -> Cow<'_, str> {
-        self.name(self.scratch.schedule.passes[at as usize].pass)
+    fn scheduled(&self, at: PlanPassId) -> Cow<'_, str> {
+        self.name(self.scratch.schedule.passes[at].pass)
     }
 
     /// A physical pass, named by its first pass.
-    fn physical(&self, at: u32) -> Cow<'_, str> {
-        self.scheduled(self.scratch.schedule.physical_passes[at as usize].passes.range().start as u32)
+    fn physical(&self, at: PhysicalId) -> Cow<'_, str> {
+        self.scheduled(self.scratch.schedule.physical_passes[at].passes.first())
     }
 
     fn queue(&self, queue: u8) -> String {
@@ -115,8 +119,9 @@ impl Dump<'_> {
     fn access(&self, access: &ResolvedAccess) -> String {
         let ResolvedAccess { resource, stages, kinds, layout, effect, unordered, group, .. } = *access;
         let parts: Vec<String> = access
-            .subresources()
-            .map(|at| subresource(self.scratch.facts.subresources.get(at as u32)))
+            .subresources
+            .ids()
+            .map(|at| subresource(self.scratch.facts.subresources.get(at)))
             .filter(|part| !part.is_empty())
             .collect();
         let parts = if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join("; ")) };
@@ -146,7 +151,7 @@ impl Dump<'_> {
     fn cull(&mut self) {
         let live = &self.scratch.live;
         for &pass in &live.passes {
-            self.line(format!("runs {} in part {}", self.name(pass), live.part[pass]));
+            self.line(format!("runs {} in part {}", self.name(pass), live.part[pass].index()));
         }
         for (pass, needed) in live.needed.iter_ids() {
             if !needed {
@@ -157,9 +162,8 @@ impl Dump<'_> {
 
     fn depend(&mut self) {
         let (live, deps) = (&self.scratch.live, &self.scratch.deps);
-        for (at, &pass) in live.passes.iter().enumerate() {
-            let row = deps.deps.preds.row(at);
-            let before: Vec<_> = row.iter().map(|&from| self.name(live.passes[from as usize])).collect();
+        for (at, &pass) in live.passes.iter_ids() {
+            let before: Vec<_> = deps.before(at).map(|from| self.name(live.passes[from])).collect();
             let before = if before.is_empty() { "nothing".to_owned() } else { before.join(", ") };
             self.line(format!("{} follows {before}", self.name(pass)));
         }
@@ -169,10 +173,10 @@ impl Dump<'_> {
         let (live, order) = (&self.scratch.live, &self.scratch.order);
         self.line(format!("policy {}, {:.3} us modelled", order.policy.name(), order.frame_us));
         for &at in &order.passes {
-            let at = at as usize;
+            let (at, id) = (at as usize, LiveId::new(at as usize));
             let (start, end) = (order.start_us[at], order.finish_us[at]);
-            let queue = self.queue(self.scratch.lanes[at]);
-            let name = self.name(live.passes[at]);
+            let queue = self.queue(self.scratch.lanes[id]);
+            let name = self.name(live.passes[id]);
             self.line(format!("{name} on {queue} ({:?}), {start:.3} to {end:.3} us", order.why_queue[at]));
         }
     }
@@ -180,7 +184,7 @@ impl Dump<'_> {
     fn merge(&mut self) {
         let schedule = &self.scratch.schedule;
         for physical in &schedule.physical_passes {
-            let passes: Vec<_> = physical.passes.range().map(|at| self.scheduled(at as u32)).collect();
+            let passes: Vec<_> = physical.passes.ids().map(|at| self.scheduled(at)).collect();
             let kind = match (physical.raster, physical.subpasses) {
                 (false, _) => "pass",
                 (true, false) => "render pass",
@@ -197,9 +201,9 @@ impl Dump<'_> {
             let signals = if cut.signals { ", signals" } else { "" };
             self.line(format!("batch {at} on {}{signals}", self.queue(cut.queue)));
             for &physical in &batches.physical_passes[cut.physical_passes.range()] {
-                for at in schedule.physical_passes[physical as usize].passes.range() {
-                    self.line(format!("  {}", self.scheduled(at as u32)));
-                    for which in clocks.of_scheduled[at].range() {
+                for at in schedule.physical_passes[physical].passes.ids() {
+                    self.line(format!("  {}", self.scheduled(at)));
+                    for which in clocks.of_scheduled[at].ids() {
                         let wait = clocks.waits[which];
                         let (queue, stages) = (self.queue(wait.queue), stages_phrase(wait_stages[which]));
                         self.line(format!("    waits for position {} of {queue} at {stages}", wait.position));
@@ -219,9 +223,9 @@ impl Dump<'_> {
 
     fn alias(&mut self) {
         let transients = &self.scratch.transients;
-        for (at, placement) in transients.placements.iter().enumerate() {
-            let [first, last] = placement.physical_passes;
-            let end = if (last as usize) < self.scratch.schedule.physical_passes.len() {
+        for (at, placement) in transients.placements.iter_ids() {
+            let [first, last] = placement.physical_passes.map(|at| PhysicalId::new(at as usize));
+            let end = if last < self.scratch.schedule.physical_passes.next_id() {
                 self.physical(last)
             } else {
                 Cow::Borrowed("the end")
@@ -229,9 +233,8 @@ impl Dump<'_> {
             let (name, first) = (self.graph.resource_name(placement.memory), self.physical(first));
             let (from, to) = (placement.offset, placement.offset + placement.size);
             self.line(format!("{name} in class {}, bytes {from}..{to}, from {first} to {end}", placement.class));
-            let [start, stop] = [transients.followed_start[at] as usize, transients.followed_start[at + 1] as usize];
-            for &(before, frame_before) in &transients.followed[start..stop] {
-                let before = self.graph.resource_name(transients.placements[before as usize].memory);
+            for &(before, frame_before) in transients.followed(at) {
+                let before = self.graph.resource_name(transients.placements[before].memory);
                 let when = if frame_before { " of the frame before" } else { "" };
                 self.line(format!("  takes over bytes of {before}{when}"));
             }
@@ -243,13 +246,13 @@ impl Dump<'_> {
 
     fn barriers(&mut self) {
         let calls = &self.scratch.hazards.calls;
-        for (at, call) in (0..).zip(&calls.calls) {
+        for (at, call) in calls.calls.iter_ids() {
             let site = match call.site {
                 CallSite::Before(physical) => format!("before {}", self.physical(physical)),
-                CallSite::BatchEnd(batch) => format!("at the end of batch {batch}"),
+                CallSite::BatchEnd(batch) => format!("at the end of batch {}", batch.index()),
                 CallSite::Within(scheduled) => format!("within the render pass, before {}", self.scheduled(scheduled)),
             };
-            self.line(format!("call {at} {site}"));
+            self.line(format!("call {} {site}", at.index()));
             for barrier in calls.barriers.iter().filter(|barrier| barrier.call == at) {
                 self.line(format!("  {}", self.barrier(barrier)));
             }

@@ -9,11 +9,12 @@ use super::{Options, Scratch};
 use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
-use crate::stages::resolve::is_attachment;
+use crate::stages::cull::LiveId;
+use crate::stages::resolve::{declared_of, is_attachment};
 use crate::stages::schedule::{Why, least_bytes, need};
 use crate::stages::transient::Placement;
 use crate::stages::validate::mistakes::{Floor, Worst, out_of_memory};
@@ -174,8 +175,8 @@ impl Scratch {
             placed().filter(|p| p.physical_passes[0] <= at && at <= p.physical_passes[1]).collect();
         alive.sort_by_key(|placement| (Reverse(placement.size), placement.memory));
         let count = alive.len();
-        let passes = self.schedule.physical_passes.get(at as usize).map(|physical| physical.passes.range());
-        let scheduled = passes.and_then(|mut passes| self.schedule.passes.get(passes.next()?));
+        let physical = self.schedule.physical_passes.as_slice().get(at as usize);
+        let scheduled = physical.and_then(|physical| self.schedule.passes.get(physical.passes.first()));
         Worst {
             pass: scheduled.and_then(|scheduled| self.facts.declared_pass(scheduled.pass)),
             bytes: most,
@@ -208,7 +209,7 @@ impl Scratch {
         }
         let mut drawn = IdVec::filled(lazy.is_some(), self.shapes.len());
         for access in &self.facts.accesses {
-            let usage = graph.accesses().get(access.declared as usize).map(|declared| declared.usage);
+            let usage = declared_of(graph, access).map(|declared| declared.usage);
             drawn[self.facts.memory[access.resource]] &= usage.is_some_and(is_attachment);
         }
         let placed = |memory: &ResourceId| {
@@ -218,7 +219,7 @@ impl Scratch {
         let counts: Vec<bool> = memories.iter().map(placed).collect();
         let need = need(&self.weights.view(input), &counts)?;
         let name = |pass: u32| {
-            let id = self.live.passes[pass as usize];
+            let id = self.live.passes[LiveId::new(pass as usize)];
             self.facts.declared_pass(id).map_or("an inserted pass", |pass| graph.pass_name(pass))
         };
         let mut alive: Vec<(String, u64, String)> = need
@@ -267,7 +268,7 @@ impl Scratch {
     /// Lets bytes that any physical pass frees be taken over by the next physical pass of its queue, for a barrier call
     /// there.
     fn cut_everywhere(&mut self) {
-        let all = vec![true; self.schedule.physical_passes.len()];
+        let all = IdVec::filled(true, self.schedule.physical_passes.len());
         self.schedule.cut_intervals_before(&all, &mut self.intervals);
     }
 }

@@ -8,7 +8,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::id::Id;
 use crate::profile::Profile;
-use crate::stages::cull::cull;
+use crate::stages::cull::{LiveId, cull};
 use crate::stages::depend::depend;
 use crate::stages::describe::name_of;
 use crate::stages::schedule::{BoxKind, BoxTree};
@@ -53,7 +53,8 @@ impl Orders {
             memory: MemoryBudget::default(),
         });
         let memories = |pass: u32| {
-            let accesses = facts.accesses[facts.passes[live.passes[pass as usize]].accesses.range()].iter();
+            let accesses =
+                facts.accesses[facts.passes[live.passes[LiveId::new(pass as usize)]].accesses.range()].iter();
             accesses.map(|access| facts.memory[access.resource])
         };
         let through = |pass: u32, earlier: u32| {

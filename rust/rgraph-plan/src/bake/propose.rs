@@ -7,6 +7,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::stages::describe::name_of;
+use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::{HOST, Policy};
 
 /// The passes to be ordered, as the scheduler sees them.
@@ -129,7 +130,7 @@ pub(super) fn bake_proposal(
 pub(super) fn problem(graph: &Graph, profile: &Profile, scratch: &Scratch, plan: &Plan) -> Problem {
     let flat = flat(graph);
     let (_, instance) = scratch.instance_of(&flat, profile, crate::budget::MemoryBudget::default());
-    let pass = |(at, &id): (usize, &_)| ProblemPass {
+    let pass = |(at, &id): (usize, &ResolvedPassId)| ProblemPass {
         name: name_of(&flat, scratch.facts.passes[id].origin),
         weight_us: f64::from(instance.weight_us[at]),
         size: f64::from(instance.size[at]),

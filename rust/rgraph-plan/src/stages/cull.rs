@@ -10,15 +10,20 @@ use crate::plan::Culled;
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::{Facts, Origin, ResolvedPassId};
 
+crate::id! {
+    /// A live pass: its position among them in serial order.
+    pub struct LiveId;
+}
+
 /// What is needed and what is not.
 #[derive(Default, Debug)]
 pub struct Live {
     /// By pass: whether it runs.
     pub needed: IdVec<ResolvedPassId, bool>,
     /// Passes that run, in serial order.
-    pub passes: Vec<ResolvedPassId>,
+    pub passes: IdVec<LiveId, ResolvedPassId>,
     /// By pass that runs: a representative of its part of the graph.
-    pub part: IdVec<ResolvedPassId, u32>,
+    pub part: IdVec<ResolvedPassId, ResolvedPassId>,
     stack: Vec<ResolvedPassId>,
     owner: IdVec<ResourceId, Option<ResolvedPassId>>,
     written: IdVec<ResourceId, bool>,
@@ -41,7 +46,7 @@ pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
         }
     }
     let mut need_writers = |memory: ResourceId, stack: &mut Vec<ResolvedPassId>| {
-        for writer in facts.final_writer[facts.subresources.of(memory).range()].iter().flatten() {
+        for writer in facts.final_writer.slice(facts.subresources.of(memory)).iter().flatten() {
             need(*writer, stack);
         }
     };
@@ -67,15 +72,15 @@ pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
         for &subresource in &facts.entry_reads[pass.entry_reads.range()] {
             // The same part of what is remembered: families are cut alike.
             let memory = facts.subresources.get(subresource).memory;
-            let within = subresource - facts.subresources.of(memory).start;
-            let made_by = facts.subresources.of(facts.family[memory]).start + within;
-            if let Some(writer) = facts.final_writer[made_by as usize] {
+            let within = subresource.index() - facts.subresources.of(memory).first().index();
+            let remembered = facts.final_writer.slice(facts.subresources.of(facts.family[memory]));
+            if let Some(writer) = remembered[within] {
                 need(writer, stack);
             }
         }
     }
     live.passes.clear();
-    live.passes.extend(facts.passes.ids().filter(|&id| live.needed[id]));
+    live.passes.as_vec_mut().extend(facts.passes.ids().filter(|&id| live.needed[id]));
     live.find_parts(facts);
 }
 
@@ -86,7 +91,7 @@ impl Live {
         self.written.refill(false, memories);
         self.owner.refill(None, memories);
         self.part.clear();
-        self.part.as_vec_mut().extend(0..facts.passes.len() as u32);
+        self.part.as_vec_mut().extend(facts.passes.ids());
         for &id in &self.passes {
             for access in &facts.accesses[facts.passes[id].accesses.range()] {
                 let family = facts.family[facts.memory[access.resource]];
@@ -111,7 +116,7 @@ impl Live {
             }
         }
         for &id in &self.passes {
-            let root = find(&mut self.part, id.index() as u32);
+            let root = find(&mut self.part, id);
             self.part[id] = root;
         }
     }
@@ -149,19 +154,17 @@ impl Live {
     }
 }
 
-fn find(part: &mut IdVec<ResolvedPassId, u32>, mut at: u32) -> u32 {
-    while part[ResolvedPassId::new(at as usize)] != at {
-        let up = part[ResolvedPassId::new(at as usize)];
-        let higher = part[ResolvedPassId::new(up as usize)];
-        part[ResolvedPassId::new(at as usize)] = higher;
+fn find(part: &mut IdVec<ResolvedPassId, ResolvedPassId>, mut at: ResolvedPassId) -> ResolvedPassId {
+    while part[at] != at {
+        let higher = part[part[at]];
+        part[at] = higher;
         at = higher;
     }
     at
 }
 
 /// The lower pass becomes the representative, so that parts are named by their first pass.
-fn join(part: &mut IdVec<ResolvedPassId, u32>, a: ResolvedPassId, b: ResolvedPassId) {
-    let (a, b) = (find(part, a.index() as u32), find(part, b.index() as u32));
-    let (low, high) = (a.min(b), a.max(b));
-    part[ResolvedPassId::new(high as usize)] = low;
+fn join(part: &mut IdVec<ResolvedPassId, ResolvedPassId>, a: ResolvedPassId, b: ResolvedPassId) {
+    let (a, b) = (find(part, a), find(part, b));
+    part[a.max(b)] = a.min(b);
 }

@@ -1,7 +1,7 @@
 //! Which live passes must come before which: per subresource the hazards of the serial order, and what `after` says.
 
-use crate::id::IdVec;
-use crate::stages::cull::Live;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::{Live, LiveId};
 use crate::stages::resolve::hazards::Hazards;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{Facts, ResolvedPassId};
@@ -13,59 +13,66 @@ pub struct Dependencies {
     /// Both directions.
     pub deps: Deps,
     /// Position of each live pass.
-    pub index: IdVec<ResolvedPassId, u32>,
+    pub index: IdVec<ResolvedPassId, Option<LiveId>>,
     hazards: Hazards,
-    earlier: Vec<u32>,
+    earlier: Vec<LiveId>,
     /// What `after` says of live passes, `(later, earlier)`, sorted.
-    pub after: Vec<(u32, u32)>,
-    seen: Vec<u32>,
+    pub after: Vec<(LiveId, LiveId)>,
+    seen: IdVec<LiveId, Option<LiveId>>,
 }
 
 /// Finds the dependencies. O(accesses + subresources accessed + dependencies).
 pub fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
     let Dependencies { deps, index, hazards, earlier, after, seen } = out;
-    index.refill(u32::MAX, facts.passes.len());
-    for (at, &id) in live.passes.iter().enumerate() {
-        index[id] = at as u32;
+    index.refill(None, facts.passes.len());
+    for (at, &id) in live.passes.iter_ids() {
+        index[id] = Some(at);
     }
     after.clear();
-    after.extend(
-        facts
-            .after
-            .iter()
-            .filter(|(later, earlier)| live.needed[*later] && live.needed[*earlier])
-            .map(|(later, earlier)| (index[*later], index[*earlier])),
-    );
+    after.extend(facts.after.iter().filter_map(|(later, earlier)| index[*later].zip(index[*earlier])));
     after.sort_unstable();
     hazards.clear(facts.subresources.count());
-    seen.clear();
-    seen.resize(live.passes.len(), u32::MAX);
+    seen.refill(None, live.passes.len());
     deps.preds.clear();
     let mut ordered = after.iter().peekable();
-    for (at, &id) in live.passes.iter().enumerate() {
+    for (at, &id) in live.passes.iter_ids() {
         crate::cancel::poll();
-        let at = at as u32;
         earlier.clear();
         for access in &facts.accesses[facts.passes[id].accesses.range()] {
             let exclusive = access.effect != Effect::Read;
-            for subresource in access.subresources() {
+            for subresource in access.subresources.ids() {
                 hazards.access(subresource, id, exclusive, access.group, |from| {
-                    let from = index[from];
-                    if std::mem::replace(&mut seen[from as usize], at) != at {
+                    let from = index[from].expect("live passes were fed alone");
+                    if seen[from].replace(at) != Some(at) {
                         earlier.push(from);
                     }
                 });
             }
         }
         while let Some(&(_, from)) = ordered.next_if(|(later, _)| *later == at) {
-            if std::mem::replace(&mut seen[from as usize], at) != at {
+            if seen[from].replace(at) != Some(at) {
                 earlier.push(from);
             }
         }
         for &from in earlier.iter() {
-            deps.preds.push(from);
+            deps.preds.push(from.index() as u32);
         }
         deps.preds.end_row();
     }
     deps.complete();
+}
+
+impl Dependencies {
+    /// The live passes that a live pass must follow.
+    pub fn before(&self, live: LiveId) -> impl Iterator<Item = LiveId> + '_ {
+        self.deps.preds.row(live.index()).iter().map(|&earlier| LiveId::new(earlier as usize))
+    }
+
+    /// The live pass that a pass of the schedule is.
+    ///
+    /// # Panics
+    /// If it is culled.
+    pub fn live(&self, pass: ResolvedPassId) -> LiveId {
+        self.index[pass].expect("the schedule holds live passes")
+    }
 }

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::graph::{Graph, PassId};
-use crate::id::{Id, Span};
+use crate::id::{Id, IdVec, Span};
 use crate::plan::{
     Heap, HeapId, PassWhy, Placement, Plan, PlanAccess, PlanLife, PlanPass, PlanPassId, PlanResource, QueueId, Subgraph,
 };
@@ -12,16 +12,16 @@ use crate::resource::{Life, ResourceId};
 use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
 use crate::stages::merge;
-use crate::stages::resolve::Origin;
+use crate::stages::resolve::{Origin, ResolvedPassId};
 use crate::stages::schedule::Order;
-use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroups};
+use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::transient::Transients;
 use crate::stages::weigh::queue_why;
 
 /// Memory that describing reuses.
 #[derive(Default, Debug)]
 pub struct Scratch {
-    part_at: Vec<u32>,
+    part_at: IdVec<ResolvedPassId, Option<u32>>,
     counts: Vec<u32>,
     /// Part, turn and resource of each root.
     rooted: Vec<(u32, u32, ResourceId)>,
@@ -56,10 +56,11 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
     plan.passes.clear();
     plan.pass_accesses.clear();
     plan.pass_names.copy_from(graph.pass_names());
-    for (at, scheduled) in schedule.passes.iter().enumerate() {
+    for (at, scheduled) in schedule.passes.iter_ids() {
         crate::cancel::poll();
-        let index = input.deps.index[scheduled.pass] as usize;
-        let latest = input.deps.deps.preds.row(index).iter().map(|&p| input.merged.final_position(p)).max();
+        let live = input.deps.live(scheduled.pass);
+        let latest = input.deps.before(live).map(|earlier| input.merged.final_position(earlier)).max();
+        let index = live.index();
         let start = plan.pass_accesses.len();
         let (name, declared, owner) = match facts.passes[scheduled.pass].origin {
             Origin::Declared(planned) => (planned.index(), Some(planned.index() as u32), None),
@@ -83,7 +84,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             accesses: Span::new(start, plan.pass_accesses.len()),
             why: PassWhy {
                 queue: queue_why(input.profile, facts, scheduled.pass, chosen),
-                after: latest.map(|at| PlanPassId::new(at as usize)),
+                after: latest,
                 start_us: begin,
                 duration_us: if rounded { alone } else { end - begin },
             },
@@ -118,10 +119,10 @@ pub fn name_of(graph: &Graph, origin: Origin) -> String {
     }
 }
 
-fn insert_accesses(input: Input<'_>, at: usize, plan: &mut Plan) {
+fn insert_accesses(input: Input<'_>, at: PlanPassId, plan: &mut Plan) {
     for access in input.frame.accesses(at) {
-        for subresource in access.subresources() {
-            let part = input.frame.facts.subresources.get(subresource as u32);
+        for subresource in access.subresources.ids() {
+            let part = input.frame.facts.subresources.get(subresource);
             let declared_access = PlanAccess {
                 resource: access.resource,
                 stages: access.stages,
@@ -172,18 +173,17 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             transient_attachment: input.transients.is_transient_attachment(memory),
         });
     }
-    for at in 0..schedule.passes.len() {
-        let here = PlanPassId::new(at);
-        for access in input.frame.accesses(at) {
+    for here in schedule.passes.ids() {
+        for access in input.frame.accesses(here) {
             let lifetime = &mut plan.resources[access.resource].lifetime;
             *lifetime = Some([lifetime.map_or(here, |[first, _]| first), here]);
         }
     }
     extend_names(input, plan);
     scratch.aliases.clear();
-    for (at, placement) in input.transients.placements.iter().enumerate() {
-        for &(before, previous_run) in input.transients.followed(at as u32) {
-            let other = input.transients.placements[before as usize].memory;
+    for (at, placement) in input.transients.placements.iter_ids() {
+        for &(before, previous_run) in input.transients.followed(at) {
+            let other = input.transients.placements[before].memory;
             if !previous_run && other != placement.memory {
                 scratch.aliases.extend([(placement.memory, other), (other, placement.memory)]);
             }
@@ -210,10 +210,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         let lifetime = &mut plan.resources[resource].lifetime;
         *lifetime = Some(lifetime.map_or([here; 2], |[first, last]| [first.min(here), last.max(here)]));
     };
-    let position = |pass: PassId| {
-        let live = input.deps.index[facts.pass_of[pass]];
-        (live != u32::MAX).then(|| PlanPassId::new(input.merged.final_position(live) as usize))
-    };
+    let position = |pass: PassId| input.deps.index[facts.pass_of[pass]].map(|live| input.merged.final_position(live));
     let mut stand_ins = Vec::new();
     for access in graph.accesses() {
         let Some(here) = position(access.pass) else { continue };
@@ -261,11 +258,11 @@ pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.memory.without_aliasing = transients.placements.iter().map(|placement| placement.size).sum();
     plan.memory.placements.clear();
     for (id, &memory) in facts.memory.iter_ids() {
-        let index = transients.index[memory];
-        if index == NONE || id != memory && plan.resources[id].lifetime.is_none() {
+        let Some(index) = transients.index[memory] else { continue };
+        if id != memory && plan.resources[id].lifetime.is_none() {
             continue;
         }
-        let placement = &transients.placements[index as usize];
+        let placement = &transients.placements[index];
         let heap = HeapId::new(scratch.heap_of[placement.class as usize] as usize);
         plan.memory.placements.push(Placement { resource: id, heap, offset: placement.offset, size: placement.size });
     }
@@ -275,20 +272,18 @@ pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { graph, facts, schedule, .. } = input.frame;
     plan.subgraphs.clear();
-    scratch.part_at.clear();
-    scratch.part_at.resize(facts.passes.len(), NONE);
+    scratch.part_at.refill(None, facts.passes.len());
     scratch.counts.clear();
-    for (at, scheduled) in schedule.passes.iter().enumerate() {
-        let part = &mut scratch.part_at[live.part[scheduled.pass] as usize];
-        if *part == NONE {
-            *part = plan.subgraphs.len() as u32;
+    for (at, scheduled) in schedule.passes.iter_ids() {
+        let part = *scratch.part_at[live.part[scheduled.pass]].get_or_insert_with(|| {
             plan.subgraphs.push(Subgraph { key: 0, passes: Span::default(), roots: Span::default() });
             scratch.counts.push(0);
-        }
-        scratch.counts[*part as usize] += 1;
-        let name = plan.pass_name(PlanPassId::new(at));
-        let key = xxh3_64_with_seed(name.as_bytes(), plan.subgraphs[*part as usize].key);
-        plan.subgraphs[*part as usize].key = key;
+            plan.subgraphs.len() as u32 - 1
+        });
+        scratch.counts[part as usize] += 1;
+        let name = plan.pass_name(at);
+        let key = xxh3_64_with_seed(name.as_bytes(), plan.subgraphs[part as usize].key);
+        plan.subgraphs[part as usize].key = key;
     }
     let mut start = 0;
     for (subgraph, count) in plan.subgraphs.iter_mut().zip(&scratch.counts) {
@@ -297,10 +292,10 @@ pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mu
     }
     plan.subgraph_passes.clear();
     plan.subgraph_passes.resize(start as usize, PlanPassId::new(0));
-    for (at, scheduled) in schedule.passes.iter().enumerate() {
-        let part = scratch.part_at[live.part[scheduled.pass] as usize];
+    for (at, scheduled) in schedule.passes.iter_ids() {
+        let part = scratch.part_at[live.part[scheduled.pass]].expect("every live pass is in a part");
         let passes = &mut plan.subgraphs[part as usize].passes;
-        plan.subgraph_passes[passes.end as usize] = PlanPassId::new(at);
+        plan.subgraph_passes[passes.end as usize] = at;
         passes.end += 1;
     }
     plan.subgraph_roots.clear();
@@ -308,9 +303,10 @@ pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mu
     let imported = graph.resources().iter_ids().filter(|(_, r)| matches!(r.life, Life::Imported(_))).map(|(id, _)| id);
     for root in graph.roots().iter().copied().chain(imported.filter(|&id| !graph.is_root(id))) {
         let span = facts.subresources.of(facts.memory[root]);
-        let writer = facts.final_writer[span.range()].iter().flatten().find(|&&writer| live.needed[writer]);
+        let writer = facts.final_writer.slice(span).iter().flatten().find(|&&writer| live.needed[writer]);
         if let Some(&writer) = writer {
-            scratch.rooted.push((scratch.part_at[live.part[writer] as usize], scratch.rooted.len() as u32, root));
+            let part = scratch.part_at[live.part[writer]].expect("a needed writer is live");
+            scratch.rooted.push((part, scratch.rooted.len() as u32, root));
         }
     }
     scratch.rooted.sort_unstable();

@@ -4,11 +4,13 @@
 //! Cuts are found greedily from the left, which makes them fewest for a given cap. One queue only. O(accesses).
 
 use crate::budget::MemoryBudget;
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::resource::{Life, ResourceId};
+use crate::stages::cull::LiveId;
 use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::model::placeable;
 use crate::stages::synchronize::read_group::Frame;
+use crate::stages::synchronize::schedule::PhysicalId;
 
 /// Memory that cutting intervals reuses.
 #[derive(Default, Debug)]
@@ -18,7 +20,7 @@ pub struct IntervalCuts {
     /// Bytes that begin and end at each physical pass.
     begin: Vec<u64>,
     end: Vec<u64>,
-    cuts: Vec<u32>,
+    cuts: Vec<PhysicalId>,
     /// Most bytes that a physical pass needs: no cut goes below.
     physical_passes: u64,
     /// Most bytes that the budget allows, on one queue.
@@ -32,10 +34,10 @@ impl IntervalCuts {
     pub fn cuts(
         &mut self,
         frame: Frame<'_>,
-        live: &[ResolvedPassId],
+        live: &IdVec<LiveId, ResolvedPassId>,
         memory: MemoryBudget,
         heap: Option<u64>,
-    ) -> &[u32] {
+    ) -> &[PhysicalId] {
         self.cuts.clear();
         self.budget = u64::MAX;
         if frame.schedule.passes.iter().any(|scheduled| scheduled.queue != 0)
@@ -43,13 +45,14 @@ impl IntervalCuts {
         {
             return &self.cuts;
         }
-        let accessed = |at: usize| frame.facts.accesses[frame.facts.passes[live[at]].accesses.range()].iter();
+        let accessed =
+            |at: usize| frame.facts.accesses[frame.facts.passes[live.as_slice()[at]].accesses.range()].iter();
         self.collect(frame, live.len(), |at| accessed(at).map(|access| access.resource));
         let cap = memory.cap(self.peak_of_physical_passes(), heap);
         self.budget = cap;
         let passes = &frame.schedule.passes;
         self.collect(frame, frame.schedule.physical_passes.len(), |physical| {
-            let all = frame.schedule.physical_passes[physical].passes.range();
+            let all = frame.schedule.physical_passes.as_slice()[physical].passes.ids();
             all.flat_map(move |scheduled| {
                 let pass = &frame.facts.passes[passes[scheduled].pass];
                 frame.facts.accesses[pass.accesses.range()].iter().map(|access| access.resource)
@@ -61,7 +64,7 @@ impl IntervalCuts {
 
     /// The fewest cuts that keep every interval below `cap`, or below what the physical passes themselves need if that
     /// is more. After [`cuts`](Self::cuts) for the same frame.
-    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[u32] {
+    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[PhysicalId] {
         self.reached = self.cut(frame, cap.max(self.physical_passes));
         &self.cuts
     }
@@ -115,11 +118,12 @@ impl IntervalCuts {
     fn cut(&mut self, frame: Frame<'_>, cap: u64) -> u64 {
         self.cuts.clear();
         let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, 0);
-        for (at, physical) in frame.schedule.physical_passes.iter().enumerate() {
+        for (id, physical) in frame.schedule.physical_passes.iter_ids() {
+            let at = id.index();
             let over = freed > 0 && live + self.begin[at] > cap;
             if physical.interval != interval || over {
                 if physical.interval == interval {
-                    self.cuts.push(at as u32);
+                    self.cuts.push(id);
                 }
                 live -= freed;
                 freed = 0;

@@ -6,35 +6,44 @@
 
 use crate::access::{Accesses, Aspects, Layout, Load, Stages, Usage};
 use crate::graph::Graph;
-use crate::id::{Id, IdVec, Span};
+use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
+use crate::stages::cull::LiveId;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, ResolvedAccess, ResolvedAttachment, ResolvedPassId, part_of};
+use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::resolve::{
+    Facts, ResolvedAccess, ResolvedAttachment, ResolvedPassId, declared, declared_of, part_of,
+};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::synchronize::schedule::{PhysicalPass, Schedule, ScheduledPass};
+
+crate::id! {
+    /// Passes that become one physical pass.
+    struct GroupId;
+}
 
 /// Memory that merging reuses.
 #[derive(Default, Debug)]
 pub struct Scratch {
-    group_of: Vec<u32>,
-    groups: Vec<Group>,
-    open: Vec<Option<u32>>,
-    next: Vec<u32>,
-    at: Vec<u32>,
+    group_of: IdVec<LiveId, Option<GroupId>>,
+    groups: IdVec<GroupId, Group>,
+    open: Vec<Option<GroupId>>,
+    next: IdVec<LiveId, Option<LiveId>>,
+    at: IdVec<LiveId, u32>,
     used: IdVec<ResourceId, GroupUse>,
     /// By subresource: how the last group attached it that did.
-    attached: Vec<Attached>,
+    attached: IdVec<SubresourceId, Attached>,
     previous: Vec<Option<u32>>,
-    pairs: Vec<(u32, u32, UnmergedWhy)>,
-    final_at: Vec<u32>,
+    pairs: Vec<(LiveId, LiveId, UnmergedWhy)>,
+    final_at: IdVec<LiveId, PlanPassId>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    first: u32,
-    last: u32,
+    first: LiveId,
+    last: LiveId,
     queue: u8,
     area: Option<Area>,
     depth: Option<ResolvedAttachment>,
@@ -52,7 +61,7 @@ struct Group {
 /// How a group attaches a subresource.
 #[derive(Clone, Copy, Debug)]
 struct Attached {
-    group: u32,
+    group: Option<GroupId>,
     layout: Layout,
     /// Layers of the attachment that the subresource is part of.
     layers: [u32; 2],
@@ -68,7 +77,7 @@ struct Area {
 /// How a group uses a memory.
 #[derive(Clone, Copy, Debug)]
 struct GroupUse {
-    group: u32,
+    group: Option<GroupId>,
     attachment: bool,
     color: bool,
     writes: bool,
@@ -88,13 +97,13 @@ pub struct Input<'a> {
     /// Its facts.
     pub facts: &'a Facts,
     /// Live passes.
-    pub live: &'a [ResolvedPassId],
+    pub live: &'a IdVec<LiveId, ResolvedPassId>,
     /// Their dependencies.
     pub deps: &'a Dependencies,
     /// Their linear order.
-    pub order: &'a [u32],
+    pub order: &'a [LiveId],
     /// Their queues.
-    pub queue: &'a [u8],
+    pub queue: &'a IdVec<LiveId, u8>,
     /// GPU queues.
     pub queues: usize,
     /// Whether passes are merged at all.
@@ -108,8 +117,8 @@ pub fn merge(input: Input<'_>, scratch: &mut Scratch, schedule: &mut Schedule, u
     scratch.lay_out(input, schedule);
     unmerged.clear();
     unmerged.extend(scratch.pairs.iter().map(|&(first, second, reason)| Unmerged {
-        first: PlanPassId::new(scratch.final_at[first as usize] as usize),
-        second: PlanPassId::new(scratch.final_at[second as usize] as usize),
+        first: scratch.final_at[first],
+        second: scratch.final_at[second],
         reason,
     }));
     unmerged.sort_unstable_by_key(|pair| (pair.first, pair.second));
@@ -121,28 +130,24 @@ impl Scratch {
         let count = input.order.len();
         self.groups.clear();
         self.pairs.clear();
-        self.group_of.clear();
-        self.group_of.resize(count, 0);
-        self.next.clear();
-        self.next.resize(count, u32::MAX);
-        self.at.clear();
-        self.at.resize(count, 0);
+        self.group_of.refill(None, count);
+        self.next.refill(None, count);
+        self.at.refill(0, count);
         for (at, &pass) in input.order.iter().enumerate() {
             crate::cancel::poll();
-            self.at[pass as usize] = at as u32;
+            self.at[pass] = at as u32;
         }
         self.open.clear();
         self.open.resize(lanes, None);
         self.previous.clear();
         self.previous.resize(lanes, None);
-        let blank = GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: None };
+        let blank = GroupUse { group: None, attachment: false, color: false, writes: false, layout: None };
         self.used.refill(blank, input.shapes.len());
-        self.attached.clear();
-        let nowhere = Attached { group: u32::MAX, layout: Layout::Undefined, layers: [0, 0] };
-        self.attached.resize(input.facts.subresources.count(), nowhere);
+        let nowhere = Attached { group: None, layout: Layout::Undefined, layers: [0, 0] };
+        self.attached.refill(nowhere, input.facts.subresources.count());
         for &live in input.order {
-            let lane = usize::from(input.queue[live as usize]);
-            let pass = &input.facts.passes[input.live[live as usize]];
+            let lane = usize::from(input.queue[live]);
+            let pass = &input.facts.passes[input.live[live]];
             if !pass.raster {
                 self.new_group(input, live, None);
                 self.open[lane] = None;
@@ -155,7 +160,7 @@ impl Scratch {
                 Some((group, None)) => self.add(input, group, live),
                 _ => {
                     if let Some((group, Some(reason))) = into {
-                        self.pairs.push((self.groups[group as usize].last, live, reason));
+                        self.pairs.push((self.groups[group].last, live, reason));
                     }
                     let group = self.new_group(input, live, area);
                     self.add_uses(input, group, live);
@@ -165,11 +170,10 @@ impl Scratch {
         }
     }
 
-    fn new_group(&mut self, input: Input<'_>, live: u32, area: Option<Area>) -> u32 {
-        let group = self.groups.len() as u32;
-        let queue = input.queue[live as usize];
+    fn new_group(&mut self, input: Input<'_>, live: LiveId, area: Option<Area>) -> GroupId {
+        let queue = input.queue[live];
         let foreign = self.foreign(input, live);
-        self.groups.push(Group {
+        let group = self.groups.push(Group {
             first: live,
             last: live,
             queue,
@@ -182,51 +186,57 @@ impl Scratch {
             foreign,
             subpasses: false,
         });
-        self.group_of[live as usize] = group;
+        self.group_of[live] = Some(group);
         group
     }
 
     /// One past the linear position of the latest dependency on another queue.
-    fn foreign(&self, input: Input<'_>, live: u32) -> u32 {
-        let queue = input.queue[live as usize];
-        let preds = input.deps.deps.preds.row(live as usize).iter();
-        preds.filter(|&&p| input.queue[p as usize] != queue).map(|&p| self.at[p as usize] + 1).max().unwrap_or(0)
+    fn foreign(&self, input: Input<'_>, live: LiveId) -> u32 {
+        let queue = input.queue[live];
+        let before = input.deps.before(live).filter(|&earlier| input.queue[earlier] != queue);
+        before.map(|earlier| self.at[earlier] + 1).max().unwrap_or(0)
     }
 
-    fn add(&mut self, input: Input<'_>, group: u32, live: u32) {
-        let last = std::mem::replace(&mut self.groups[group as usize].last, live);
-        self.next[last as usize] = live;
-        self.group_of[live as usize] = group;
+    fn add(&mut self, input: Input<'_>, group: GroupId, live: LiveId) {
+        let last = std::mem::replace(&mut self.groups[group].last, live);
+        self.next[last] = Some(live);
+        self.group_of[live] = Some(group);
         self.add_uses(input, group, live);
     }
 
-    fn add_uses(&mut self, input: Input<'_>, group: u32, live: u32) {
-        let pass = &input.facts.passes[input.live[live as usize]];
+    fn add_uses(&mut self, input: Input<'_>, group: GroupId, live: LiveId) {
+        let pass = &input.facts.passes[input.live[live]];
         for access in &input.facts.accesses[pass.accesses.range()] {
             let used = &mut self.used[input.facts.memory[access.resource]];
-            if used.group != group {
-                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: Some(access.layout) };
+            if used.group != Some(group) {
+                *used = GroupUse {
+                    group: Some(group),
+                    attachment: true,
+                    color: false,
+                    writes: false,
+                    layout: Some(access.layout),
+                };
             }
             used.layout = used.layout.filter(|layout| *layout == access.layout);
             used.attachment &= is_local(access);
             // What is read in place and sampled as well is read in place all the same.
-            self.groups[group as usize].subpasses |= access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ);
+            self.groups[group].subpasses |= access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ);
             if is_local(access) {
                 // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
                 // image (Vulkan 1.3, "Rasterization Order"); an input attachment is read outside of it.
                 let mut apart = false;
-                let now = Attached { group, layout: access.layout, layers: layers_of(input, access) };
-                for attached in &mut self.attached[access.subresources()] {
-                    apart |= attached.group == group && attached.layout != access.layout;
+                let now = Attached { group: Some(group), layout: access.layout, layers: layers_of(input, access) };
+                for attached in self.attached.slice_mut(access.subresources) {
+                    apart |= attached.group == Some(group) && attached.layout != access.layout;
                     *attached = now;
                 }
-                self.groups[group as usize].subpasses |= apart;
+                self.groups[group].subpasses |= apart;
             }
             used.writes |= access.effect.writes();
         }
         for attachment in &input.facts.attachments[pass.attachments.range()] {
             let used = &mut self.used[input.facts.memory[attachment.resource]];
-            let g = &mut self.groups[group as usize];
+            let g = &mut self.groups[group];
             match attachment.usage {
                 Usage::ColorAttachment if !std::mem::replace(&mut used.color, true) => g.colors += 1,
                 Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
@@ -237,19 +247,19 @@ impl Scratch {
             }
         }
         let lone = lone_aspect_of(input, live);
-        let g = &mut self.groups[group as usize];
+        let g = &mut self.groups[group];
         g.lone = g.lone.or(lone);
         if pass.conditional.is_some() {
-            self.groups[group as usize].closed = Some(UnmergedWhy::Conditional);
+            self.groups[group].closed = Some(UnmergedWhy::Conditional);
         } else if let Some(resource) = used_outside(input, live) {
-            self.groups[group as usize].closed = Some(UnmergedWhy::NotLocal(resource));
+            self.groups[group].closed = Some(UnmergedWhy::NotLocal(resource));
         }
     }
 
     /// Why a raster pass cannot join a render pass; `None` if it can.
-    fn refusal(&self, input: Input<'_>, group: u32, live: u32, area: Option<Area>) -> Option<UnmergedWhy> {
-        let g = &self.groups[group as usize];
-        let pass = &input.facts.passes[input.live[live as usize]];
+    fn refusal(&self, input: Input<'_>, group: GroupId, live: LiveId, area: Option<Area>) -> Option<UnmergedWhy> {
+        let g = &self.groups[group];
+        let pass = &input.facts.passes[input.live[live]];
         if let Some(reason) = g.closed {
             return Some(reason);
         }
@@ -266,7 +276,7 @@ impl Scratch {
         for attachment in &input.facts.attachments[pass.attachments.range()] {
             let memory = input.facts.memory[attachment.resource];
             let used = &self.used[memory];
-            let known = used.group == group;
+            let known = used.group == Some(group);
             shared |= known && used.attachment;
             if known && (attachment.load != Load::Load || attachment.stencil_load != Load::Load) && writes(attachment) {
                 return Some(UnmergedWhy::Reloaded(attachment.resource));
@@ -293,7 +303,9 @@ impl Scratch {
         for access in &input.facts.accesses[pass.accesses.range()] {
             let used = &self.used[input.facts.memory[access.resource]];
             // Layouts of what is no attachment cannot change within a render pass.
-            if used.group != group || !(used.writes || access.effect.writes() || used.layout != Some(access.layout)) {
+            if used.group != Some(group)
+                || !(used.writes || access.effect.writes() || used.layout != Some(access.layout))
+            {
                 continue;
             }
             if !used.attachment || !is_local(access) || g.resolves.is_some() {
@@ -314,7 +326,7 @@ impl Scratch {
         }
         let after = &input.deps.after[input.deps.after.partition_point(|(later, _)| *later < live)..];
         let mut of_this = after.iter().take_while(|(later, _)| *later == live);
-        if of_this.any(|&(_, earlier)| self.group_of[earlier as usize] == group) {
+        if of_this.any(|&(_, earlier)| self.group_of[earlier] == Some(group)) {
             return Some(UnmergedWhy::Ordered);
         }
         (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
@@ -322,12 +334,16 @@ impl Scratch {
 
     /// An image of which a pass attaches some layers that a group attaches together with others: an image stands among
     /// the attachments of a render pass once, or in parts that do not meet.
-    fn attached_otherwise(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
-        let pass = &input.facts.passes[input.live[live as usize]];
+    fn attached_otherwise(&self, input: Input<'_>, group: GroupId, live: LiveId) -> Option<ResourceId> {
+        let pass = &input.facts.passes[input.live[live]];
         let otherwise = |access: &&ResolvedAccess| {
             let layers = layers_of(input, access);
             is_local(access)
-                && self.attached[access.subresources()].iter().any(|at| at.group == group && at.layers != layers)
+                && self
+                    .attached
+                    .slice(access.subresources)
+                    .iter()
+                    .any(|at| at.group == Some(group) && at.layers != layers)
         };
         input.facts.accesses[pass.accesses.range()].iter().find(otherwise).map(|access| access.resource)
     }
@@ -335,16 +351,18 @@ impl Scratch {
     /// The depth attachment of which a pass of a group or this one attaches one aspect alone, if they have subpasses
     /// together: a subpass takes both aspects (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which
     /// layout it is, nobody would ask.
-    fn lone_aspect(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
-        let g = &self.groups[group as usize];
+    fn lone_aspect(&self, input: Input<'_>, group: GroupId, live: LiveId) -> Option<ResourceId> {
+        let g = &self.groups[group];
         let lone = g.lone.or_else(|| lone_aspect_of(input, live))?;
-        let pass = &input.facts.passes[input.live[live as usize]];
+        let pass = &input.facts.passes[input.live[live]];
         let apart = |access: &ResolvedAccess| {
             access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ)
                 || is_local(access)
-                    && self.attached[access.subresources()]
+                    && self
+                        .attached
+                        .slice(access.subresources)
                         .iter()
-                        .any(|at| at.group == group && at.layout != access.layout)
+                        .any(|at| at.group == Some(group) && at.layout != access.layout)
         };
         let mut accesses = input.facts.accesses[pass.accesses.range()].iter();
         (g.subpasses || accesses.any(apart)).then_some(lone)
@@ -355,32 +373,30 @@ impl Scratch {
         schedule.queues = input.queues;
         schedule.passes.clear();
         schedule.physical_passes.clear();
-        self.final_at.clear();
-        self.final_at.resize(input.order.len(), 0);
+        self.final_at.refill(PlanPassId::new(0), input.order.len());
         let mut positions = [0u32; 33];
         for &live in input.order {
             crate::cancel::poll();
-            let group = &self.groups[self.group_of[live as usize] as usize];
+            let group = &self.groups[self.group_of[live].expect("every live pass is in a group")];
             if group.first != live {
                 continue;
             }
             let start = schedule.passes.len();
-            let mut at = live;
-            while at != u32::MAX {
+            let mut next = Some(live);
+            while let Some(at) = next {
                 let position = &mut positions[usize::from(group.queue)];
                 *position += 1;
-                self.final_at[at as usize] = schedule.passes.len() as u32;
-                schedule.passes.push(ScheduledPass {
-                    pass: input.live[at as usize],
+                self.final_at[at] = schedule.passes.push(ScheduledPass {
+                    pass: input.live[at],
                     queue: group.queue,
                     position: *position,
-                    physical: schedule.physical_passes.len() as u32,
+                    physical: schedule.physical_passes.next_id(),
                 });
-                at = self.next[at as usize];
+                next = self.next[at];
             }
             let raster = group.area.is_some();
             schedule.physical_passes.push(PhysicalPass {
-                passes: Span::new(start, schedule.passes.len()),
+                passes: IdSpan::new(start, schedule.passes.len()),
                 queue: group.queue,
                 raster,
                 subpasses: group.subpasses,
@@ -390,19 +406,19 @@ impl Scratch {
     }
 
     /// Position in the final order of a live pass.
-    pub fn final_position(&self, live: u32) -> u32 {
-        self.final_at[live as usize]
+    pub fn final_position(&self, live: LiveId) -> PlanPassId {
+        self.final_at[live]
     }
 }
 
 /// A resource that a raster pass uses at a stage of commands that cannot stand within a render pass: dispatches,
 /// transfers, builds (Vulkan 1.3, "Render Pass Scope" of each command).
-fn used_outside(input: Input<'_>, live: u32) -> Option<ResourceId> {
+fn used_outside(input: Input<'_>, live: LiveId) -> Option<ResourceId> {
     let outside = Stages::COMPUTE_SHADER
         | Stages::ALL_TRANSFER
         | Stages::ACCELERATION_STRUCTURE_BUILD
         | Stages::RAY_TRACING_SHADER;
-    let pass = &input.facts.passes[input.live[live as usize]];
+    let pass = &input.facts.passes[input.live[live]];
     let accesses = &input.facts.accesses[pass.accesses.range()];
     accesses.iter().find(|access| access.stages.intersects(outside)).map(|access| access.resource)
 }
@@ -423,13 +439,13 @@ fn is_depth(usage: Usage) -> bool {
 
 /// The layers of the access that an access is part of.
 fn layers_of(input: Input<'_>, access: &ResolvedAccess) -> [u32; 2] {
-    let declared = input.graph.accesses().get(access.declared as usize);
-    declared.map_or([0, 0], |access| part_of(input.graph, access, &input.shapes[access.resource]).layers)
+    declared_of(input.graph, access)
+        .map_or([0, 0], |access| part_of(input.graph, access, &input.shapes[access.resource]).layers)
 }
 
 /// The depth image of which a pass attaches one aspect alone.
-fn lone_aspect_of(input: Input<'_>, live: u32) -> Option<ResourceId> {
-    let pass = &input.facts.passes[input.live[live as usize]];
+fn lone_aspect_of(input: Input<'_>, live: LiveId) -> Option<ResourceId> {
+    let pass = &input.facts.passes[input.live[live]];
     let depths = input.facts.attachments[pass.attachments.range()].iter().filter(|one| is_depth(one.usage));
     let resource = depths.clone().next()?.resource;
     let used = depths.fold(Aspects::empty(), |used, one| used | aspects_of(input, one));
@@ -438,7 +454,7 @@ fn lone_aspect_of(input: Input<'_>, live: u32) -> Option<ResourceId> {
 
 /// The aspects that an access attaches.
 fn aspects_of(input: Input<'_>, one: &ResolvedAttachment) -> Aspects {
-    part_of(input.graph, &input.graph.accesses()[one.declared as usize], &input.shapes[one.resource]).aspects
+    part_of(input.graph, declared(input.graph, one.declared), &input.shapes[one.resource]).aspects
 }
 
 fn writes(attachment: &ResolvedAttachment) -> bool {
@@ -446,8 +462,8 @@ fn writes(attachment: &ResolvedAttachment) -> bool {
 }
 
 /// Size, samples and layers that a raster pass renders to.
-fn area(input: Input<'_>, live: u32) -> Option<Area> {
-    let pass = &input.facts.passes[input.live[live as usize]];
+fn area(input: Input<'_>, live: LiveId) -> Option<Area> {
+    let pass = &input.facts.passes[input.live[live]];
     let attachments = &input.facts.attachments[pass.attachments.range()];
     let target = attachments.iter().find(|a| a.usage != Usage::ResolveAttachment).or(attachments.first())?;
     match input.shapes[target.resource].kind {

@@ -5,7 +5,7 @@
 //! Machinery, "Render Graphs" (packets of all passes, merged and sorted by key).
 
 use super::describe::Input;
-use crate::id::{Id, Span};
+use crate::id::Span;
 use crate::plan::{Command, Plan, PlanPassId};
 use crate::stages::resolve::Origin;
 
@@ -15,7 +15,7 @@ pub fn packets(input: Input<'_>, plan: &mut Plan) {
     plan.packet_passes.clear();
     let frame = input.frame;
     let declared = |pass: PlanPassId| {
-        let scheduled = frame.schedule.passes.get(pass.index())?;
+        let scheduled = frame.schedule.passes.get(pass)?;
         match frame.facts.passes[scheduled.pass].origin {
             Origin::Declared(pass) => Some(&frame.graph.passes()[pass]),
             Origin::Mip { .. } | Origin::Blit { .. } => None,

@@ -8,29 +8,30 @@
 use super::describe::Input;
 use crate::access::{Accesses, Usage};
 use crate::graph::PassId;
-use crate::id::{Id, Span};
-use crate::plan::{Command, PassSet, Plan, PlanCopy, PlanPassId};
+use crate::id::{Id, IdVec, Span};
+use crate::plan::{Command, EventId, PassSet, Plan, PlanCopy, PlanPassId};
 use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::Effect;
+use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{Origin, ResolvedAccess};
-
-/// No such placement.
-const NONE: u32 = u32::MAX;
+use crate::stages::transient::PlacementId;
 
 /// Memory that finding sets reuses.
 #[derive(Default, Debug)]
 pub struct Scratch {
     /// By live pass: CPU passes in the longest chain before it; of GPU passes then the like among these.
-    level: Vec<u32>,
+    level: IdVec<PlanPassId, u32>,
     /// By placement: the least level of what comes after all its uses so far, and the one that its bytes begin with.
-    placed: Vec<[u32; 2]>,
+    placed: IdVec<PlacementId, (u32, Option<u32>)>,
     /// Uses of the CPU that are not ordered: subresource, whether it writes, what comes after it.
-    unordered: Vec<(u32, bool, u32)>,
+    unordered: Vec<(SubresourceId, bool, u32)>,
     queues: Vec<Queue>,
     /// By event: the level of what waits for it.
-    events: Vec<u32>,
+    events: IdVec<EventId, u32>,
     counts: Vec<u32>,
     /// Passes and what they copy from.
+    /// Of each declared pass: itself in the plan, if all that it does is to copy.
+    copying: IdVec<PassId, Option<PlanPassId>>,
     sources: Vec<(PassId, ResourceId)>,
     pairs: Vec<PlanCopy>,
 }
@@ -51,14 +52,12 @@ pub fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.sets.clear();
     plan.set_passes.clear();
     let passes = input.frame.schedule.passes.len();
-    scratch.level.clear();
-    scratch.level.resize(passes, 0);
+    scratch.level.refill(0, passes);
     let host = input.frame.schedule.host();
-    let is_host = |at: usize| input.frame.schedule.passes[at].queue == host;
-    if (0..passes).any(is_host) {
+    if input.frame.schedule.passes.iter().any(|scheduled| scheduled.queue == host) {
         scratch.find_on_cpu(input);
         scratch.put(plan, true);
-        scratch.level.fill(0);
+        scratch.level.refill(0, passes);
     }
     scratch.find_on_gpu(plan);
     scratch.put(plan, false);
@@ -68,15 +67,14 @@ pub fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 impl Scratch {
     fn find_on_cpu(&mut self, input: Input<'_>) {
         let (schedule, transients) = (input.frame.schedule, input.transients);
-        self.placed.clear();
-        self.placed.resize(transients.placements.len(), [0, NONE]);
+        self.placed.refill((0, None), transients.placements.len());
         self.unordered.clear();
-        for at in 0..schedule.passes.len() {
+        for at in schedule.passes.ids() {
             crate::cancel::poll();
             let cpu = schedule.passes[at].queue == schedule.host();
-            let behind = |level: u32, of: usize| level + u32::from(schedule.passes[of].queue == schedule.host());
-            let row = input.deps.deps.preds.row(input.deps.index[schedule.passes[at].pass] as usize);
-            let before = row.iter().map(|&live| input.merged.final_position(live) as usize);
+            let behind = |level: u32, of: PlanPassId| level + u32::from(schedule.passes[of].queue == schedule.host());
+            let before = input.deps.before(input.deps.live(schedule.passes[at].pass));
+            let before = before.map(|live| input.merged.final_position(live));
             let mut level = before.map(|of| behind(self.level[of], of)).max().unwrap_or(0);
             for access in input.frame.accesses(at) {
                 level = level.max(self.begins(input, access));
@@ -86,15 +84,14 @@ impl Scratch {
             }
             self.level[at] = level;
             for access in input.frame.accesses(at) {
-                let placement = placement(input, access);
-                if placement != NONE {
-                    let after = &mut self.placed[placement as usize][0];
+                if let Some(placement) = placement(input, access) {
+                    let after = &mut self.placed[placement].0;
                     *after = (*after).max(behind(level, at));
                 }
                 if cpu && access.group != 0 {
                     let writes = access.effect != Effect::Read;
                     self.unordered
-                        .extend(access.subresources().map(|subresource| (subresource as u32, writes, level + 1)));
+                        .extend(access.subresources.ids().map(|subresource| (subresource, writes, level + 1)));
                 }
             }
         }
@@ -102,23 +99,21 @@ impl Scratch {
 
     /// The level of what uses a memory, for the uses of the memories whose bytes it takes over.
     fn begins(&mut self, input: Input<'_>, access: &ResolvedAccess) -> u32 {
-        let placement = placement(input, access);
-        if placement == NONE {
-            return 0;
+        let Some(placement) = placement(input, access) else { return 0 };
+        if let Some(begins) = self.placed[placement].1 {
+            return begins;
         }
-        if self.placed[placement as usize][1] == NONE {
-            let followed = input.transients.followed(placement).iter().filter(|(_, earlier_frame)| !earlier_frame);
-            let begins = followed.map(|(of, _)| self.placed[*of as usize][0]).max().unwrap_or(0);
-            self.placed[placement as usize][1] = begins;
-        }
-        self.placed[placement as usize][1]
+        let followed = input.transients.followed(placement).iter().filter(|(_, earlier_frame)| !earlier_frame);
+        let begins = followed.map(|(of, _)| self.placed[*of].0).max().unwrap_or(0);
+        self.placed[placement].1 = Some(begins);
+        begins
     }
 
     /// Unordered uses commute, but two functions cannot write the same bytes at once.
     fn commutes_behind(&self, access: &ResolvedAccess) -> u32 {
         let writes = access.effect != Effect::Read;
-        let meets = |(subresource, wrote, _): &&(u32, bool, u32)| {
-            (writes || *wrote) && access.subresources().contains(&(*subresource as usize))
+        let meets = |(subresource, wrote, _): &&(SubresourceId, bool, u32)| {
+            (writes || *wrote) && access.subresources.contains(*subresource)
         };
         self.unordered.iter().filter(meets).map(|(.., after)| *after).max().unwrap_or(0)
     }
@@ -145,15 +140,16 @@ impl Scratch {
                 match command {
                     Command::Barriers(barriers) if !barriers.by_region => queue.next = queue.next.max(queue.behind),
                     Command::SetEvent(event, _) => {
-                        self.events.resize(self.events.len().max(event.index() + 1), 0);
-                        self.events[event.index()] = queue.behind.max(queue.next);
+                        let events = self.events.as_vec_mut();
+                        events.resize(events.len().max(event.index() + 1), 0);
+                        self.events[*event] = queue.behind.max(queue.next);
                     }
                     Command::WaitEvents(event, _) => {
-                        let after = self.events.get(event.index()).copied().unwrap_or(0);
+                        let after = self.events.get(*event).copied().unwrap_or(0);
                         queue.next = queue.next.max(after);
                     }
                     Command::Pass { pass, .. } => {
-                        self.level[pass.index()] = queue.next;
+                        self.level[*pass] = queue.next;
                         let own = u32::from(batch.queue.is_some());
                         queue.behind = queue.behind.max(queue.next + own);
                     }
@@ -169,10 +165,10 @@ impl Scratch {
     /// Live passes of one side by level, each set in plan order; levels of no pass are left out.
     fn put(&mut self, plan: &mut Plan, cpu: bool) {
         let counts = &mut self.counts;
-        let ours = |plan: &Plan, at: usize| plan.passes[PlanPassId::new(at)].queue.is_none() == cpu;
+        let ours = |plan: &Plan, at: PlanPassId| plan.passes[at].queue.is_none() == cpu;
         counts.clear();
-        for (at, &level) in self.level.iter().enumerate().filter(|(at, _)| ours(plan, *at)) {
-            debug_assert!(plan.passes[PlanPassId::new(at)].culled.is_none(), "live passes come first");
+        for (at, &level) in self.level.iter_ids().filter(|(at, _)| ours(plan, *at)) {
+            debug_assert!(plan.passes[at].culled.is_none(), "live passes come first");
             counts.resize(counts.len().max(level as usize + 1), 0);
             counts[level as usize] += 1;
         }
@@ -186,37 +182,35 @@ impl Scratch {
             start = passes.end as usize;
         }
         plan.set_passes.resize(start, PlanPassId::new(0));
-        for (at, &level) in self.level.iter().enumerate() {
+        for (at, &level) in self.level.iter_ids() {
             if ours(plan, at) {
-                plan.set_passes[counts[level as usize] as usize] = PlanPassId::new(at);
+                plan.set_passes[counts[level as usize] as usize] = at;
                 counts[level as usize] += 1;
             }
         }
     }
 }
 
-fn placement(input: Input<'_>, access: &ResolvedAccess) -> u32 {
+fn placement(input: Input<'_>, access: &ResolvedAccess) -> Option<PlacementId> {
     let memory = input.frame.facts.memory[access.resource];
-    input.transients.index.get(memory).copied().unwrap_or(NONE)
+    input.transients.index.get(memory).copied().flatten()
 }
 
 /// Passes that do nothing but read and write by transfers. What stands in for a resource is not named.
 fn copies(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
-    let Scratch { level: pass_of, sources, pairs, .. } = scratch;
+    let Scratch { copying, sources, pairs, .. } = scratch;
     let (accesses, facts) = (input.frame.graph.accesses(), input.frame.facts);
     plan.copies.clear();
     pairs.clear();
-    pass_of.clear();
-    pass_of.resize(input.frame.graph.passes().len(), NONE);
-    for (at, scheduled) in input.frame.schedule.passes.iter().enumerate() {
+    copying.refill(None, input.frame.graph.passes().len());
+    for (at, scheduled) in input.frame.schedule.passes.iter_ids() {
         match facts.passes[scheduled.pass].origin {
-            Origin::Declared(pass) => pass_of[pass.index()] = at as u32,
+            Origin::Declared(pass) => copying[pass] = Some(at),
             Origin::Mip { .. } | Origin::Blit { .. } => {
                 let side = |side| input.frame.accesses(at).iter().filter(move |access| access.kinds.contains(side));
                 for to in side(Accesses::TRANSFER_WRITE) {
                     let from = side(Accesses::TRANSFER_READ).map(|from| from.resource);
-                    let pass = PlanPassId::new(at);
-                    pairs.extend(from.map(|from| PlanCopy { pass, from, to: to.resource }));
+                    pairs.extend(from.map(|from| PlanCopy { pass: at, from, to: to.resource }));
                 }
             }
         }
@@ -226,16 +220,14 @@ fn copies(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         match access.usage {
             Usage::TransferSrc => sources.push((access.pass, access.resource)),
             Usage::TransferDst => {}
-            _ => pass_of[access.pass.index()] = NONE,
+            _ => copying[access.pass] = None,
         }
     }
     sources.sort_unstable();
     for to in accesses.iter().filter(|access| access.usage == Usage::TransferDst) {
-        let pass = pass_of[to.pass.index()];
-        if pass != NONE {
+        if let Some(pass) = copying[to.pass] {
             let first = sources.partition_point(|(of, _)| *of < to.pass);
             let from = sources[first..].iter().take_while(|(of, _)| *of == to.pass);
-            let pass = PlanPassId::new(pass as usize);
             pairs.extend(from.map(|&(_, from)| PlanCopy { pass, from, to: to.resource }));
         }
     }

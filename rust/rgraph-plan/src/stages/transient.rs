@@ -2,21 +2,24 @@
 //! the last (a root to the end of the frame), one arena a class of memory; and who hands bytes to whom.
 
 use crate::access::Usage;
-use crate::id::IdVec;
-use crate::plan::PlanKind;
+use crate::id::{Id, IdSpan, IdVec, Span};
+use crate::plan::{PlanKind, PlanPassId};
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
 use crate::stages::alias::item::{Item, Overflow, Peak};
 use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
-use crate::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
+use crate::stages::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::{ResolvedAccess, is_attachment};
+use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::resolve::{ResolvedAccess, declared_of, is_attachment};
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::read_group::Frame;
 
-/// No such thing.
-const NONE: u32 = u32::MAX;
+crate::id! {
+    /// A memory that is placed.
+    pub struct PlacementId;
+}
 
 /// A placed memory.
 #[derive(Clone, Copy, Debug)]
@@ -46,28 +49,28 @@ impl Placement {
 #[derive(Default, Debug)]
 pub struct Transients {
     /// Placed memories, by class and then by id.
-    pub placements: Vec<Placement>,
+    pub placements: IdVec<PlacementId, Placement>,
     /// Position of each memory in `placements`.
-    pub index: IdVec<ResourceId, u32>,
+    pub index: IdVec<ResourceId, Option<PlacementId>>,
     /// Need of each class.
     pub peaks: Vec<Peak>,
     /// Items put somewhere since it was last set to 0, over all placements and attempts.
     pub nodes: u64,
     /// Memories handed over: `(predecessor, from the frame before)` by position in `placements`.
-    pub followed: Vec<(u32, bool)>,
+    followed: Vec<(PlacementId, bool)>,
     /// Where each placement's predecessors begin in `followed`; one more at the end.
-    pub followed_start: Vec<u32>,
+    followed_of: IdVec<PlacementId, Span>,
     /// Whether memories may take over each other's bytes.
     pub aliases: bool,
     /// On several queues, by first use: first and last scheduled pass of each memory on each queue (the host too), or
     /// none.
-    uses: Vec<[u32; 2]>,
+    uses: Vec<Option<[PlanPassId; 2]>>,
     /// Where each placement stands in `uses`.
-    row: Vec<u32>,
+    row: Vec<PlacementId>,
     happens: Happens,
-    used_by_host: Vec<bool>,
+    used_by_host: IdVec<PlacementId, bool>,
     /// By subresource: whether an access was seen.
-    seen: Vec<bool>,
+    seen: IdVec<SubresourceId, bool>,
     items: Vec<Item>,
     change: Vec<(u32, i64)>,
     offsets: Vec<u64>,
@@ -75,7 +78,7 @@ pub struct Transients {
     hand_offs: HandOffs,
     place: Scratches,
     /// Placements and peaks put aside.
-    aside: (Vec<Placement>, Vec<Peak>),
+    aside: (IdVec<PlacementId, Placement>, Vec<Peak>),
 }
 
 #[derive(Default)]
@@ -101,7 +104,7 @@ struct Happens {
     /// Up to which position of each queue every use is known to come before the first ones.
     known: Vec<[u32; 4]>,
     /// By scheduled pass: the last position of its queue in the interval before.
-    interval_before: Vec<u32>,
+    interval_before: IdVec<PlanPassId, u32>,
     /// By queue: its interval, and the last position of the interval before.
     current: Vec<[u32; 2]>,
 }
@@ -111,13 +114,13 @@ impl Happens {
     ///
     /// Every queue that used the earlier one must be known to be done with it wherever the later one begins; on one
     /// queue in different intervals, so that no barrier is needed that the dependencies do not need too.
-    fn find(&mut self, frame: Frame<'_>, clocks: &Clocks, uses: &[[u32; 2]], row: &[u32]) {
+    fn find(&mut self, frame: Frame<'_>, clocks: &Clocks, uses: &[Option<[PlanPassId; 2]>], row: &[PlacementId]) {
         let lanes = frame.schedule.queues + 1;
         self.current.clear();
         self.current.resize(lanes, [0; 2]);
         self.interval_before.clear();
-        self.interval_before.extend(frame.schedule.passes.iter().map(|scheduled| {
-            let interval = frame.schedule.physical_passes[scheduled.physical as usize].interval;
+        self.interval_before.as_vec_mut().extend(frame.schedule.passes.iter().map(|scheduled| {
+            let interval = frame.schedule.physical_passes[scheduled.physical].interval;
             let current = &mut self.current[usize::from(scheduled.queue)];
             if current[0] != interval {
                 *current = [interval, scheduled.position - 1];
@@ -130,13 +133,13 @@ impl Happens {
         self.known.clear();
         self.known.resize(row.len() * self.blocks, [u32::MAX; 4]);
         for (at, &row) in row.iter().enumerate() {
-            let uses = &uses[row as usize * lanes..][..lanes];
+            let uses = &uses[row.index() * lanes..][..lanes];
             let ended = self.ended[at * self.blocks..][..self.blocks].as_flattened_mut();
             let known = self.known[at * self.blocks..][..self.blocks].as_flattened_mut();
-            for (to, &[first, last]) in uses.iter().enumerate().filter(|(_, used)| used[0] != NONE) {
-                ended[to] = frame.schedule.passes[last as usize].position;
+            for (to, [first, last]) in uses.iter().enumerate().filter_map(|(to, used)| Some((to, (*used)?))) {
+                ended[to] = frame.schedule.passes[last].position;
                 for (from, &clock) in clocks.clock(first).iter().enumerate() {
-                    let done = if from == to { self.interval_before[first as usize] } else { clock };
+                    let done = if from == to { self.interval_before[first] } else { clock };
                     known[from] = known[from].min(done);
                 }
             }
@@ -174,8 +177,9 @@ impl Transients {
         self.peaks.clear();
         let (mut start, classes) = (0, profile.memory.len() as u32);
         for class in 0..classes {
-            let end = start + self.placements[start..].iter().take_while(|p| p.class == class).count();
-            let of_class = &mut self.placements[start..end];
+            let rest = IdSpan::new(start, self.placements.len());
+            let end = start + self.placements.slice(rest).iter().take_while(|p| p.class == class).count();
+            let of_class = self.placements.slice_mut(IdSpan::new(start, end));
             self.items.clear();
             for placement in of_class.iter() {
                 let shape = &frame.shapes[placement.memory];
@@ -188,9 +192,10 @@ impl Transients {
             if one_queue {
                 for item in &mut self.items {
                     let physical_passes = &frame.schedule.physical_passes;
-                    item.first = physical_passes[item.first as usize].interval;
-                    item.last =
-                        physical_passes.get(item.last as usize).map_or(u32::MAX / 2, |physical| physical.interval);
+                    let interval =
+                        |at: u32| physical_passes.as_slice().get(at as usize).map(|physical| physical.interval);
+                    item.first = interval(item.first).expect("a physical pass uses it");
+                    item.last = interval(item.last).unwrap_or(u32::MAX / 2);
                 }
             }
             if !self.aliases {
@@ -244,19 +249,18 @@ impl Transients {
     /// Finds who hands bytes to whom, once everything is placed.
     pub fn hand_over(&mut self, frame: Frame<'_>) {
         self.followed.clear();
-        self.followed_start.clear();
-        self.followed_start.push(0);
+        self.followed_of.clear();
         let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
         let physical_passes = &frame.schedule.physical_passes;
         let mut start = 0;
-        for of_class in self.placements.chunk_by(|a, b| a.class == b.class) {
+        for of_class in self.placements.as_slice().chunk_by(|a, b| a.class == b.class) {
             self.placed.clear();
             self.placed.extend(of_class.iter().map(|placement| {
                 let Placement { offset, size, physical_passes: [first, _], .. } = *placement;
                 let order = if !self.aliases {
                     0
                 } else if one_queue {
-                    physical_passes[first as usize].interval
+                    physical_passes.as_slice()[first as usize].interval
                 } else {
                     first
                 };
@@ -266,26 +270,25 @@ impl Transients {
             for (item, placement) in of_class.iter().enumerate() {
                 let own = self.followed.len();
                 let followed = self.hand_offs.of(item).iter();
-                self.followed.extend(followed.map(|h| (h.item + start as u32, h.from_previous_frame)));
+                let placement_of = |h: &HandOff| PlacementId::new(h.item as usize + start);
+                self.followed.extend(followed.map(|h| (placement_of(h), h.from_previous_frame)));
                 // Barriers of an image take in what was written in the bytes of the subresources that they name. Behind
                 // those that nobody uses is what had the bytes before (Vulkan 1.3, "Memory Aliasing").
                 let mut at = own;
                 while let Some(&(owner, before)) = self.followed.get(at) {
                     at += 1;
-                    if !is_used_in_part(frame, &self.seen, self.placements[owner as usize].memory) {
+                    if !is_used_in_part(frame, &self.seen, self.placements[owner].memory) {
                         continue;
                     }
-                    for behind in self.hand_offs.of(owner as usize - start) {
-                        let found = (behind.item + start as u32, before || behind.from_previous_frame);
-                        if self.placements[found.0 as usize].overlaps(placement)
-                            && !self.followed[own..].contains(&found)
-                        {
+                    for behind in self.hand_offs.of(owner.index() - start) {
+                        let found = (placement_of(behind), before || behind.from_previous_frame);
+                        if self.placements[found.0].overlaps(placement) && !self.followed[own..].contains(&found) {
                             self.followed.push(found);
                         }
                     }
                 }
                 self.followed[own..].sort_unstable();
-                self.followed_start.push(self.followed.len() as u32);
+                self.followed_of.push(Span::new(own, self.followed.len()));
             }
             start += of_class.len();
         }
@@ -296,54 +299,54 @@ impl Transients {
         let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
         let lazy_class = profile.memory.iter().position(|m| m.name == LAZY_MEMORY).unwrap_or(0) as u32;
         let lanes = frame.schedule.queues + 1;
-        self.index.refill(NONE, frame.shapes.len());
+        self.index.refill(None, frame.shapes.len());
         self.placements.clear();
         self.used_by_host.clear();
-        self.seen.clear();
-        self.seen.resize(frame.facts.subresources.count(), false);
+        self.seen.refill(false, frame.facts.subresources.count());
         self.uses.clear();
-        for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
+        for (at, scheduled) in frame.schedule.passes.iter_ids() {
             crate::cancel::poll();
             for access in frame.accesses(at) {
                 let memory = frame.facts.memory[access.resource];
-                let index = &mut self.index[memory];
-                if *index == NONE {
-                    if frame.has_edges(memory) || frame.is_fresh(memory) {
-                        continue;
+                let physical = scheduled.physical.index() as u32;
+                let index = match self.index[memory] {
+                    Some(index) => index,
+                    None if frame.has_edges(memory) || frame.is_fresh(memory) => continue,
+                    None => {
+                        let index = self.placements.push(Placement {
+                            memory,
+                            class: 0,
+                            offset: 0,
+                            size: frame.shapes[memory].bytes,
+                            physical_passes: [physical; 2],
+                            transient_attachment: frame.is_image(memory),
+                        });
+                        self.index[memory] = Some(index);
+                        self.used_by_host.push(false);
+                        if !one_queue {
+                            self.uses.resize(self.placements.len() * lanes, None);
+                        }
+                        index
                     }
-                    *index = self.placements.len() as u32;
-                    let size = frame.shapes[memory].bytes;
-                    let physical_passes = [scheduled.physical; 2];
-                    let transient_attachment = frame.is_image(memory);
-                    self.placements.push(Placement {
-                        memory,
-                        class: 0,
-                        offset: 0,
-                        size,
-                        physical_passes,
-                        transient_attachment,
-                    });
-                    self.used_by_host.push(false);
-                    if !one_queue {
-                        self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
-                    }
-                }
-                let placement = &mut self.placements[*index as usize];
-                placement.physical_passes[1] = scheduled.physical;
-                placement.transient_attachment &= placement.physical_passes[0] == scheduled.physical
+                };
+                let placement = &mut self.placements[index];
+                placement.physical_passes[1] = physical;
+                placement.transient_attachment &= placement.physical_passes[0] == physical
                     && is_drawn(frame, access)
-                    && (access.effect == Effect::Replace || self.seen[access.subresources()].iter().all(|seen| *seen));
-                self.seen[access.subresources()].fill(true);
+                    && (access.effect == Effect::Replace
+                        || self.seen.slice(access.subresources).iter().all(|seen| *seen));
+                self.seen.slice_mut(access.subresources).fill(true);
                 if !one_queue {
-                    self.used_by_host[*index as usize] |= scheduled.queue == host;
-                    let used = &mut self.uses[*index as usize * lanes + usize::from(scheduled.queue)];
-                    *used = [used[0].min(at as u32), at as u32];
+                    self.used_by_host[index] |= scheduled.queue == host;
+                    let used = &mut self.uses[index.index() * lanes + usize::from(scheduled.queue)];
+                    *used = Some([used.map_or(at, |[first, _]| first), at]);
                 }
             }
         }
         let end = frame.schedule.physical_passes.len() as u32;
         for &root in frame.graph.roots() {
-            if let Some(placement) = self.placements.get_mut(self.index[frame.facts.memory[root]] as usize) {
+            if let Some(index) = self.index[frame.facts.memory[root]] {
+                let placement = &mut self.placements[index];
                 placement.physical_passes[1] = end;
                 placement.transient_attachment = false;
             }
@@ -356,35 +359,35 @@ impl Transients {
                 false => 0,
             };
         }
-        self.placements.sort_unstable_by_key(|p| (p.class, p.memory));
+        self.placements.as_vec_mut().sort_unstable_by_key(|p| (p.class, p.memory));
         self.row.clear();
-        for (at, placement) in self.placements.iter().enumerate() {
-            self.row.push(std::mem::replace(&mut self.index[placement.memory], at as u32));
+        for (at, placement) in self.placements.iter_ids() {
+            let before = self.index[placement.memory].replace(at);
+            self.row.push(before.expect("what is placed has an index"));
         }
     }
 
     /// Whether a memory is an attachment of one render pass, neither loaded nor stored.
     pub fn is_transient_attachment(&self, memory: ResourceId) -> bool {
-        self.placements.get(self.index[memory] as usize).is_some_and(|placement| placement.transient_attachment)
+        self.index[memory].is_some_and(|index| self.placements[index].transient_attachment)
     }
 
     /// Memories whose bytes a placement takes over, and whether it does so from the frame before.
-    pub fn followed(&self, placement: u32) -> &[(u32, bool)] {
-        let at = placement as usize;
-        &self.followed[self.followed_start[at] as usize..self.followed_start[at + 1] as usize]
+    pub fn followed(&self, placement: PlacementId) -> &[(PlacementId, bool)] {
+        &self.followed[self.followed_of[placement].range()]
     }
 }
 
 /// Whether a memory is an image of which nobody uses some mip, layer or aspect.
-fn is_used_in_part(frame: Frame<'_>, used: &[bool], memory: ResourceId) -> bool {
-    frame.is_image(memory) && !used[frame.facts.subresources.of(memory).range()].iter().all(|used| *used)
+fn is_used_in_part(frame: Frame<'_>, used: &IdVec<SubresourceId, bool>, memory: ResourceId) -> bool {
+    frame.is_image(memory) && !used.slice(frame.facts.subresources.of(memory)).iter().all(|used| *used)
 }
 
 /// Whether an access is one of tiles: an attachment, drawn to, tested or read in place. What samples are resolved to is
 /// written to memory.
 fn is_drawn(frame: Frame<'_>, access: &ResolvedAccess) -> bool {
-    let declared = frame.graph.accesses().get(access.declared as usize);
-    declared.is_some_and(|declared| is_attachment(declared.usage) && declared.usage != Usage::ResolveAttachment)
+    declared_of(frame.graph, access)
+        .is_some_and(|declared| is_attachment(declared.usage) && declared.usage != Usage::ResolveAttachment)
 }
 
 /// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
 use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, is_attachment};
+use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, declared_of, is_attachment};
 use crate::stages::schedule::deps::Csr;
 use crate::stages::schedule::{Bytes, Costs, HOST, Instance};
 use crate::stages::size::{Shape, mip_size};
@@ -135,9 +135,8 @@ impl Weights {
             self.weight_us.push(weight);
             if !input.profile.draws_overlap_dispatches {
                 let accesses = &input.facts.accesses[pass.accesses.range()];
-                let declared = |declared: u32| input.graph.accesses().get(declared as usize);
                 self.draws.push(accesses.iter().any(|access| {
-                    declared(access.declared).is_some_and(|declared_access| is_attachment(declared_access.usage))
+                    declared_of(input.graph, access).is_some_and(|declared_access| is_attachment(declared_access.usage))
                 }));
             }
             self.unit.push(
@@ -163,7 +162,7 @@ impl Weights {
         let mut needs = Needs::empty();
         for access in &input.facts.accesses[pass.accesses.range()] {
             // Inserted passes are blits.
-            let Some(declared_access) = input.graph.accesses().get(access.declared as usize) else { return 0 };
+            let Some(declared_access) = declared_of(input.graph, access) else { return 0 };
             needs |= access_needs(declared_access, &input.shapes[access.resource]) | stage_needs(access.stages);
         }
         let able = |queue: &PlanQueue| needs.met_by(queue.capabilities);
@@ -212,8 +211,7 @@ impl Weights {
             for access in &input.facts.accesses[pass.accesses.range()] {
                 let memory = input.facts.memory[access.resource];
                 let drawn = &mut self.drawn[memory];
-                let usage =
-                    input.graph.accesses().get(access.declared as usize).map(|declared_access| declared_access.usage);
+                let usage = declared_of(input.graph, access).map(|declared_access| declared_access.usage);
                 if usage.is_some_and(is_attachment) && pass.conditional.is_none() {
                     self.attached.push(memory.index() as u32);
                     let earlier = std::mem::replace(drawn, at as u32);
@@ -244,7 +242,7 @@ fn load(input: Input<'_>, pass: &ResolvedPass) -> Load {
     let mut bytes = 0.0f32;
     let (mut written, mut read) = (0.0f32, 0.0f32);
     for access in &input.facts.accesses[pass.accesses.range()] {
-        let part = input.facts.subresources.get(access.first);
+        let part = input.facts.subresources.get(access.subresources.first());
         let (range, items) = match input.shapes[access.resource].kind {
             PlanKind::Image { format, size, samples, .. } => {
                 let [width, height, depth] = mip_size(size, part.mips[0]).map(|texels| texels as f32);

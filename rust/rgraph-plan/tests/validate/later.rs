@@ -4,15 +4,20 @@ use rgraph_plan::access::{Aspects, Load, PassQueue, Usage};
 use rgraph_plan::error::Mistake;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
-use rgraph_plan::id::IdVec;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::inside::resolve::subresource::Part;
-use rgraph_plan::inside::resolve::{Problem, Via};
+use rgraph_plan::inside::resolve::{AccessId, Problem, Reads, Via};
 use rgraph_plan::inside::size::{ShapeScratch, shapes};
 use rgraph_plan::inside::validate::mistakes::{Worst, of_problems, out_of_memory};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, Size};
 
 use crate::{Film, lines};
+
+/// The read by the `at`th access.
+fn access(at: usize) -> Reads {
+    Reads::Access(AccessId::new(at))
+}
 
 fn words(film: &Film, problems: &[Problem]) -> Vec<String> {
     let mut out = IdVec::new();
@@ -37,8 +42,8 @@ fn a_read_of_what_nobody_writes_offers_the_nearest_name_that_somebody_writes() {
     film.uses(draw, depth0, Usage::DepthStencilAttachment);
     let blur = film.pass("blur", PassQueue::Compute);
     film.uses(blur, depth, Usage::Sampled);
-    let never = Problem::NeverWritten { access: Some(1), resource: depth, part: whole(&film, depth) };
-    let root = Problem::NeverWritten { access: None, resource: depth, part: whole(&film, depth) };
+    let never = Problem::NeverWritten { by: access(1), resource: depth, part: whole(&film, depth) };
+    let root = Problem::NeverWritten { by: Reads::Root, resource: depth, part: whole(&film, depth) };
     assert_eq!(
         words(&film, &[never, root]),
         [
@@ -63,7 +68,7 @@ fn a_read_of_a_part_that_nobody_writes_names_the_part_and_the_writer_that_misses
     film.uses(blur, bloom, Usage::Sampled);
     let part = Part { mips: [1, 3], layers: [0, 2], ..whole(&film, bloom) };
     assert_eq!(
-        words(&film, &[Problem::NeverWritten { access: Some(1), resource: bloom, part }]),
+        words(&film, &[Problem::NeverWritten { by: access(1), resource: bloom, part }]),
         [
             "RG-E203 pass \"blur\" reads \"bloom\" (mips [1, 3), layers [0, 2)) but nothing before it writes it",
             "  blur   film.py:7  sampled",
@@ -82,7 +87,7 @@ fn several_unwritten_subresources_of_one_read_are_one_mistake() {
     film.uses(blur, bloom, Usage::Sampled);
     let subresource = |mip| {
         let part = Part { mips: [mip, mip + 1], ..whole(&film, bloom) };
-        Problem::NeverWritten { access: Some(0), resource: bloom, part }
+        Problem::NeverWritten { by: access(0), resource: bloom, part }
     };
     assert_eq!(
         words(&film, &[subresource(1), subresource(2), subresource(3)]),
@@ -101,7 +106,7 @@ fn what_inserted_work_reads_is_named_by_what_it_is_for() {
     let (fine, mips) = (film.image("fine", Format::R8unorm), film.image("mips", Format::R8unorm));
     let half = Image { size: Some(Size::scaled(None, 0.5, 0.5)), ..Image::default() };
     film.resource("small", Resource { modifies: Some(fine), ..Resource::image(half) });
-    let inserted = |resource| Problem::NeverWritten { access: Some(u32::MAX), resource, part: whole(&film, resource) };
+    let inserted = |resource| Problem::NeverWritten { by: Reads::Inserted, resource, part: whole(&film, resource) };
     assert_eq!(
         words(&film, &[inserted(fine), inserted(mips)]),
         [
@@ -232,7 +237,7 @@ fn a_flood_of_unwritten_reads_is_said_in_full() {
         let pass = film.pass(&format!("pass {at}"), PassQueue::Compute);
         film.uses(pass, image, Usage::Sampled);
         let part = Part { mips: [0, 1], layers: [0, 1], aspects: Aspects::COLOR, bytes: [0, 0] };
-        problems.push(Problem::NeverWritten { access: Some(at), resource: image, part });
+        problems.push(Problem::NeverWritten { by: access(at), resource: image, part });
     }
     assert_eq!(words(&film, &problems).len(), 4 * problems.len());
 }

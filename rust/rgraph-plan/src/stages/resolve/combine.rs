@@ -1,10 +1,10 @@
 //! A pass that uses one memory twice (depth read and sampled, attachment and input attachment) accesses each
 //! subresource once, with the stages and accesses of both.
 
-use super::ResolvedAccess;
 use super::meaning::Effect;
+use super::{AccessId, ResolvedAccess};
 use crate::access::Layout;
-use crate::id::IdVec;
+use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
 
 /// Memory that [`combine`] reuses.
@@ -62,23 +62,24 @@ pub fn combine(
     start: usize,
     depth: &IdVec<ResourceId, u32>,
     scratch: &mut Scratch,
-) -> Option<(u32, u32)> {
+) -> Option<(AccessId, AccessId)> {
     let mut names = None;
     scratch.singles.clear();
     for access in &accesses[start..] {
-        scratch.singles.extend(access.subresources().map(|subresource| ResolvedAccess {
-            first: subresource as u32,
-            count: 1,
-            ..*access
-        }));
+        scratch.singles.extend(
+            access
+                .subresources
+                .ids()
+                .map(|subresource| ResolvedAccess { subresources: IdSpan::from(subresource, 1), ..*access }),
+        );
     }
-    scratch.singles.sort_by_key(|access| access.first);
+    scratch.singles.sort_by_key(|access| access.subresources.first());
     scratch.views.clear(&accesses[start..]);
-    for same in scratch.singles.chunk_by(|a, b| a.first == b.first) {
+    for same in scratch.singles.chunk_by(|a, b| a.subresources == b.subresources) {
         scratch.views.join(same, same[1..].iter().fold(same[0], both).layout);
     }
     accesses.truncate(start);
-    for same in scratch.singles.chunk_by(|a, b| a.first == b.first) {
+    for same in scratch.singles.chunk_by(|a, b| a.subresources == b.subresources) {
         let mut merged = same[1..].iter().fold(same[0], both);
         let view = scratch.views.find(merged.view);
         merged.view = scratch.views.first + view as u32;
@@ -86,13 +87,13 @@ pub fn combine(
             merged.layout = Layout::General;
         }
         let other = same[1..].iter().find(|access| depth[access.resource] != depth[same[0].resource]);
-        names = names.or(other.map(|other| (same[0].declared, other.declared)));
+        names = names.or(other.and_then(|other| same[0].declared.zip(other.declared)));
         match accesses[start..].last_mut() {
             Some(last)
-                if (ResolvedAccess { first: last.first, count: last.count, ..merged }) == *last
-                    && last.first + last.count == merged.first =>
+                if (ResolvedAccess { subresources: last.subresources, ..merged }) == *last
+                    && last.subresources.range().end == merged.subresources.first().index() =>
             {
-                last.count += 1;
+                last.subresources.grow();
             }
             _ => accesses.push(merged),
         }

@@ -4,8 +4,9 @@
 use super::meaning::Effect;
 use super::meaning::Meaning;
 use super::subresource::Part;
-use super::{Facts, ResolvedAccess, ResolvedPassId, Source, part_of};
+use super::{AccessId, Facts, ResolvedAccess, ResolvedPassId, Source, declared, declared_of, part_of};
 use crate::graph::{Fallback, Graph, PassId};
+use crate::id::Id;
 use crate::resource::ResourceId;
 
 /// The fallbacks of a graph, ready to be looked up.
@@ -14,7 +15,7 @@ pub(super) struct Fallbacks {
     /// By output, then pass.
     sorted: Vec<Fallback>,
     /// Declared writes of outputs: output, pass, position of the access; sorted.
-    writers: Vec<(ResourceId, PassId, u32)>,
+    writers: Vec<(ResourceId, PassId, AccessId)>,
     outputs: Vec<ResourceId>,
 }
 
@@ -30,7 +31,7 @@ impl Fallbacks {
         self.sorted.sort_unstable_by_key(|fallback| (fallback.output, fallback.pass, fallback.input));
         for (at, access) in graph.accesses().iter().enumerate() {
             if access.usage.writes() && !self.of(access.resource).is_empty() {
-                self.writers.push((access.resource, access.pass, at as u32));
+                self.writers.push((access.resource, access.pass, AccessId::new(at)));
             }
         }
         self.writers.sort_unstable();
@@ -72,8 +73,8 @@ impl Fallbacks {
     ) -> impl Iterator<Item = PassId> + 's {
         let from = self.writers.partition_point(|writer| writer.0 < output);
         let shape = &source.shapes[output];
-        let meets = move |access: u32| {
-            let access = &source.graph.accesses()[access as usize];
+        let meets = move |access: AccessId| {
+            let access = declared(source.graph, access);
             let mut other = part_of(source.graph, access, shape);
             if access.generate_mips {
                 other.mips[1] = Part::whole(shape).mips[1];
@@ -105,7 +106,7 @@ impl Facts {
         if self.fallbacks.sorted.is_empty() || access.effect != Effect::Read {
             return false;
         }
-        let Some(declared_access) = graph.accesses().get(access.declared as usize) else { return false };
+        let Some(declared_access) = declared_of(graph, access) else { return false };
         let elsewhere = |fallback: &Fallback| self.memory[fallback.input] != self.memory[access.resource];
         declared_access.resource != access.resource || self.fallbacks.of(declared_access.resource).iter().any(elsewhere)
     }
@@ -154,11 +155,11 @@ impl Facts {
         source: Source<'_>,
         pass: ResolvedPassId,
         reader: PassId,
-        declared: u32,
+        access: AccessId,
         part: &Part,
         means: Meaning,
     ) -> bool {
-        let output = source.graph.accesses()[declared as usize].resource;
+        let output = declared(source.graph, access).resource;
         let mut outputs = std::mem::take(&mut self.fallbacks.outputs);
         outputs.clear();
         outputs.push(output);
@@ -187,7 +188,7 @@ impl Facts {
                 // One memory under two names: while the pass is off, it holds the contents of the name below.
                 if self.memory[fallback.input] != self.memory[output] {
                     let same = stand_in_part(&source, fallback.input, part);
-                    twice |= self.access(pass, fallback.input, declared, &same, means, false);
+                    twice |= self.access(pass, fallback.input, Some(access), &same, means, false);
                 }
             }
         }
@@ -203,18 +204,16 @@ impl Facts {
         source: Source<'_>,
         pass: PassId,
         accesses: &[ResolvedAccess],
-    ) -> Option<(u32, u32)> {
+    ) -> Option<(AccessId, AccessId)> {
         let overwrites = |read: &ResolvedAccess| {
-            let output = &source.graph.accesses()[read.declared as usize];
+            let output = declared_of(source.graph, read)?;
             let part = part_of(source.graph, output, &source.shapes[output.resource]);
             let looks_forward = self.is_plain_transient(source, output.resource)
                 && self.fallbacks.first_writer_behind(source, pass, output.resource, &part).is_some();
-            let meets = |write: &&ResolvedAccess| {
-                write.first < read.first + read.count && read.first < write.first + write.count
-            };
+            let meets = |write: &&ResolvedAccess| write.subresources.meets(read.subresources);
             let mut writes = accesses.iter().filter(|write| write.effect.writes()).filter(meets);
             let write = writes.find(|write| looks_forward || write.effect == Effect::Replace)?;
-            Some((read.declared, write.declared))
+            read.declared.zip(write.declared)
         };
         accesses.iter().filter(|read| stands_in(source, read)).find_map(overwrites)
     }
@@ -222,7 +221,7 @@ impl Facts {
 
 /// Whether an access reads what stands in for the resource that its access names.
 pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
-    graph.accesses().get(access.declared as usize).is_some_and(|declared| declared.resource != access.resource)
+    declared_of(graph, access).is_some_and(|declared| declared.resource != access.resource)
 }
 
 /// The part of a stand-in that is read for `part` of the output.

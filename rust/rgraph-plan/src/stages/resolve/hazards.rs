@@ -3,14 +3,19 @@
 //! them, not each other.
 
 use super::ResolvedPassId;
+use super::subresource::SubresourceId;
+use crate::id::IdVec;
 
-const NONE: u32 = u32::MAX;
+crate::id! {
+    /// A link of a list of passes.
+    struct LinkId;
+}
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    writers: u32,
-    readers: u32,
-    base: u32,
+    writers: Option<LinkId>,
+    readers: Option<LinkId>,
+    base: Option<LinkId>,
     /// The group of unordered uses that is open, 0 for none.
     open: u32,
 }
@@ -18,15 +23,15 @@ struct State {
 /// The hazards of every subresource, fed pass by pass in serial order.
 #[derive(Default, Debug)]
 pub struct Hazards {
-    states: Vec<State>,
-    links: Vec<(ResolvedPassId, u32)>,
+    states: IdVec<SubresourceId, State>,
+    /// A pass, and the link behind it.
+    links: IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>,
 }
 
 impl Hazards {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self, subresources: usize) {
-        self.states.clear();
-        self.states.resize(subresources, State { writers: NONE, readers: NONE, base: NONE, open: 0 });
+        self.states.refill(State { writers: None, readers: None, base: None, open: 0 }, subresources);
         self.links.clear();
     }
 
@@ -35,7 +40,7 @@ impl Hazards {
     #[inline]
     pub fn access(
         &mut self,
-        subresource: usize,
+        subresource: SubresourceId,
         pass: ResolvedPassId,
         exclusive: bool,
         group: u32,
@@ -43,29 +48,28 @@ impl Hazards {
     ) {
         let state = &mut self.states[subresource];
         let links = &mut self.links;
-        let mut each = |mut at: u32, links: &[(ResolvedPassId, u32)]| {
-            while at != NONE {
-                let (from, next) = links[at as usize];
+        let mut each = |mut at: Option<LinkId>, links: &IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>| {
+            while let Some(link) = at {
+                let (from, next) = links[link];
                 if from != pass {
                     follow(from);
                 }
                 at = next;
             }
         };
-        let push = |head: &mut u32, links: &mut Vec<(ResolvedPassId, u32)>| {
-            links.push((pass, *head));
-            *head = links.len() as u32 - 1;
+        let push = |head: &mut Option<LinkId>, links: &mut IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>| {
+            *head = Some(links.push((pass, *head)));
         };
         if group != 0 {
             if state.open != group {
-                state.base = if state.readers == NONE { state.writers } else { state.readers };
-                (state.writers, state.readers, state.open) = (NONE, NONE, group);
+                state.base = state.readers.or(state.writers);
+                (state.writers, state.readers, state.open) = (None, None, group);
             }
             each(state.base, links);
             push(&mut state.writers, links);
         } else if exclusive {
-            each(if state.readers == NONE { state.writers } else { state.readers }, links);
-            (state.writers, state.readers, state.open) = (NONE, NONE, 0);
+            each(state.readers.or(state.writers), links);
+            (state.writers, state.readers, state.open) = (None, None, 0);
             push(&mut state.writers, links);
         } else {
             each(state.writers, links);

@@ -3,10 +3,10 @@
 
 use super::meaning::{Effect, Meaning};
 use super::subresource::Part;
-use super::{Facts, Origin, ResolvedPass, ResolvedPassId, Source, part_of};
+use super::{AccessId, Facts, Origin, ResolvedPass, Source, declared, part_of};
 use crate::access::{Accesses, Layout, PassQueue, Stages};
 use crate::graph::PassId;
-use crate::id::{Id, Span};
+use crate::id::Span;
 use crate::resource::ResourceId;
 
 const FROM: Meaning =
@@ -20,8 +20,8 @@ const INTO: Meaning = Meaning {
 
 impl Facts {
     /// One pass a level below what the access writes.
-    pub(super) fn insert_mips(&mut self, Source { graph, shapes }: Source<'_>, pass: PassId, declared: u32) {
-        let access = &graph.accesses()[declared as usize];
+    pub(super) fn insert_mips(&mut self, Source { graph, shapes }: Source<'_>, pass: PassId, access: AccessId) {
+        let access = declared(graph, access);
         let shape = &shapes[access.resource];
         let part = part_of(graph, access, shape);
         for level in part.mips[1]..shape.levels()[0] {
@@ -51,10 +51,10 @@ impl Facts {
         [(from, source), (into, target)]: [(ResourceId, Part); 2],
         conditional: Option<crate::graph::FlagId>,
     ) {
-        let pass = ResolvedPassId::new(self.passes.len());
+        let pass = self.passes.next_id();
         let accesses = self.accesses.len();
-        self.access(pass, from, u32::MAX, &source, FROM, false);
-        self.access(pass, into, u32::MAX, &target, INTO, false);
+        self.access(pass, from, None, &source, FROM, false);
+        self.access(pass, into, None, &target, INTO, false);
         self.passes.push(ResolvedPass {
             origin,
             queue: PassQueue::Graphics,

@@ -74,17 +74,10 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
     let read_only = if depth { Layout::DepthStencilReadOnly } else { Layout::ShaderReadOnly };
     let read = |stages, kinds, layout| Meaning { stages, kinds, layout, effect: Effect::Read };
     let build = Stages::ACCELERATION_STRUCTURE_BUILD;
+    let structure = Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE;
+    let built = |kinds, effect| Meaning { stages: or(build), kinds, layout: Layout::Undefined, effect };
     match access.usage {
-        Usage::ColorAttachment => {
-            let effect = kept(access.load);
-            let extra = if effect == Effect::Replace { Accesses::empty() } else { Accesses::COLOR_ATTACHMENT_READ };
-            Meaning {
-                stages: Stages::COLOR_ATTACHMENT_OUTPUT,
-                kinds: Accesses::COLOR_ATTACHMENT_WRITE | extra,
-                layout: Layout::ColorAttachment,
-                effect,
-            }
-        }
+        Usage::ColorAttachment => color_attachment(kept(access.load)),
         Usage::DepthStencilAttachment => {
             let accessed = if access.aspects.is_empty() { aspects } else { access.aspects & aspects };
             Meaning {
@@ -96,16 +89,13 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         }
         Usage::DepthStencilRead => read(tests, Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Layout::DepthStencilReadOnly),
         // What no earlier pass of the render pass made is loaded first.
-        Usage::InputAttachment if depth => read(
-            Stages::FRAGMENT_SHADER | Stages::EARLY_FRAGMENT_TESTS,
-            Accesses::INPUT_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
-            read_only,
-        ),
-        Usage::InputAttachment => read(
-            Stages::FRAGMENT_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT,
-            Accesses::INPUT_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_READ,
-            read_only,
-        ),
+        Usage::InputAttachment => {
+            let (load, loads) = match depth {
+                true => (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_READ),
+                false => (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ),
+            };
+            read(Stages::FRAGMENT_SHADER | load, Accesses::INPUT_ATTACHMENT_READ | loads, read_only)
+        }
         Usage::ResolveAttachment => Meaning {
             stages: Stages::COLOR_ATTACHMENT_OUTPUT,
             kinds: Accesses::COLOR_ATTACHMENT_WRITE,
@@ -115,12 +105,8 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         Usage::Sampled => read(shader(), Accesses::SHADER_SAMPLED_READ, read_only),
         Usage::StorageRead => read(shader(), Accesses::SHADER_STORAGE_READ, Layout::General),
         // No shader runs in a build: what is stored there is scratch memory.
-        Usage::StorageWrite | Usage::StorageReadWrite if said == build => Meaning {
-            stages: build,
-            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
-            layout: Layout::Undefined,
-            effect: if access.usage == Usage::StorageWrite { over_part } else { Effect::Keep },
-        },
+        Usage::StorageWrite if said == build => built(structure, over_part),
+        Usage::StorageReadWrite if said == build => built(structure, Effect::Keep),
         Usage::StorageWrite => Meaning {
             stages: shader(),
             kinds: Accesses::SHADER_STORAGE_WRITE,
@@ -145,16 +131,7 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             effect: over_part,
         },
         Usage::HostRead => read(Stages::HOST, Accesses::HOST_READ, Layout::General),
-        // What the host keeps of old contents, it must have seen: whoever reads it there later has no other barrier.
-        Usage::HostWrite => Meaning {
-            stages: Stages::HOST,
-            kinds: match over_part {
-                Effect::Keep => Accesses::HOST_READ | Accesses::HOST_WRITE,
-                _ => Accesses::HOST_WRITE,
-            },
-            layout: Layout::General,
-            effect: over_part,
-        },
+        Usage::HostWrite => host_write(over_part),
         // Presentation is no pipeline stage; one that every queue has stands for it where a wait must name one.
         Usage::Present => Meaning {
             stages: Stages::COPY,
@@ -164,24 +141,9 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         },
         // Vulkan reads build inputs as shader reads at the build stage, acceleration structures as their own kind.
         Usage::AccelerationInput => read(or(build), Accesses::SHADER_STORAGE_READ, Layout::Undefined),
-        Usage::AccelerationBuild => Meaning {
-            stages: or(build),
-            kinds: Accesses::ACCELERATION_STRUCTURE_WRITE,
-            layout: Layout::Undefined,
-            effect: Effect::Replace,
-        },
-        Usage::AccelerationUpdate => Meaning {
-            stages: or(build),
-            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
-            layout: Layout::Undefined,
-            effect: Effect::Keep,
-        },
-        Usage::AccelerationScratch => Meaning {
-            stages: or(build),
-            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
-            layout: Layout::Undefined,
-            effect: Effect::Replace,
-        },
+        Usage::AccelerationBuild => built(Accesses::ACCELERATION_STRUCTURE_WRITE, Effect::Replace),
+        Usage::AccelerationUpdate => built(structure, Effect::Keep),
+        Usage::AccelerationScratch => built(structure, Effect::Replace),
         Usage::AccelerationRead => {
             let default = match default_shader_stage(queue, raster) {
                 Stages::FRAGMENT_SHADER => Stages::FRAGMENT_SHADER,
@@ -190,6 +152,24 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             read(or(default), Accesses::ACCELERATION_STRUCTURE_READ, Layout::Undefined)
         }
     }
+}
+
+/// A colour attachment with that effect.
+fn color_attachment(effect: Effect) -> Meaning {
+    let loads = if effect == Effect::Replace { Accesses::empty() } else { Accesses::COLOR_ATTACHMENT_READ };
+    Meaning {
+        stages: Stages::COLOR_ATTACHMENT_OUTPUT,
+        kinds: Accesses::COLOR_ATTACHMENT_WRITE | loads,
+        layout: Layout::ColorAttachment,
+        effect,
+    }
+}
+
+/// A write of the host. What it keeps of old contents, it must have seen: whoever reads it there later has no other
+/// barrier.
+fn host_write(effect: Effect) -> Meaning {
+    let sees = if effect == Effect::Keep { Accesses::HOST_READ } else { Accesses::empty() };
+    Meaning { stages: Stages::HOST, kinds: Accesses::HOST_WRITE | sees, layout: Layout::General, effect }
 }
 
 /// What an attachment does to old contents.

@@ -10,20 +10,26 @@ mod fallback;
 pub mod hazards;
 mod insert;
 pub mod meaning;
+mod memories;
 mod order;
+mod passes;
+mod problem;
 pub mod silent;
 pub mod subresource;
 mod walk;
 
-use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Usage};
+use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
-use crate::id::{Id, IdVec, Span};
-use crate::resource::{Life, ResourceId};
-use crate::stages::size::{Shape, shares_memory};
-use meaning::{Effect, effect_on, meaning, said_of_stencil};
-use subresource::{Part, Subresources};
+use crate::id::{Id, IdSpan, IdVec, Span};
+use crate::resource::ResourceId;
+use crate::stages::size::Shape;
+use meaning::Effect;
+pub use problem::{Problem, Reads, Via};
+use subresource::{Part, SubresourceId, Subresources};
 
 crate::id! {
+    /// A declared access: its position in [`Graph::accesses`].
+    pub struct AccessId;
     /// A pass to be planned: declared or inserted, in serial order.
     pub struct ResolvedPassId;
 }
@@ -85,18 +91,16 @@ pub struct ResolvedPass {
 /// A use of consecutive subresources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResolvedAccess {
-    /// First subresource.
-    pub first: u32,
-    /// Number of subresources.
-    pub count: u32,
+    /// What it uses; not empty.
+    pub subresources: IdSpan<SubresourceId>,
     /// The name by which they are used.
     pub resource: ResourceId,
     /// Stages.
     pub stages: Stages,
     /// Access kinds.
     pub kinds: Accesses,
-    /// Position of the declared access; `u32::MAX` for inserted passes.
-    pub declared: u32,
+    /// The declared access; `None` for inserted passes.
+    pub declared: Option<AccessId>,
     /// Layout, for images.
     pub layout: Layout,
     /// What becomes of the old contents.
@@ -111,12 +115,6 @@ pub struct ResolvedAccess {
 }
 
 impl ResolvedAccess {
-    /// Its subresources.
-    #[inline]
-    pub fn subresources(&self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
-    }
-
     /// Whether another access is part of the same use: of one access, and of one resource, the declared one or one that
     /// stands in for it.
     pub fn of_one_use(&self, other: &Self) -> bool {
@@ -127,8 +125,8 @@ impl ResolvedAccess {
 /// An attachment of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct ResolvedAttachment {
-    /// Position of the declared access.
-    pub declared: u32,
+    /// The declared access.
+    pub declared: AccessId,
     /// The image.
     pub resource: ResourceId,
     /// Mip rendered to, and layers.
@@ -141,73 +139,6 @@ pub struct ResolvedAttachment {
     pub load: Load,
     /// The same for stencil.
     pub stencil_load: Load,
-}
-
-/// A mistake that only the order of accesses shows.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Problem {
-    /// A read of what nobody wrote.
-    NeverWritten {
-        /// Position of the access; `None`: a root.
-        access: Option<u32>,
-        /// The resource.
-        resource: ResourceId,
-        /// The part that nothing wrote.
-        part: Part,
-    },
-    /// A conditional pass whose output holds nothing while the flag is off.
-    HoldsNothing {
-        /// The flag.
-        flag: FlagId,
-        /// The pass that it switches.
-        pass: PassId,
-        /// What holds nothing.
-        resource: ResourceId,
-        /// The pass that reads it all the same; `None`: the caller, as a root.
-        reader: Option<PassId>,
-    },
-    /// A root whose memory another resource takes over.
-    RootModified {
-        /// The root.
-        root: ResourceId,
-        /// The resource that modifies it.
-        by: ResourceId,
-    },
-    /// A pass that uses one memory under two names, one of which modifies the other: accesses of the first name come
-    /// before those of the second.
-    TwoNames {
-        /// The pass.
-        pass: PassId,
-        /// Position of an access by one name.
-        first: u32,
-        /// Position of an access by another.
-        second: u32,
-    },
-    /// A pass that reads an output, and writes what stands in for it: the write leaves nothing of that, or the read looks
-    /// forward and has another place in the order than the write.
-    StandsIn {
-        /// The pass.
-        pass: PassId,
-        /// Position of the access that reads the output.
-        read: u32,
-        /// Position of the access that writes what stands in.
-        write: u32,
-    },
-    /// Passes that must run before each other, first repeated at the end is left out.
-    Cycle(Vec<(PassId, Via)>),
-}
-
-/// Why one pass of a cycle must run before the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Via {
-    /// Both use this resource, in declared order.
-    Resource(ResourceId),
-    /// The next one reads what this one is the first to write.
-    Forward(ResourceId),
-    /// The second resource modifies the first.
-    Modifies(ResourceId, ResourceId),
-    /// Declared with `after`.
-    After,
 }
 
 /// Everything that later stages need to know of a declaration.
@@ -235,7 +166,7 @@ pub struct Facts {
     /// one needs the later one too.
     pub mutual: Vec<(ResolvedPassId, ResolvedPassId)>,
     /// By subresource: the last pass that writes it.
-    pub final_writer: Vec<Option<ResolvedPassId>>,
+    pub final_writer: IdVec<SubresourceId, Option<ResolvedPassId>>,
     /// By pass: a resource of it that a later pass replaces before anybody reads it.
     pub replaced: IdVec<ResolvedPassId, Option<ResourceId>>,
     /// Pass of each declared pass.
@@ -243,10 +174,11 @@ pub struct Facts {
     /// Pure orderings between passes, `(later, earlier)`.
     pub after: Vec<(ResolvedPassId, ResolvedPassId)>,
     /// Subresources of persistent and history resources found as the frame before left them, by pass.
-    pub entry_reads: Vec<u32>,
-    /// Accesses by pass.
-    by_pass: Vec<u32>,
-    pass_start: Vec<u32>,
+    pub entry_reads: Vec<SubresourceId>,
+    /// Declared accesses by pass.
+    by_pass: Vec<AccessId>,
+    /// Of each declared pass, in `by_pass`.
+    declared: IdVec<PassId, Span>,
     /// By memory: the last pass that accessed it, to find passes that access one memory twice.
     stamp: IdVec<ResourceId, Option<ResolvedPassId>>,
     blit_done: IdVec<ResourceId, bool>,
@@ -255,7 +187,7 @@ pub struct Facts {
     histories: Vec<(ResourceId, u32, ResourceId)>,
     combine: combine::Scratch,
     order: order::Scratch,
-    states: Vec<walk::State>,
+    states: IdVec<SubresourceId, walk::State>,
     /// What is right and still suspicious.
     pub silent: silent::Silent,
 }
@@ -290,91 +222,26 @@ impl Facts {
         }
     }
 
-    /// Whose memory each resource is in. A chain of modifying resources is followed once.
-    fn find_memories(&mut self, source: Source<'_>) {
-        let Source { graph, shapes } = source;
-        let resources = graph.resources();
-        self.memory.clear();
-        self.blits.clear();
-        self.depth.refill(0, resources.len());
-        self.memory.as_vec_mut().extend(resources.ids());
-        for (id, resource) in resources.iter_ids() {
-            if resource.modifies.is_none() || self.depth[id] > 0 {
-                continue;
-            }
-            // Up the chain until a resource that is its own memory or is known, then down again.
-            let mut top = id;
-            let mut steps = 0u32;
-            while let Some(below) = resources[top].modifies
-                && shares_memory(shapes, top, below)
-                && self.depth[top] == 0
-            {
-                top = below;
-                steps += 1;
-            }
-            let (memory, mut depth) = (self.memory[top], self.depth[top] + steps);
-            let mut at = id;
-            while at != top {
-                (self.memory[at], self.depth[at]) = (memory, depth);
-                depth -= 1;
-                at = resources[at].modifies.expect("the chain was followed just before");
-            }
-        }
-        for (id, resource) in resources.iter_ids() {
-            if resource.modifies.is_some() && self.memory[id] == id {
-                self.blits.push(id);
-            }
-        }
-        self.family.clear();
-        self.family.as_vec_mut().extend(resources.ids());
-        self.remembered.refill(false, resources.len());
-        for (id, resource) in resources.iter_ids() {
-            if let Life::History(history) = resource.life {
-                self.family[id] = self.memory[history.of];
-                self.remembered[self.memory[history.of]] = true;
-            }
-        }
-        self.join_histories(source);
-    }
-
-    /// Histories of one resource that look back as far are one memory: the same image of its ring.
-    fn join_histories(&mut self, Source { graph, .. }: Source<'_>) {
-        self.histories.clear();
-        for (id, resource) in graph.resources().iter_ids() {
-            if let Life::History(history) = resource.life {
-                self.histories.push((self.family[id], history.frames, id));
-            }
-        }
-        self.histories.sort_unstable();
-        for pair in 1..self.histories.len() {
-            let (before, this) = (self.histories[pair - 1], self.histories[pair]);
-            if (before.0, before.1) == (this.0, this.1) {
-                self.memory[this.2] = self.memory[before.2];
-            }
-        }
-    }
-
     /// Positions of each pass's accesses: a stable counting sort, free of charge where they stand together.
     fn sort_accesses(&mut self, graph: &Graph) {
         let accesses = graph.accesses();
-        self.pass_start.clear();
-        self.pass_start.resize(graph.passes().len() + 1, 0);
+        self.declared.refill(Span::default(), graph.passes().len());
         for access in accesses {
-            self.pass_start[access.pass.index() + 1] += 1;
+            self.declared[access.pass].end += 1;
         }
-        for at in 1..self.pass_start.len() {
-            self.pass_start[at] += self.pass_start[at - 1];
+        let mut start = 0;
+        for own in self.declared.iter_mut() {
+            let count = own.end;
+            *own = Span { start, end: start };
+            start += count;
         }
         self.by_pass.clear();
-        self.by_pass.resize(accesses.len(), 0);
+        self.by_pass.resize(accesses.len(), AccessId::new(0));
         for (at, access) in accesses.iter().enumerate() {
-            let slot = &mut self.pass_start[access.pass.index()];
-            self.by_pass[*slot as usize] = at as u32;
-            *slot += 1;
+            let own = &mut self.declared[access.pass];
+            self.by_pass[own.end as usize] = AccessId::new(at);
+            own.end += 1;
         }
-        // Each start has moved to the next one's place.
-        self.pass_start.rotate_right(1);
-        self.pass_start[0] = 0;
     }
 
     fn cut_subresources(&mut self, source: Source<'_>) {
@@ -410,163 +277,6 @@ impl Facts {
             }
         }
     }
-
-    fn make_passes(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
-        let Source { graph, shapes } = source;
-        self.passes.clear();
-        self.accesses.clear();
-        self.attachments.clear();
-        self.pass_of.clear();
-        self.stamp.refill(None, shapes.len());
-        self.blit_done.refill(false, shapes.len());
-        for (id, declared_pass) in graph.passes().iter_ids() {
-            crate::cancel::poll();
-            let declared_accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
-            if !self.blits.is_empty() {
-                for at in declared_accesses.clone() {
-                    self.insert_blit(source, graph.accesses()[self.by_pass[at] as usize].resource);
-                }
-            }
-            let (accesses, attachments) = (self.accesses.len(), self.attachments.len());
-            let pass = ResolvedPassId::new(self.passes.len());
-            let mut twice = false;
-            let mut usages = Usages::default();
-            let mut generates_mips = false;
-            for at in declared_accesses.clone() {
-                let access = &graph.accesses()[self.by_pass[at] as usize];
-                usages.insert(access.usage);
-                generates_mips |= access.generate_mips;
-            }
-            let raster = usages.attach();
-            let keep = declared_pass.side_effects || usages.has(Usage::Present);
-            let draws = raster || usages.has(Usage::Vertex) || usages.has(Usage::Index);
-            let tests = usages.has(Usage::DepthStencilAttachment) || usages.has(Usage::DepthStencilRead);
-            // Depth is resolved like colour, at that stage (Vulkan 1.3, "Render Pass Multisample Resolve Operations").
-            let resolves_depth = usages.has(Usage::ResolveAttachment)
-                && declared_accesses.clone().any(|at| {
-                    let access = &graph.accesses()[self.by_pass[at] as usize];
-                    access.usage == Usage::ResolveAttachment
-                        && !shapes[access.resource].aspects.contains(Aspects::COLOR)
-                });
-            for at in declared_accesses.clone() {
-                let declared = self.by_pass[at];
-                let access = &graph.accesses()[declared as usize];
-                let shape = &shapes[access.resource];
-                let mut means = meaning(access, declared_pass.queue, draws, shape.aspects);
-                if resolves_depth && matches!(access.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead) {
-                    means.stages |= Stages::COLOR_ATTACHMENT_OUTPUT;
-                    means.kinds |= Accesses::COLOR_ATTACHMENT_READ;
-                }
-                // A render pass loads both aspects of what it tests one of (Vulkan 1.3, "Render Pass Load
-                // Operations").
-                let is_tested = |at: usize| {
-                    let other = &graph.accesses()[self.by_pass[at] as usize];
-                    other.resource == access.resource
-                        && matches!(other.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
-                };
-                let sampled = tests && access.usage == Usage::Sampled && !shape.aspects.contains(Aspects::COLOR);
-                if sampled && !shape.aspects.is_empty() && declared_accesses.clone().any(is_tested) {
-                    means.stages |= Stages::EARLY_FRAGMENT_TESTS;
-                    means.kinds |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
-                }
-                let part = part_of(graph, access, shape);
-                // Reads commute with reads anyway, and with no write.
-                let unordered = access.unordered && means.effect.writes();
-                let first = self.accesses.len();
-                twice |= self.access(pass, access.resource, declared, &part, means, unordered);
-                if access.usage == Usage::DepthStencilAttachment {
-                    for one in &mut self.accesses[first..] {
-                        let aspects = self.subresources.get(one.first).aspects & part.aspects;
-                        one.effect = effect_on(access, shape.aspects, aspects);
-                    }
-                }
-                if means.effect == Effect::Read && !self.fallbacks.of(access.resource).is_empty() {
-                    twice |= self.access_fallbacks(source, pass, id, declared, &part, means);
-                }
-                if is_attachment(access.usage) {
-                    self.attachments.push(ResolvedAttachment {
-                        declared,
-                        resource: access.resource,
-                        mip: part.mips[0],
-                        layers: part.layers,
-                        usage: access.usage,
-                        load: declared_load(means.effect, access.load),
-                        stencil_load: declared_load(means.effect, said_of_stencil(access, shape.aspects)),
-                    });
-                }
-            }
-            if twice {
-                if let Some((read, write)) = self.overwritten_stand_in(source, id, &self.accesses[accesses..]) {
-                    problems.push(Problem::StandsIn { pass: id, read, write });
-                }
-                let names = combine::combine(&mut self.accesses, accesses, &self.depth, &mut self.combine);
-                if let Some((first, second)) = names {
-                    problems.push(Problem::TwoNames { pass: id, first, second });
-                }
-            }
-            self.pass_of.push(pass);
-            self.passes.push(ResolvedPass {
-                origin: Origin::Declared(id),
-                queue: declared_pass.queue,
-                raster,
-                keep,
-                conditional: declared_pass.conditional,
-                accesses: Span::new(accesses, self.accesses.len()),
-                attachments: Span::new(attachments, self.attachments.len()),
-                sources: Span::default(),
-                entry_reads: Span::default(),
-            });
-            for at in declared_accesses.filter(|_| generates_mips) {
-                let declared = self.by_pass[at];
-                if graph.accesses()[declared as usize].generate_mips {
-                    self.insert_mips(source, id, declared);
-                }
-            }
-        }
-        for at in 0..self.blits.len() {
-            self.insert_blit(source, self.blits[at]);
-        }
-        self.after.clear();
-        for &(later, earlier) in graph.orderings() {
-            self.after.push((self.pass_of[later], self.pass_of[earlier]));
-        }
-    }
-
-    /// Adds an access; tells whether the pass accessed that memory before.
-    fn access(
-        &mut self,
-        pass: ResolvedPassId,
-        resource: ResourceId,
-        declared: u32,
-        part: &Part,
-        means: meaning::Meaning,
-        unordered: bool,
-    ) -> bool {
-        let memory = self.memory[resource];
-        let twice = self.stamp[memory] == Some(pass);
-        self.stamp[memory] = Some(pass);
-        let meaning::Meaning { stages, kinds, layout, effect } = means;
-        let (accesses, subresources) = (&mut self.accesses, &self.subresources);
-        let view = accesses.last().map_or(0, |access| access.view | 1) + 1;
-        subresources.runs(memory, part, |first, count| {
-            if count > 0 {
-                accesses.push(ResolvedAccess {
-                    first,
-                    count,
-                    resource,
-                    stages,
-                    kinds,
-                    declared,
-                    layout,
-                    effect,
-                    unordered,
-                    group: 0,
-                    view: view + u32::from(subresources.get(first).aspects == Aspects::STENCIL),
-                });
-            }
-        });
-        twice
-    }
 }
 
 /// Whether a usage makes its pass a raster pass.
@@ -581,49 +291,23 @@ pub const fn is_attachment(usage: Usage) -> bool {
     )
 }
 
-/// Which usages a pass has.
-#[derive(Clone, Copy, Default)]
-struct Usages(u32);
-
-impl Usages {
-    const ATTACHMENTS: u32 = {
-        let (mut bits, mut at) = (0, 0);
-        while at < Usage::ALL.len() {
-            bits |= (is_attachment(Usage::ALL[at]) as u32) << at;
-            at += 1;
-        }
-        bits
-    };
-
-    fn insert(&mut self, usage: Usage) {
-        self.0 |= 1 << usage as u32;
-    }
-
-    fn has(self, usage: Usage) -> bool {
-        self.0 >> usage as u32 & 1 != 0
-    }
-
-    /// Whether one of them is an attachment.
-    fn attach(self) -> bool {
-        self.0 & Self::ATTACHMENTS != 0
-    }
-}
-
 /// Whether an access that names no mips means the first one only.
 fn first_mip_only(usage: Usage) -> bool {
     is_attachment(usage)
         || matches!(usage, Usage::StorageWrite | Usage::StorageReadWrite | Usage::TransferDst | Usage::HostWrite)
 }
 
+/// A declared access.
+pub fn declared(graph: &Graph, access: AccessId) -> &Access {
+    &graph.accesses()[access.index()]
+}
+
+/// The declared access that an access follows from; `None` for those of inserted passes.
+pub fn declared_of<'a>(graph: &'a Graph, access: &ResolvedAccess) -> Option<&'a Access> {
+    Some(declared(graph, access.declared?))
+}
+
 /// The part of a resource that an access means.
 pub fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> Part {
     Part::of(shape, &graph.ranges_of(access), access.aspects, first_mip_only(access.usage))
-}
-
-/// The load operation that an effect stands for; one left open becomes `Load` until the walk decides.
-fn declared_load(effect: Effect, said: Option<Load>) -> Load {
-    said.unwrap_or(match effect {
-        Effect::Replace => Load::Discard,
-        _ => Load::Load,
-    })
 }

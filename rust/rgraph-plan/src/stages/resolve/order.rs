@@ -8,18 +8,22 @@ use std::collections::BinaryHeap;
 use super::fallback::stands_in;
 use super::hazards::Hazards;
 use super::meaning::Effect;
+use super::subresource::SubresourceId;
 use super::walk::level;
-use super::{Facts, Origin, Problem, ResolvedAccess, ResolvedPassId, Source, Via};
+use super::{Facts, Problem, ResolvedAccess, ResolvedPassId, Source, Via};
 use crate::graph::PassId;
-use crate::id::{Id, IdVec};
+use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::ResourceId;
+
+/// The first pass that writes each subresource.
+type FirstWriters = IdVec<SubresourceId, Option<ResolvedPassId>>;
 
 /// Memory that reordering reuses.
 #[derive(Default, Debug)]
 pub(super) struct Scratch {
     uses: Vec<SubresourceUse>,
     /// By subresource: twice the declared position of the first pass that writes it.
-    first_writer: Vec<u32>,
+    first_writer: FirstWriters,
     edges: Vec<(ResolvedPassId, ResolvedPassId, Via)>,
     hazards: Hazards,
     placed: Vec<PlacedUse>,
@@ -31,7 +35,7 @@ type PlacedUse = (u32, u32, ResolvedPassId, [usize; 2]);
 /// One pass's use of one subresource; the derived order is the meant one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct SubresourceUse {
-    subresource: u32,
+    subresource: SubresourceId,
     level: u32,
     /// Twice the declared position; odd for reads placed just after a writer.
     position: u32,
@@ -65,14 +69,13 @@ impl Facts {
         fine
     }
 
-    fn find_first_writers(&self, first_writer: &mut Vec<u32>) {
-        first_writer.clear();
-        first_writer.resize(self.subresources.count(), u32::MAX);
+    fn find_first_writers(&self, first_writer: &mut FirstWriters) {
+        first_writer.refill(None, self.subresources.count());
         for (pass, accesses) in self.passes.iter_ids().map(|(id, pass)| (id, pass.accesses)) {
             for access in self.accesses[accesses.range()].iter().filter(|access| access.effect.writes()) {
                 if self.depth[access.resource] == 0 {
-                    for first in &mut first_writer[access.subresources()] {
-                        *first = (*first).min(pass.index() as u32 * 2);
+                    for first in first_writer.slice_mut(access.subresources) {
+                        first.get_or_insert(pass);
                     }
                 }
             }
@@ -115,8 +118,8 @@ impl Facts {
                 }
                 for access in one_use {
                     let level = level(self, pass, access);
-                    uses.extend(access.subresources().map(|subresource| SubresourceUse {
-                        subresource: subresource as u32,
+                    uses.extend(access.subresources.ids().map(|subresource| SubresourceUse {
+                        subresource,
                         level,
                         position,
                         pass,
@@ -137,30 +140,30 @@ impl Facts {
         source: Source<'_>,
         pass: ResolvedPassId,
         access: &[ResolvedAccess],
-        first_writer: &[u32],
+        first_writer: &FirstWriters,
     ) -> u32 {
         let position = pass.index() as u32 * 2;
         if !self.may_look_forward(source, &access[0]) {
             return position;
         }
-        let subresources = access.iter().flat_map(ResolvedAccess::subresources);
-        let first = subresources.map(|subresource| first_writer[subresource]).min().unwrap_or(u32::MAX);
-        if first <= position
-            || first == u32::MAX
-            || self.any_in_range(source, &access[0], |p| first_writer[p] <= position)
-        {
+        let subresources = access.iter().flat_map(|access| access.subresources.ids());
+        let Some(first) = subresources.filter_map(|subresource| first_writer[subresource]).min() else {
+            return position;
+        };
+        let written_before =
+            |subresource: SubresourceId| first_writer[subresource].is_some_and(|writer| writer <= pass);
+        if first <= pass || self.any_in_range(source, &access[0], written_before) {
             return position;
         }
-        let declared_pass = |at: usize| match self.passes.as_slice()[at].origin {
-            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
-            Origin::Blit { .. } => None,
-        };
-        let mut last = first as usize / 2;
-        let writer = declared_pass(last);
-        while writer.is_some() && last + 1 < self.passes.len() && declared_pass(last + 1) == writer {
-            last += 1;
+        let mut last = first;
+        let writer = self.declared_pass(first);
+        for id in IdSpan::<ResolvedPassId>::new(first.index() + 1, self.passes.len()).ids() {
+            if writer.is_none() || self.declared_pass(id) != writer {
+                break;
+            }
+            last = id;
         }
-        last as u32 * 2 + 1
+        last.index() as u32 * 2 + 1
     }
 
     fn edges_of_uses(&self, scratch: &mut Scratch) {
@@ -176,7 +179,7 @@ impl Facts {
             };
             // Uses under two names do not commute.
             let group = if this.unordered { this.level + 1 } else { 0 };
-            hazards.access(this.subresource as usize, this.pass, this.exclusive, group, |from| {
+            hazards.access(this.subresource, this.pass, this.exclusive, group, |from| {
                 edges.push((from, this.pass, via));
             });
             below = Some(*this);
@@ -184,27 +187,32 @@ impl Facts {
     }
 
     /// Kahn's algorithm with the least ready pass first; the passes left over where there is a cycle.
-    fn sort(&self, edges: &mut [(ResolvedPassId, ResolvedPassId, Via)]) -> Result<Vec<ResolvedPassId>, Vec<bool>> {
+    fn sort(
+        &self,
+        edges: &mut [(ResolvedPassId, ResolvedPassId, Via)],
+    ) -> Result<Vec<ResolvedPassId>, IdVec<ResolvedPassId, bool>> {
         edges.sort_by_key(|&(from, to, _)| (from, to));
         let count = self.passes.len();
-        let mut waiting = vec![0u32; count];
-        let mut start = vec![0usize; count + 1];
+        let mut waiting = IdVec::<ResolvedPassId, u32>::filled(0, count);
+        let mut behind = IdVec::<ResolvedPassId, Span>::filled(Span::default(), count);
         for &(from, to, _) in edges.iter() {
-            waiting[to.index()] += 1;
-            start[from.index() + 1] += 1;
+            waiting[to] += 1;
+            behind[from].end += 1;
         }
-        for at in 0..count {
-            start[at + 1] += start[at];
+        let mut start = 0;
+        for span in behind.iter_mut() {
+            *span = Span { start, end: start + span.end };
+            start = span.end;
         }
-        let mut ready: BinaryHeap<Reverse<usize>> = (0..count).filter(|&n| waiting[n] == 0).map(Reverse).collect();
+        let mut ready: BinaryHeap<_> = waiting.ids().filter(|&pass| waiting[pass] == 0).map(Reverse).collect();
         let mut order = Vec::with_capacity(count);
         while let Some(Reverse(pass)) = ready.pop() {
             crate::cancel::poll();
-            order.push(ResolvedPassId::new(pass));
-            for &(_, to, _) in &edges[start[pass]..start[pass + 1]] {
-                waiting[to.index()] -= 1;
-                if waiting[to.index()] == 0 {
-                    ready.push(Reverse(to.index()));
+            order.push(pass);
+            for &(_, to, _) in &edges[behind[pass].range()] {
+                waiting[to] -= 1;
+                if waiting[to] == 0 {
+                    ready.push(Reverse(to));
                 }
             }
         }
@@ -212,22 +220,26 @@ impl Facts {
     }
 
     /// One cycle among the passes that could not be sorted: backwards along unsorted predecessors until one repeats.
-    fn cycle(&self, edges: &[(ResolvedPassId, ResolvedPassId, Via)], stuck: &[bool]) -> Vec<(PassId, Via)> {
-        let mut before: Vec<Option<(ResolvedPassId, Via)>> = vec![None; stuck.len()];
+    fn cycle(
+        &self,
+        edges: &[(ResolvedPassId, ResolvedPassId, Via)],
+        stuck: &IdVec<ResolvedPassId, bool>,
+    ) -> Vec<(PassId, Via)> {
+        let mut before = IdVec::<ResolvedPassId, Option<(ResolvedPassId, Via)>>::filled(None, stuck.len());
         for &(from, to, via) in edges {
-            if stuck[from.index()] && stuck[to.index()] {
-                before[to.index()] = Some((from, via));
+            if stuck[from] && stuck[to] {
+                before[to] = Some((from, via));
             }
         }
-        let mut seen = vec![false; stuck.len()];
-        let mut at = stuck.iter().position(|&s| s).map(ResolvedPassId::new).expect("a failed sort leaves nodes over");
-        while !std::mem::replace(&mut seen[at.index()], true) {
-            at = before[at.index()].expect("a node left over waits for another one left over").0;
+        let mut seen = IdVec::<ResolvedPassId, bool>::filled(false, stuck.len());
+        let mut at = stuck.ids().find(|&pass| stuck[pass]).expect("a failed sort leaves nodes over");
+        while !std::mem::replace(&mut seen[at], true) {
+            at = before[at].expect("a node left over waits for another one left over").0;
         }
         let first = at;
         let mut path = Vec::new();
         loop {
-            let (from, via) = before[at.index()].expect("as above");
+            let (from, via) = before[at].expect("as above");
             path.push((from, via));
             at = from;
             if at == first {
@@ -235,11 +247,7 @@ impl Facts {
             }
         }
         path.reverse();
-        let declared_pass = |pass: ResolvedPassId| match self.passes[pass].origin {
-            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
-            Origin::Blit { .. } => None,
-        };
-        path.into_iter().filter_map(|(pass, via)| Some((declared_pass(pass)?, via))).collect()
+        path.into_iter().filter_map(|(pass, via)| Some((self.declared_pass(pass)?, via))).collect()
     }
 
     fn renumber(&mut self, order: &[ResolvedPassId]) {

@@ -2,7 +2,8 @@
 //! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a note
 //! of the plan, never an error.
 
-use super::{Facts, Origin, ResolvedPassId};
+use super::subresource::SubresourceId;
+use super::{Facts, Origin, ResolvedPassId, declared_of};
 use crate::access::{Aspects, Load, Usage};
 use crate::graph::Graph;
 use crate::id::IdVec;
@@ -15,9 +16,9 @@ use crate::stages::size::Shape;
 #[derive(Default, Debug)]
 pub struct Silent {
     /// `(reader, resource, subresource)`: nothing has written the subresource, though something of the range is written.
-    unwritten: Vec<(ResolvedPassId, ResourceId, u32)>,
+    unwritten: Vec<(ResolvedPassId, ResourceId, SubresourceId)>,
     /// `(writer, resource, subresource, replacer)`: nothing reads the subresource in between.
-    replaced: Vec<(ResolvedPassId, ResourceId, u32, ResolvedPassId)>,
+    replaced: Vec<(ResolvedPassId, ResourceId, SubresourceId, ResolvedPassId)>,
 }
 
 /// Mips and layers of an image, half-open.
@@ -29,11 +30,17 @@ impl Silent {
         self.replaced.clear();
     }
 
-    pub(super) fn read_unwritten(&mut self, reader: ResolvedPassId, resource: ResourceId, subresource: u32) {
+    pub(super) fn read_unwritten(&mut self, reader: ResolvedPassId, resource: ResourceId, subresource: SubresourceId) {
         self.unwritten.push((reader, resource, subresource));
     }
 
-    pub(super) fn replaced(&mut self, writer: ResolvedPassId, by: ResolvedPassId, resource: ResourceId, at: u32) {
+    pub(super) fn replaced(
+        &mut self,
+        writer: ResolvedPassId,
+        by: ResolvedPassId,
+        resource: ResourceId,
+        at: SubresourceId,
+    ) {
         if writer != by {
             self.replaced.push((writer, resource, at, by));
         }
@@ -52,7 +59,7 @@ impl Silent {
             let (reader, resource, _) = read[0];
             let Some(pass) = facts.declared_pass(reader).filter(|_| live.needed[reader]) else { continue };
             let PlanKind::Image { mips, layers, .. } = shapes[resource].kind else { continue };
-            let of_image = |subresource: &u32| {
+            let of_image = |subresource: &SubresourceId| {
                 let part = facts.subresources.get(*subresource);
                 part.aspects.intersects(Aspects::COLOR | Aspects::DEPTH).then_some([part.mips, part.layers])
             };
@@ -94,7 +101,7 @@ fn empty_roots(graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String
     for fallback in graph.fallbacks().iter().filter(|one| graph.is_root(one.output)) {
         let memory = facts.memory[fallback.output];
         let Some(flag) = graph.passes()[fallback.pass].conditional else { continue };
-        let writers = &facts.final_writer[facts.subresources.of(memory).range()];
+        let writers = facts.final_writer.slice(facts.subresources.of(memory));
         let last =
             |writer: &ResolvedPassId| live.needed[*writer] && facts.declared_pass(*writer) == Some(fallback.pass);
         let apart = memory != facts.memory[fallback.input];
@@ -119,7 +126,7 @@ fn is_whole_result(
 ) -> bool {
     let mut written = 0;
     for access in &facts.accesses[facts.passes[writer].accesses.range()] {
-        let Some(declared) = graph.accesses().get(access.declared as usize) else { return false };
+        let Some(declared) = declared_of(graph, access) else { return false };
         if declared.usage == Usage::ResolveAttachment {
             return false;
         }
@@ -134,7 +141,7 @@ fn is_whole_result(
         if !for_others {
             return false;
         }
-        written += access.count as usize;
+        written += access.subresources.len();
     }
     written == subresources
 }

@@ -3,7 +3,7 @@
 
 use crate::access::Aspects;
 use crate::graph::Ranges;
-use crate::id::{Id, IdVec, Span};
+use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
 use crate::stages::size::Shape;
@@ -39,6 +39,14 @@ pub struct Part {
     pub aspects: Aspects,
     /// Bytes of a buffer, half-open.
     pub bytes: [u64; 2],
+}
+
+impl Subresource {
+    /// Which part of its memory it is.
+    pub fn part(&self) -> Part {
+        let Self { memory: _, mips, layers, aspects, bytes } = *self;
+        Part { mips, layers, aspects, bytes }
+    }
 }
 
 impl Part {
@@ -93,7 +101,7 @@ enum Axis {
 pub struct Subresources {
     subresources: IdVec<SubresourceId, Subresource>,
     /// By memory.
-    spans: IdVec<ResourceId, Span>,
+    spans: IdVec<ResourceId, IdSpan<SubresourceId>>,
     grids: IdVec<ResourceId, Option<u32>>,
     cut: Vec<Grid>,
     bounds: Vec<u64>,
@@ -104,7 +112,7 @@ impl Subresources {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self, resources: usize) {
         self.subresources.clear();
-        self.spans.refill(Span::default(), resources);
+        self.spans.refill(IdSpan::default(), resources);
         self.grids.refill(None, resources);
         self.cut.clear();
         self.bounds.clear();
@@ -194,15 +202,15 @@ impl Subresources {
                 self.grids[memory] = Some(at);
             }
         }
-        self.spans[memory] = Span::new(start, self.subresources.len());
+        self.spans[memory] = IdSpan::new(start, self.subresources.len());
     }
 
     /// Calls `run(first, count)` for every run of consecutive subresources of `memory` that `part` covers.
     #[inline]
-    pub fn runs(&self, memory: ResourceId, part: &Part, mut run: impl FnMut(u32, u32)) {
+    pub fn runs(&self, memory: ResourceId, part: &Part, mut run: impl FnMut(IdSpan<SubresourceId>)) {
         let span = self.spans[memory];
         let Some(at) = self.grids[memory] else {
-            run(span.start, span.len() as u32);
+            run(span);
             return;
         };
         let grid = self.cut[at as usize];
@@ -215,7 +223,7 @@ impl Subresources {
         let (m0, m1, mips) = find(grid.mips, part.mips[0].into(), part.mips[1].into());
         let (l0, l1, layers) = find(grid.layers, part.layers[0].into(), part.layers[1].into());
         let (b0, b1, bytes) = find(grid.bytes, part.bytes[0], part.bytes[1]);
-        let whole_aspects = self.subresources[SubresourceId::new(span.start as usize)].aspects;
+        let whole_aspects = self.subresources[span.first()].aspects;
         let planes = span.len() as u32 / (mips * layers * bytes).max(1);
         for plane in 0..planes {
             if planes > 1 {
@@ -225,14 +233,15 @@ impl Subresources {
                 }
             }
             debug_assert!(planes > 1 || whole_aspects == part.aspects || part.bytes[1] > 0);
-            let base = span.start + plane * mips * layers * bytes;
+            let base = span.first().index() + (plane * mips * layers * bytes) as usize;
+            let mut run = |from: u32, to: u32| run(IdSpan::new(base + from as usize, base + to as usize));
             if bytes > 1 {
-                run(base + b0, b1 - b0);
+                run(b0, b1);
             } else if l0 == 0 && l1 == layers {
-                run(base + m0 * layers, (m1 - m0) * layers);
+                run(m0 * layers, m1 * layers);
             } else {
                 for m in m0..m1 {
-                    run(base + m * layers + l0, l1 - l0);
+                    run(m * layers + l0, m * layers + l1);
                 }
             }
         }
@@ -240,19 +249,19 @@ impl Subresources {
 
     /// The subresource that is all of a memory, if no range cuts it.
     #[inline]
-    pub fn whole(&self, memory: ResourceId) -> Option<usize> {
-        self.grids[memory].is_none().then_some(self.spans[memory].start as usize)
+    pub fn whole(&self, memory: ResourceId) -> Option<SubresourceId> {
+        self.grids[memory].is_none().then_some(self.spans[memory].first())
     }
 
     /// The subresources of a memory.
-    pub fn of(&self, memory: ResourceId) -> Span {
+    pub fn of(&self, memory: ResourceId) -> IdSpan<SubresourceId> {
         self.spans[memory]
     }
 
     /// What a subresource is.
     #[inline]
-    pub fn get(&self, subresource: u32) -> &Subresource {
-        &self.subresources.as_slice()[subresource as usize]
+    pub fn get(&self, subresource: SubresourceId) -> &Subresource {
+        &self.subresources[subresource]
     }
 
     /// Number of subresources.

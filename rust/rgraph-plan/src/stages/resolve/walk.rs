@@ -2,11 +2,13 @@
 //! read although nobody wrote it.
 
 use super::meaning::{Effect, said_of_stencil};
-use super::subresource::Part;
-use super::{Facts, Origin, Problem, ResolvedAccess, ResolvedAttachment, ResolvedPassId, Source, part_of};
+use super::subresource::SubresourceId;
+use super::{
+    Facts, Origin, Problem, Reads, ResolvedAccess, ResolvedAttachment, ResolvedPassId, Source, declared_of, part_of,
+};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
-use crate::id::{Id, Span};
+use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Life, ResourceId};
 
 /// What the walk knows of a subresource.
@@ -71,8 +73,7 @@ impl Facts {
             before_group: false,
             level: 0,
         };
-        self.states.clear();
-        self.states.resize(self.subresources.count(), blank);
+        self.states.refill(blank, self.subresources.count());
         for (id, resource) in graph.resources().iter_ids() {
             let (written, entry) = match resource.life {
                 Life::Transient | Life::Fresh => continue,
@@ -81,7 +82,7 @@ impl Facts {
                 Life::Imported(_) => continue,
             };
             if self.memory[id] == id {
-                for state in &mut self.states[self.subresources.of(id).range()] {
+                for state in self.states.slice_mut(self.subresources.of(id)) {
                     (state.written, state.entry) = (written, entry);
                 }
             }
@@ -108,14 +109,14 @@ impl Facts {
         source: Source<'_>,
         id: ResolvedPassId,
         declared_access: &[ResolvedAccess],
-        states: &mut [State],
+        states: &mut IdVec<SubresourceId, State>,
     ) -> bool {
         let mut found = !self.may_look_forward(source, &declared_access[0]);
         let mut late = false;
         for access in declared_access {
             let level = level(self, id, access);
             let writes = access.effect.writes();
-            for state in &mut states[access.subresources()] {
+            for state in states.slice_mut(access.subresources) {
                 late |= level < state.level && (writes || level + 1 != state.level || level % 2 == 1);
                 found |= state.written != Written::No;
                 state.level = state.level.max(level);
@@ -177,7 +178,7 @@ impl Facts {
         }
         self.mutual.sort_unstable();
         self.final_writer.clear();
-        self.final_writer.extend(self.states.iter().map(|state| state.writer));
+        self.final_writer.as_vec_mut().extend(self.states.iter().map(|state| state.writer));
         self.check_roots(source, problems);
     }
 
@@ -189,24 +190,24 @@ impl Facts {
             self.enter_name(at, level(self, id, &self.accesses[at]));
         }
         let states = &self.states;
-        let run = |access: &ResolvedAccess, first: usize| {
-            let rest = states[first..access.subresources().end].iter();
-            rest.take_while(|state| !access.unordered || state.group == states[first].group).count()
+        let run = |access: &ResolvedAccess, first: SubresourceId| {
+            let rest = IdSpan::new(first.index(), access.subresources.range().end);
+            let group = states[first].group;
+            let together = states.slice(rest).iter().take_while(|state| !access.unordered || state.group == group);
+            IdSpan::from(first, together.count())
         };
-        if self.accesses[accesses.range()]
-            .iter()
-            .all(|access| !access.unordered || run(access, access.first as usize) == access.count as usize)
-        {
+        let whole = |access: &ResolvedAccess| run(access, access.subresources.first()) == access.subresources;
+        if self.accesses[accesses.range()].iter().all(|access| !access.unordered || whole(access)) {
             return;
         }
         let start = self.accesses.len();
         for at in accesses.range() {
             let access = self.accesses[at];
-            let mut first = access.first as usize;
-            while first < access.subresources().end {
-                let count = run(&access, first);
-                self.accesses.push(ResolvedAccess { first: first as u32, count: count as u32, ..access });
-                first += count;
+            let mut left = access.subresources;
+            while !left.is_empty() {
+                let subresources = run(&access, left.first());
+                self.accesses.push(ResolvedAccess { subresources, ..access });
+                left = IdSpan::new(subresources.range().end, left.range().end);
             }
         }
         self.passes[id].accesses = Span::new(start, self.accesses.len());
@@ -219,7 +220,7 @@ impl Facts {
             if !matches!(usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 continue;
             }
-            let access = &graph.accesses()[declared as usize];
+            let access = super::declared(graph, declared);
             if access.load.is_some() && (access.stencil_load.is_some() || usage == Usage::ColorAttachment) {
                 continue;
             }
@@ -229,9 +230,8 @@ impl Facts {
                 written |= self.states[whole].written != Written::No;
             } else {
                 let part = part_of(graph, access, &shapes[resource]);
-                self.subresources.runs(memory, &part, |first, count| {
-                    let states = &self.states[first as usize..(first + count) as usize];
-                    written |= states.iter().any(|state| state.written != Written::No);
+                self.subresources.runs(memory, &part, |run| {
+                    written |= self.states.slice(run).iter().any(|state| state.written != Written::No);
                 });
             }
             let default = if written { Load::Load } else { Load::Discard };
@@ -246,7 +246,7 @@ impl Facts {
         if !self.accesses[access].unordered {
             return;
         }
-        for state in &mut self.states[self.accesses[access].subresources()] {
+        for state in self.states.slice_mut(self.accesses[access].subresources) {
             state.enter_name(level);
         }
     }
@@ -269,9 +269,9 @@ impl Facts {
         let accesses = &mut self.accesses[uses];
         let states = &self.states;
         let first = accesses[0];
-        let found = accesses.iter().any(|access| states[access.subresources()].iter().any(written));
+        let found = accesses.iter().any(|access| states.slice(access.subresources).iter().any(written));
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
-        if needs && found && !accesses.iter().any(|access| states[access.subresources()].iter().any(before_group)) {
+        if needs && found && !accesses.iter().any(|access| states.slice(access.subresources).iter().any(before_group)) {
             for access in accesses {
                 access.unordered = false;
             }
@@ -286,7 +286,7 @@ impl Facts {
         }
         self.ends_lone_group(source, uses.clone());
         for access in &self.accesses[uses] {
-            for state in &mut self.states[access.subresources()] {
+            for state in self.states.slice_mut(access.subresources) {
                 state.enter(if access.unordered { state.group } else { 0 });
                 if access.effect.writes() {
                     state.written = Written::Yes;
@@ -301,9 +301,9 @@ impl Facts {
         &self,
         source: Source<'_>,
         access: &ResolvedAccess,
-        holds: impl Fn(usize) -> bool,
+        holds: impl Fn(SubresourceId) -> bool,
     ) -> bool {
-        let Some(declared_access) = source.graph.accesses().get(access.declared as usize) else { return false };
+        let Some(declared_access) = declared_of(source.graph, access) else { return false };
         if declared_access.resource != access.resource {
             return false;
         }
@@ -312,10 +312,39 @@ impl Facts {
         }
         let part = part_of(source.graph, declared_access, &source.shapes[declared_access.resource]);
         let mut any = false;
-        self.subresources.runs(self.memory[declared_access.resource], &part, |first, count| {
-            any |= (first..first + count).any(|subresource| holds(subresource as usize));
+        self.subresources.runs(self.memory[declared_access.resource], &part, |run| {
+            any |= run.ids().any(&holds);
         });
         any
+    }
+
+    /// The access with the effect that the contents before it, if there are any, leave to it.
+    fn decide_effect(
+        &mut self,
+        source: Source<'_>,
+        conditional: bool,
+        has_fallback: bool,
+        (access_at, any_written): (usize, bool),
+    ) -> ResolvedAccess {
+        let mut access = self.accesses[access_at];
+        match access.effect {
+            Effect::KeepIfWritten if any_written => access.effect = Effect::Keep,
+            Effect::KeepIfWritten => {
+                access.effect = Effect::Replace;
+                access.kinds -= Accesses::COLOR_ATTACHMENT_READ;
+            }
+            _ => {}
+        }
+        // While the pass is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
+        let replaces = !conditional || has_fallback && !self.outlives(source, access.resource);
+        if access.effect == Effect::Replace && !replaces && any_written {
+            access.effect = Effect::Keep;
+        }
+        if access.unordered {
+            access.group = self.states[access.subresources.first()].group;
+        }
+        self.accesses[access_at] = access;
+        access
     }
 
     fn walk_access(
@@ -327,36 +356,20 @@ impl Facts {
         problems: &mut Vec<Problem>,
     ) {
         let pass = self.passes[id];
-        let mut access = self.accesses[access_at];
-        let modifies = self.depth[access.resource] > 0;
-        let any_written = modifies || found;
+        let modifies = self.depth[self.accesses[access_at].resource] > 0;
         let has_fallback = pass.conditional.is_some()
-            && pass_of(pass.origin)
-                .is_some_and(|declared_pass| self.falls_back_elsewhere(declared_pass, access.resource));
-        match access.effect {
-            Effect::KeepIfWritten if any_written => access.effect = Effect::Keep,
-            Effect::KeepIfWritten => {
-                access.effect = Effect::Replace;
-                access.kinds -= Accesses::COLOR_ATTACHMENT_READ;
-            }
-            _ => {}
-        }
-        // While the pass is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
-        let replaces = pass.conditional.is_none() || has_fallback && !self.outlives(source, access.resource);
-        if access.effect == Effect::Replace && !replaces && any_written {
-            access.effect = Effect::Keep;
-        }
-        if access.unordered {
-            access.group = self.states[access.first as usize].group;
-        }
-        self.accesses[access_at] = access;
+            && pass_of(pass.origin).is_some_and(|declared_pass| {
+                self.falls_back_elsewhere(declared_pass, self.accesses[access_at].resource)
+            });
+        let access =
+            self.decide_effect(source, pass.conditional.is_some(), has_fallback, (access_at, modifies || found));
         let must_be_written = match access.effect {
             Effect::Read | Effect::Present => true,
             Effect::Keep => reads_explicitly(source, &access),
             _ => false,
         };
         let sources_start = self.sources.len();
-        for subresource in access.subresources() {
+        for subresource in access.subresources.ids() {
             let state = &mut self.states[subresource];
             if must_be_written && !modifies {
                 match state.written {
@@ -369,14 +382,13 @@ impl Facts {
                     // A read of mips, layers or bytes that mean something may reach over some that do not.
                     Written::No if found => {
                         if access.effect == Effect::Read {
-                            self.silent.read_unwritten(id, access.resource, subresource as u32);
+                            self.silent.read_unwritten(id, access.resource, subresource);
                         }
                     }
                     Written::No => {
-                        let p = self.subresources.get(subresource as u32);
-                        let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };
-                        let declared = Some(access.declared);
-                        problems.push(Problem::NeverWritten { access: declared, resource: access.resource, part });
+                        let part = self.subresources.get(subresource).part();
+                        let by = access.declared.map_or(Reads::Inserted, Reads::Access);
+                        problems.push(Problem::NeverWritten { by, resource: access.resource, part });
                     }
                 }
             }
@@ -385,7 +397,7 @@ impl Facts {
                     && !state.read_since
                 {
                     self.replaced[writer].get_or_insert(access.resource);
-                    self.silent.replaced(writer, id, access.resource, subresource as u32);
+                    self.silent.replaced(writer, id, access.resource, subresource);
                 }
             } else {
                 match state.writer {
@@ -397,7 +409,7 @@ impl Facts {
                             self.sources.push(writer);
                         }
                     }
-                    None if state.entry => self.entry_reads.push(subresource as u32),
+                    None if state.entry => self.entry_reads.push(subresource),
                     _ => {}
                 }
             }
@@ -432,11 +444,10 @@ impl Facts {
         }
         for &root in graph.roots() {
             let span = self.subresources.of(self.memory[root]);
-            let states = &self.states[span.range()];
+            let states = self.states.slice(span);
             if states.iter().all(|state| state.written == Written::No) && self.depth[root] == 0 {
-                let p = self.subresources.get(span.start);
-                let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };
-                problems.push(Problem::NeverWritten { access: None, resource: root, part });
+                let part = self.subresources.get(span.first()).part();
+                problems.push(Problem::NeverWritten { by: Reads::Root, resource: root, part });
             }
             for state in states {
                 if let Written::Under(flag, pass) = state.written {
@@ -458,7 +469,7 @@ fn pass_of(origin: Origin) -> Option<PassId> {
 
 /// Whether a use that keeps old contents says that it reads them, rather than leaving alone what it does not cover.
 fn reads_explicitly(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
-    let Some(access) = graph.accesses().get(access.declared as usize) else { return true };
+    let Some(access) = declared_of(graph, access) else { return true };
     match access.usage {
         Usage::StorageReadWrite | Usage::AccelerationUpdate => true,
         Usage::ColorAttachment | Usage::DepthStencilAttachment => access.load == Some(Load::Load),

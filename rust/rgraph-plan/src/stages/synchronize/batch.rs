@@ -4,8 +4,9 @@
 
 use super::clock::Clocks;
 use super::foreign::ForeignUses;
-use super::schedule::Schedule;
-use crate::id::Span;
+use super::schedule::{PhysicalId, Schedule};
+use crate::id::{Id, IdVec, Span};
+use crate::plan::BatchId;
 
 /// A run of physical passes on one queue.
 #[derive(Clone, Copy, Debug)]
@@ -23,56 +24,53 @@ pub struct Cut {
 pub struct Batches {
     /// In the order of their first physical passes, which is one in which they may be submitted: what a batch waits for
     /// is a physical pass before its own first one.
-    pub cuts: Vec<Cut>,
+    pub cuts: IdVec<BatchId, Cut>,
     /// Physical passes by batch.
-    pub physical_passes: Vec<u32>,
+    pub physical_passes: Vec<PhysicalId>,
     /// Batch of each physical pass.
-    pub of_physical: Vec<u32>,
+    pub of_physical: IdVec<PhysicalId, BatchId>,
     /// Whether a physical pass waits for another queue, or the other user of an import.
-    pub before: Vec<bool>,
-    after: Vec<bool>,
+    pub before: IdVec<PhysicalId, bool>,
+    after: IdVec<PhysicalId, bool>,
     /// Whether a batch ends behind a physical pass.
-    ends: Vec<bool>,
-    open: Vec<Option<u32>>,
-    counts: Vec<u32>,
+    ends: IdVec<PhysicalId, bool>,
+    open: Vec<Option<BatchId>>,
+    counts: IdVec<BatchId, u32>,
 }
 
 impl Batches {
     /// Cuts a schedule.
     pub fn cut(&mut self, schedule: &Schedule, clocks: &Clocks, foreign: &ForeignUses) {
         let count = schedule.physical_passes.len();
-        self.before.clear();
-        self.before.resize(count, false);
-        self.after.clear();
-        self.after.resize(count, false);
-        for (at, scheduled) in schedule.passes.iter().enumerate() {
-            for wait in &clocks.waits[clocks.of_scheduled[at].range()] {
-                self.before[scheduled.physical as usize] = true;
+        self.before.refill(false, count);
+        self.after.refill(false, count);
+        for (at, scheduled) in schedule.passes.iter_ids() {
+            for wait in clocks.waits.slice(clocks.of_scheduled[at]) {
+                self.before[scheduled.physical] = true;
                 let source = clocks.scheduled_at(wait.queue, wait.position);
-                self.after[schedule.passes[source as usize].physical as usize] = true;
+                self.after[schedule.passes[source].physical] = true;
             }
         }
         self.ends.clone_from(&self.after);
-        foreign.waits().for_each(|physical| self.before[physical as usize] = true);
-        foreign.signals().for_each(|physical| self.ends[physical as usize] = true);
+        foreign.waits().for_each(|physical| self.before[physical] = true);
+        foreign.signals().for_each(|physical| self.ends[physical] = true);
         self.cuts.clear();
         self.of_physical.clear();
         self.counts.clear();
         self.open.clear();
         self.open.resize(schedule.queues + 1, None);
-        for (at, physical) in schedule.physical_passes.iter().enumerate() {
+        for (at, physical) in schedule.physical_passes.iter_ids() {
             let open = &mut self.open[usize::from(physical.queue)];
             let batch = match *open {
                 Some(batch) if !self.before[at] => batch,
                 _ => {
-                    self.cuts.push(Cut { queue: physical.queue, physical_passes: Span::default(), signals: false });
                     self.counts.push(0);
-                    self.cuts.len() as u32 - 1
+                    self.cuts.push(Cut { queue: physical.queue, physical_passes: Span::default(), signals: false })
                 }
             };
-            self.cuts[batch as usize].signals = self.after[at];
+            self.cuts[batch].signals = self.after[at];
             *open = (!self.ends[at]).then_some(batch);
-            self.counts[batch as usize] += 1;
+            self.counts[batch] += 1;
             self.of_physical.push(batch);
         }
         let mut start = 0;
@@ -81,21 +79,21 @@ impl Batches {
             start += count;
         }
         self.physical_passes.clear();
-        self.physical_passes.resize(count, 0);
-        for (at, &batch) in self.of_physical.iter().enumerate() {
-            let physical_passes = &mut self.cuts[batch as usize].physical_passes;
-            self.physical_passes[physical_passes.end as usize] = at as u32;
+        self.physical_passes.resize(count, PhysicalId::new(0));
+        for (at, &batch) in self.of_physical.iter_ids() {
+            let physical_passes = &mut self.cuts[batch].physical_passes;
+            self.physical_passes[physical_passes.end as usize] = at;
             physical_passes.end += 1;
         }
     }
 
     /// The batch that a physical pass is in.
-    pub fn batch_of(&self, physical: u32) -> u32 {
-        self.of_physical[physical as usize]
+    pub fn batch_of(&self, physical: PhysicalId) -> BatchId {
+        self.of_physical[physical]
     }
 
     /// First physical pass of a batch.
-    pub fn first_physical(&self, batch: u32) -> u32 {
-        self.physical_passes[self.cuts[batch as usize].physical_passes.start as usize]
+    pub fn first_physical(&self, batch: BatchId) -> PhysicalId {
+        self.physical_passes[self.cuts[batch].physical_passes.start as usize]
     }
 }

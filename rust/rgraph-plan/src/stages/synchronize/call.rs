@@ -2,24 +2,30 @@
 //! there; a new call is made only where a need begins after the last one, so a queue has as few calls as its order
 //! allows (greedy stabbing of intervals, optimal for a given order).
 
+use super::schedule::PhysicalId;
 use crate::access::{Accesses, Layout, Stages};
-use crate::plan::{Scope, Why};
+use crate::id::IdVec;
+use crate::plan::{BatchId, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::synchronize::narrow::narrowed;
 
-/// No such thing.
-pub const NONE: u32 = u32::MAX;
+crate::id! {
+    /// A barrier call.
+    pub struct CallId;
+    /// A barrier of a call.
+    pub struct BarrierId;
+}
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallSite {
     /// Before a physical pass.
-    Before(u32),
+    Before(PhysicalId),
     /// At the end of the batch that a physical pass is in.
-    BatchEnd(u32),
+    BatchEnd(BatchId),
     /// Within a render pass, before a scheduled pass.
-    Within(u32),
+    Within(PlanPassId),
 }
 
 /// One call.
@@ -27,14 +33,14 @@ pub enum CallSite {
 pub struct Call {
     /// Where it stands.
     pub site: CallSite,
-    memory: u32,
+    memory: Option<BarrierId>,
 }
 
 /// Where a barrier's dependency begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// The physical pass of its queue after which it begins, or [`NONE`].
-    pub physical: u32,
+    /// The physical pass of its queue after which it begins, if it is known.
+    pub physical: Option<PhysicalId>,
     /// Whether it could be an event, set there. It could not if it follows a wait or a run before, or stands at the end
     /// of a batch or in a render pass.
     pub splits: bool,
@@ -42,7 +48,7 @@ pub struct Source {
 
 impl Source {
     /// Of what is never split.
-    pub const WHOLE: Self = Self { physical: NONE, splits: false };
+    pub const WHOLE: Self = Self { physical: None, splits: false };
 }
 
 /// What a barrier is about.
@@ -60,7 +66,7 @@ pub enum About {
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     /// Its call.
-    pub call: u32,
+    pub call: CallId,
     /// What it is about.
     pub about: About,
     /// Its scopes.
@@ -74,16 +80,16 @@ pub struct Barrier {
     /// Whether uses rely on it that came later than what it was made for.
     joined: bool,
     /// Another barrier of its call about memory.
-    next: u32,
+    next: Option<BarrierId>,
 }
 
 /// Calls and barriers of a plan.
 #[derive(Default, Debug)]
 pub struct Calls {
     /// Calls in the order they were made.
-    pub calls: Vec<Call>,
+    pub calls: IdVec<CallId, Call>,
     /// Barriers in the order they were made.
-    pub barriers: Vec<Barrier>,
+    pub barriers: IdVec<BarrierId, Barrier>,
     /// Whether barriers whose dependencies begin in different places stay apart, so that each can be an event.
     pub apart: bool,
 }
@@ -96,28 +102,27 @@ impl Calls {
     }
 
     /// A new call.
-    pub fn open(&mut self, site: CallSite) -> u32 {
-        self.calls.push(Call { site, memory: NONE });
-        self.calls.len() as u32 - 1
+    pub fn open(&mut self, site: CallSite) -> CallId {
+        self.calls.push(Call { site, memory: None })
     }
 
     /// Adds a barrier about memory in general, or widens one of the same call with the same source, or the same
     /// destination. Returns it.
-    pub fn memory(&mut self, call: u32, source: Source, scope: Scope, why: Why) -> u32 {
+    pub fn memory(&mut self, call: CallId, source: Source, scope: Scope, why: Why) -> BarrierId {
         let apart = self.apart;
-        let mut at = self.calls[call as usize].memory;
-        while at != NONE {
-            let known = &mut self.barriers[at as usize];
+        let mut at = self.calls[call].memory;
+        while let Some(id) = at {
+            let known = &mut self.barriers[id];
             let same_source = known.scope.src_stages == scope.src_stages && known.scope.src_access == scope.src_access;
             let same_target = known.scope.dst_stages == scope.dst_stages && known.scope.dst_access == scope.dst_access;
             if (same_source || same_target) && (!apart || known.source == source) {
                 widen(&mut known.scope, scope);
-                return at;
+                return id;
             }
             at = known.next;
         }
-        let next = self.calls[call as usize].memory;
-        self.barriers.push(Barrier {
+        let next = self.calls[call].memory;
+        let barrier = self.barriers.push(Barrier {
             call,
             about: About::Memory,
             scope,
@@ -127,24 +132,24 @@ impl Calls {
             joined: false,
             next,
         });
-        let at = self.barriers.len() as u32 - 1;
-        self.calls[call as usize].memory = at;
-        at
+        self.calls[call].memory = Some(barrier);
+        barrier
     }
 
     /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next
     /// subresource.
     pub fn about(
         &mut self,
-        call: u32,
+        call: CallId,
         source: Source,
         about: About,
         scope: Scope,
         families: Option<[u32; 2]>,
         why: Why,
-    ) -> u32 {
+    ) -> BarrierId {
         let apart = self.apart;
-        if let Some(last) = self.barriers.last_mut()
+        if let Some(id) = self.barriers.ids().next_back()
+            && let last = &mut self.barriers[id]
             && last.call == call
             && last.scope == scope
             && last.families == families
@@ -152,31 +157,31 @@ impl Calls {
             && let Some(joined) = joined(&last.about, &about)
         {
             last.about = joined;
+            id
         } else {
-            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: NONE });
+            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: None })
         }
-        self.barriers.len() as u32 - 1
     }
 
     /// Leaves out stages that others of the same scope imply. Between subpasses and between queue families all stay.
     pub fn narrow(&mut self) {
         for barrier in self.barriers.iter_mut().filter(|barrier| barrier.families.is_none()) {
-            if !matches!(self.calls[barrier.call as usize].site, CallSite::Within(_)) {
+            if !matches!(self.calls[barrier.call].site, CallSite::Within(_)) {
                 barrier.scope = narrowed(barrier.scope);
             }
         }
     }
 
     /// Makes a barrier wait for, and make available, more.
-    pub fn add_source(&mut self, barrier: u32, stages: Stages, access: Accesses) {
-        let scope = &mut self.barriers[barrier as usize].scope;
+    pub fn add_source(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
+        let scope = &mut self.barriers[barrier].scope;
         scope.src_stages |= stages;
         scope.src_access |= access;
     }
 
     /// Makes a barrier hold up, and make visible to, more.
-    pub fn add_target(&mut self, barrier: u32, stages: Stages, access: Accesses) {
-        let barrier = &mut self.barriers[barrier as usize];
+    pub fn add_target(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
+        let barrier = &mut self.barriers[barrier];
         barrier.joined = true;
         barrier.scope.dst_stages |= stages;
         barrier.scope.dst_access |= access;
@@ -185,8 +190,8 @@ impl Calls {
     /// Makes a barrier follow a wait that holds up some stages, those of the use that it was made for. One about memory
     /// need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan 1.3,
     /// "Semaphore Waiting"). An event would be set before the wait, so the barrier is not split.
-    pub fn follow_wait(&mut self, barrier: u32, stages: Stages) {
-        let barrier = &mut self.barriers[barrier as usize];
+    pub fn follow_wait(&mut self, barrier: BarrierId, stages: Stages) {
+        let barrier = &mut self.barriers[barrier];
         if barrier.about != About::Memory || barrier.joined {
             barrier.scope.src_stages |= stages;
             barrier.source.splits = false;

@@ -7,12 +7,17 @@
 //! Where submits are dear, a pass waits for more than it needs: later passes then know more and wait less, and signals
 //! that nobody waits for between two waits fall together.
 
-use super::read_group::NONE;
 use super::schedule::Schedule;
-use crate::id::Span;
+use crate::id::{Id, IdSpan, IdVec};
+use crate::plan::PlanPassId;
+
+crate::id! {
+    /// A wait of a pass for another queue.
+    pub struct WaitId;
+}
 
 /// The level of each scheduled pass.
-pub type Levels<'a> = &'a dyn Fn(u32) -> u32;
+pub type Levels<'a> = &'a dyn Fn(PlanPassId) -> u32;
 
 /// One wait of a pass for a position on another queue.
 #[derive(Clone, Copy, Debug)]
@@ -26,25 +31,25 @@ pub struct QueueWait {
 /// From here on, a queue knows more of another one, because of a wait.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
-    at: u32,
+    at: PlanPassId,
     of: u8,
-    wait: u32,
+    wait: WaitId,
 }
 
 /// Waits and clocks of a schedule.
 #[derive(Default, Debug)]
 pub struct Clocks {
     /// All waits.
-    pub waits: Vec<QueueWait>,
+    pub waits: IdVec<WaitId, QueueWait>,
     /// Waits of each scheduled pass.
-    pub of_scheduled: Vec<Span>,
+    pub of_scheduled: IdVec<PlanPassId, IdSpan<WaitId>>,
     lanes: usize,
     clocks: Vec<u32>,
     gains: Vec<Gain>,
     /// The latest knowledge of each queue.
     front: Vec<u32>,
     wanted: Vec<u32>,
-    at_position: Vec<Vec<u32>>,
+    at_position: Vec<Vec<PlanPassId>>,
     /// How far each queue is where the present level begins.
     floor: Vec<u32>,
 }
@@ -56,9 +61,9 @@ impl Clocks {
     pub fn find(
         &mut self,
         schedule: &Schedule,
-        extra: &[(u32, u32)],
+        extra: &[(PlanPassId, PlanPassId)],
         levels: Option<Levels<'_>>,
-        mut earlier: impl FnMut(u32, &mut dyn FnMut(u32)),
+        mut earlier: impl FnMut(PlanPassId, &mut dyn FnMut(PlanPassId)),
     ) {
         let mut extra = extra.iter().peekable();
         let lanes = schedule.queues + 1;
@@ -79,25 +84,25 @@ impl Clocks {
         for positions in &mut self.at_position {
             positions.clear();
         }
-        for (at, scheduled) in schedule.passes.iter().enumerate() {
+        for (at, scheduled) in schedule.passes.iter_ids() {
             crate::cancel::poll();
             let queue = usize::from(scheduled.queue);
             let mut foreign = false;
             let wanted = &mut self.wanted;
-            let mut follow = |from: u32| {
-                let source = schedule.passes[from as usize];
+            let mut follow = |from: PlanPassId| {
+                let source = schedule.passes[from];
                 if source.queue != scheduled.queue {
                     let lane = usize::from(source.queue);
                     wanted[lane] = wanted[lane].max(source.position);
                     foreign = true;
                 }
             };
-            earlier(at as u32, &mut follow);
-            while let Some((_, from)) = extra.next_if(|(later, _)| *later == at as u32) {
+            earlier(at, &mut follow);
+            while let Some((_, from)) = extra.next_if(|(later, _)| *later == at) {
                 follow(*from);
             }
             let start = self.waits.len();
-            if let Some(own) = levels.map(|levels| levels(at as u32)).filter(|&own| own > level) {
+            if let Some(own) = levels.map(|levels| levels(at)).filter(|&own| own > level) {
                 level = own;
                 self.floor.iter_mut().zip(&self.at_position).for_each(|(floor, passes)| *floor = passes.len() as u32);
             }
@@ -105,12 +110,12 @@ impl Clocks {
                 if levels.is_some() {
                     self.reach_floor(queue, host);
                 }
-                self.wait(at as u32, queue);
+                self.wait(at, queue);
             }
-            self.of_scheduled.push(Span::new(start, self.waits.len()));
+            self.of_scheduled.push(IdSpan::new(start, self.waits.len()));
             self.front[queue * lanes + queue] = scheduled.position;
             self.clocks.extend_from_slice(&self.front[queue * lanes..(queue + 1) * lanes]);
-            self.at_position[queue].push(at as u32);
+            self.at_position[queue].push(at);
         }
     }
 
@@ -125,7 +130,7 @@ impl Clocks {
     }
 
     /// Waits for what is wanted and not known, leaving out what another of the waits implies.
-    fn wait(&mut self, at: u32, queue: usize) {
+    fn wait(&mut self, at: PlanPassId, queue: usize) {
         let lanes = self.lanes;
         for lane in 0..lanes {
             let position = self.wanted[lane];
@@ -143,16 +148,16 @@ impl Clocks {
                 self.waits.push(QueueWait { queue: lane as u8, position });
             }
         }
-        let first = self.of_scheduled.last().map_or(0, |span| span.end as usize);
-        for wait in first..self.waits.len() {
+        let first = self.of_scheduled.iter().last().map_or(0, |span| span.range().end);
+        for wait in IdSpan::<WaitId>::new(first, self.waits.len()).ids() {
             let QueueWait { queue: lane, position, .. } = self.waits[wait];
-            let source = self.at_position[usize::from(lane)][position as usize - 1] as usize;
+            let source = self.at_position[usize::from(lane)][position as usize - 1];
             for of in 0..lanes {
-                let known = self.clocks[source * lanes + of];
+                let known = self.clock(source)[of];
                 let front = &mut self.front[queue * lanes + of];
                 if of != queue && known > *front {
                     *front = known;
-                    self.gains.push(Gain { at, of: of as u8, wait: wait as u32 });
+                    self.gains.push(Gain { at, of: of as u8, wait });
                 }
             }
         }
@@ -165,17 +170,17 @@ impl Clocks {
 
     /// How far each queue is known to be done when the scheduled pass at `at` begins (its own queue: including itself).
     #[inline]
-    pub fn clock(&self, at: u32) -> &[u32] {
-        &self.clocks[at as usize * self.lanes..][..self.lanes]
+    pub fn clock(&self, at: PlanPassId) -> &[u32] {
+        &self.clocks[at.index() * self.lanes..][..self.lanes]
     }
 
     /// The scheduled pass at a position of a queue.
-    pub fn scheduled_at(&self, lane: u8, position: u32) -> u32 {
+    pub fn scheduled_at(&self, lane: u8, position: u32) -> PlanPassId {
         self.at_position[usize::from(lane)][position as usize - 1]
     }
 
     /// The last scheduled pass of a queue.
-    pub fn last_of(&self, lane: u8) -> Option<u32> {
+    pub fn last_of(&self, lane: u8) -> Option<PlanPassId> {
         self.at_position[usize::from(lane)].last().copied()
     }
 
@@ -189,8 +194,8 @@ impl Clocks {
 #[derive(Default, Debug)]
 pub struct Knowledge {
     next: usize,
-    through: Vec<u32>,
-    scheduled_of_wait: Vec<u32>,
+    through: Vec<Option<WaitId>>,
+    scheduled_of_wait: IdVec<WaitId, PlanPassId>,
 }
 
 impl Knowledge {
@@ -198,18 +203,18 @@ impl Knowledge {
     pub fn start(&mut self, clocks: &Clocks) {
         self.next = 0;
         self.through.clear();
-        self.through.resize(clocks.lanes * clocks.lanes, NONE);
+        self.through.resize(clocks.lanes * clocks.lanes, None);
         self.scheduled_of_wait.clear();
-        for (at, span) in clocks.of_scheduled.iter().enumerate() {
-            self.scheduled_of_wait.extend(span.range().map(|_| at as u32));
+        for (at, waits) in clocks.of_scheduled.iter_ids() {
+            self.scheduled_of_wait.as_vec_mut().extend(waits.ids().map(|_| at));
         }
     }
 
     /// Comes to the scheduled pass at `at`, which is on `queue`.
-    pub fn reach(&mut self, clocks: &Clocks, at: u32, queue: u8) {
+    pub fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: u8) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
             debug_assert_eq!(gain.at, at, "stops are reached one by one");
-            self.through[usize::from(queue) * clocks.lanes + usize::from(gain.of)] = gain.wait;
+            self.through[usize::from(queue) * clocks.lanes + usize::from(gain.of)] = Some(gain.wait);
             self.next += 1;
         }
     }
@@ -218,9 +223,9 @@ impl Knowledge {
     ///
     /// # Panics
     /// If it knows nothing of it: a dependency between queues without a wait would be our fault.
-    pub fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (u32, u32) {
+    pub fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (WaitId, PlanPassId) {
         let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
-        assert!(wait != NONE, "every dependency between queues is covered by a wait");
-        (wait, self.scheduled_of_wait[wait as usize])
+        let wait = wait.expect("every dependency between queues is covered by a wait");
+        (wait, self.scheduled_of_wait[wait])
     }
 }

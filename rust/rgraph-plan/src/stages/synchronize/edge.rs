@@ -1,13 +1,13 @@
 //! What outlives the frame: the state in which the declaration wants it left, and, subresource by subresource, how the
 //! frame first uses it and how it leaves it.
 
-use super::call::{About, Source};
+use super::call::{About, BarrierId, Source};
 use super::hazard::{Hazards, Scene, Used};
-use super::read_group::NONE;
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
-use crate::plan::{Edge, Hazard, PlanPassId, QueueId, Scope, State, Why};
+use crate::plan::{Edge, Hazard, QueueId, Scope, State, Why};
 use crate::profile::Profile;
+use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::validate::queues::resolve_queue;
 
 /// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.
@@ -19,13 +19,13 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
         if of != memory || !frame.has_edges(memory) && leave.is_none() {
             continue;
         }
-        for subresource in frame.facts.subresources.of(memory).range() {
+        for subresource in frame.facts.subresources.of(memory).ids() {
             let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else { continue };
             if last.queue == frame.schedule.host() {
                 hazards.show_group_to_host(scene, subresource, last);
             }
             let state = hazards.states[subresource];
-            let part = *frame.facts.subresources.get(subresource as u32);
+            let part = *frame.facts.subresources.get(subresource);
             let queue = |lane: u8| (lane != frame.schedule.host()).then(|| QueueId::new(usize::from(lane)));
             let mut exit =
                 State { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
@@ -34,8 +34,8 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
                 let to = leave.queue.and_then(|kind| resolve_queue(profile, kind));
                 let exclusive = scene.read_groups.sharing[memory] == Sharing::Exclusive;
                 let families = to
-                    .map(|to| [state.family, frame.families[to]])
-                    .filter(|[from, to]| exclusive && *from != NONE && from != to);
+                    .and_then(|to| Some([state.family?, frame.families[to]]))
+                    .filter(|[from, to]| exclusive && from != to);
                 let on_host = last.queue == frame.schedule.host();
                 let by =
                     hazards.left_by(subresource, frame.schedule.host()).filter(|_| !on_host || layout == state.layout);
@@ -92,7 +92,7 @@ fn joins(before: &Edge, edge: &Edge) -> bool {
 fn leave_as(
     scene: Scene<'_>,
     hazards: &mut Hazards,
-    subresource: usize,
+    subresource: SubresourceId,
     last: Used,
     layout: Layout,
     families: Option<[u32; 2]>,
@@ -111,14 +111,14 @@ fn leave_as(
         scope.dst_stages |= used.stages;
         scope.dst_access |= used.access;
     }
-    let part = *scene.frame.facts.subresources.get(subresource as u32);
-    let batch = scene.batches.batch_of(scene.frame.schedule.passes[last.last as usize].physical);
-    let from = Some(PlanPassId::new(last.last as usize));
-    let transition = hazards.calls.barriers.get(state.producer_barrier as usize).map(|barrier| barrier.call);
-    let call = if transition == Some(hazards.at_end[batch as usize]) {
+    let part = *scene.frame.facts.subresources.get(subresource);
+    let batch = scene.batches.batch_of(scene.frame.schedule.passes[last.last].physical);
+    let from = Some(last.last);
+    let at_end = |barrier: &BarrierId| Some(hazards.calls.barriers[*barrier].call) == hazards.at_end[batch];
+    let call = if let Some(transition) = state.producer_barrier.filter(at_end) {
         // Its layout changes at that end, for the host: the release follows in a call of its own, since nothing orders
         // the barriers of one. A release shows nothing, so the host sees the image by a barrier beside it.
-        hazards.calls.add_target(state.producer_barrier, scope.src_stages, Accesses::empty());
+        hazards.calls.add_target(transition, scope.src_stages, Accesses::empty());
         let call = hazards.call_behind_end(batch);
         let why = Why { hazard: Hazard::Host, from, to: None, resource: part.memory };
         hazards.calls.memory(call, Source::WHOLE, scope, why);

@@ -2,19 +2,22 @@
 //! operations, passes with the layouts they find, waits and signals.
 
 use super::batch::Batches;
-use super::call::{About, Barrier, NONE};
+use super::call::{About, Barrier, BarrierId, CallId};
+use super::clock::WaitId;
 use super::hazard::{Hazards, Scene};
 use super::layouts::Layouts;
+use super::read_group::VisitId;
 use super::repeat::Repeats;
+use super::schedule::PhysicalId;
 use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
-use crate::id::{Id, Span};
+use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::plan::{
-    Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PhysicalPassId, Plan,
-    PlanKind, PlanPassId, QueueId, Wait,
+    Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PhysicalPassId,
+    Plan, PlanKind, PlanPassId, QueueId, Wait,
 };
 use crate::resource::ResourceId;
-use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
+use crate::stages::resolve::{ResolvedAttachment, declared};
 
 /// When a barrier is split into the setting of an event and a wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,22 +50,22 @@ impl Split {
 #[derive(Default, Debug)]
 pub struct Scratch {
     /// Barriers by call.
-    of_call: Vec<Span>,
-    sorted: Vec<u32>,
+    of_call: IdVec<CallId, Span>,
+    sorted: Vec<BarrierId>,
     /// Barriers that are split, by event.
-    events: Vec<Event>,
+    events: IdVec<EventId, Event>,
     /// Of the call that is looked at: where dependencies begin, and whether events there are worth it.
-    worth: Vec<(u32, bool)>,
+    worth: Vec<(PhysicalId, bool)>,
     /// By call: its events.
-    events_of: Vec<Span>,
+    events_of: IdVec<CallId, IdSpan<EventId>>,
     /// By physical pass: the first event that is set after it.
-    set_after: Vec<u32>,
+    set_after: IdVec<PhysicalId, Option<EventId>>,
     /// By position in the linear order: its first use.
-    visit_of: Vec<u32>,
+    visits: IdVec<PlanPassId, IdSpan<VisitId>>,
     /// By batch: the value that it signals.
-    value: Vec<Option<u32>>,
+    value: IdVec<BatchId, Option<u32>>,
     /// By physical pass: its physical pass.
-    physical: Vec<Option<PhysicalPassId>>,
+    physical: IdVec<PhysicalId, Option<PhysicalPassId>>,
     /// By attachment of the render pass: the aspects that its passes use.
     attached: Vec<Aspects>,
     layouts: Layouts,
@@ -74,7 +77,7 @@ struct Event {
     /// In the sorted barriers.
     barriers: Span,
     /// Another event that is set after the same physical pass.
-    next: u32,
+    next: Option<EventId>,
 }
 
 /// What emission reads.
@@ -87,7 +90,7 @@ pub struct Input<'a> {
     /// Waits for the run before.
     pub repeats: &'a Repeats,
     /// Stages of the clocks' waits.
-    pub wait_stages: &'a [Stages],
+    pub wait_stages: &'a IdVec<WaitId, Stages>,
     /// When barriers become events.
     pub split: Split,
     /// Cost of a barrier call in µs.
@@ -109,7 +112,7 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     scratch.number(input, plan);
     scratch.split_calls(input, plan);
     let batches = input.scene.batches;
-    for batch in 0..batches.cuts.len() {
+    for batch in batches.cuts.ids() {
         crate::cancel::poll();
         let (waits, commands) = (plan.waits.len(), plan.commands.len());
         scratch.write_waits(input, batch, plan);
@@ -117,8 +120,8 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             scratch.write_physical(input, physical, plan);
         }
         for call in [input.hazards.at_end[batch], input.hazards.behind_end[batch]] {
-            if call != NONE
-                && let Some(barriers) = scratch.barriers(input, scratch.of_call[call as usize], plan)
+            if let Some(call) = call
+                && let Some(barriers) = scratch.barriers(input, scratch.of_call[call], plan)
             {
                 plan.commands.push(Command::Barriers(barriers));
             }
@@ -141,17 +144,18 @@ fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
 }
 
 /// Whether there is work between two physical passes of a queue, as much as the policy asks for.
-fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: u32, physical: usize) -> bool {
+fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: PhysicalId, physical: PhysicalId) -> bool {
     let schedule = input.scene.frame.schedule;
     let lane = schedule.physical_passes[physical].queue;
-    let mut between = schedule.physical_passes[source as usize + 1..physical].iter().filter(|one| one.queue == lane);
+    let between = IdSpan::new(source.index() + 1, physical.index());
+    let mut between = schedule.physical_passes.slice(between).iter().filter(|one| one.queue == lane);
     if input.split == Split::Always {
         return between.next().is_some();
     }
-    let us = |at: usize| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us);
+    let us = |at: PlanPassId| f64::from(plan.passes[at].why.duration_us);
     let mut left = 2.0 * input.barrier_us;
     between.any(|one| {
-        left -= one.passes.range().map(us).sum::<f64>();
+        left -= one.passes.ids().map(us).sum::<f64>();
         left <= 0.0
     })
 }
@@ -160,25 +164,24 @@ impl Scratch {
     /// A counting sort of barriers by call; those that turned out to wait for nothing are dropped.
     fn sort_barriers(&mut self, input: Input<'_>) {
         let calls = &input.hazards.calls;
-        let real = |at: &u32| {
-            let barrier = &calls.barriers[*at as usize];
+        let real = |at: &BarrierId| {
+            let barrier = &calls.barriers[*at];
             barrier.about != About::Memory || !barrier.scope.src_stages.is_empty()
         };
-        self.of_call.clear();
-        self.of_call.resize(calls.calls.len(), Span::default());
-        for at in (0..calls.barriers.len() as u32).filter(real) {
-            self.of_call[calls.barriers[at as usize].call as usize].end += 1;
+        self.of_call.refill(Span::default(), calls.calls.len());
+        for at in calls.barriers.ids().filter(real) {
+            self.of_call[calls.barriers[at].call].end += 1;
         }
         let mut start = 0;
-        for span in &mut self.of_call {
+        for span in self.of_call.iter_mut() {
             let count = span.end;
             *span = Span { start, end: start };
             start += count;
         }
         self.sorted.clear();
-        self.sorted.resize(start as usize, 0);
-        for at in (0..calls.barriers.len() as u32).filter(real) {
-            let span = &mut self.of_call[calls.barriers[at as usize].call as usize];
+        self.sorted.resize(start as usize, BarrierId::new(0));
+        for at in calls.barriers.ids().filter(real) {
+            let span = &mut self.of_call[calls.barriers[at].call];
             self.sorted[span.end as usize] = at;
             span.end += 1;
         }
@@ -187,23 +190,23 @@ impl Scratch {
     /// First uses of scheduled passes, values of signals, numbers of render passes.
     fn number(&mut self, input: Input<'_>, plan: &mut Plan) {
         let frame = input.scene.frame;
-        self.visit_of.clear();
+        self.visits.clear();
         let mut visit = 0;
-        for at in 0..frame.schedule.passes.len() {
-            self.visit_of.push(visit);
-            visit += frame.accesses(at).iter().map(|access| access.count).sum::<u32>();
+        for at in frame.schedule.passes.ids() {
+            let end = visit + frame.accesses(at).iter().map(|access| access.subresources.len()).sum::<usize>();
+            self.visits.push(IdSpan::new(visit, end));
+            visit = end;
         }
         let batches: &Batches = input.scene.batches;
-        self.value.clear();
-        self.value.resize(batches.cuts.len(), None);
+        self.value.refill(None, batches.cuts.len());
         for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
             *value = cut.signals.then_some(0);
         }
         // What the next run waits for is signalled by the first signal at or after it, or by the queue's last batch.
         for wait in &input.repeats.waits {
-            let from = batches.batch_of(frame.schedule.passes[wait.last as usize].physical) as usize;
-            let on_queue = |batch: &usize| batches.cuts[*batch].queue == wait.queue;
-            let mut later = (from..batches.cuts.len()).filter(on_queue);
+            let from = batches.batch_of(frame.schedule.passes[wait.last].physical);
+            let on_queue = |batch: &BatchId| batches.cuts[*batch].queue == wait.queue;
+            let mut later = IdSpan::new(from.index(), batches.cuts.len()).ids().filter(on_queue);
             let signalled = later.clone().find(|&batch| self.value[batch].is_some());
             let batch = signalled.or_else(|| later.next_back()).expect("the batch of the use itself is one");
             self.value[batch] = Some(0);
@@ -222,8 +225,8 @@ impl Scratch {
             let id = physical.raster.then(|| PhysicalPassId::new(next));
             next += usize::from(physical.raster);
             self.physical.push(id);
-            for (subpass, at) in (0..).zip(physical.passes.range()) {
-                let pass = &mut plan.passes[PlanPassId::new(at)];
+            for (subpass, at) in (0..).zip(physical.passes.ids()) {
+                let pass = &mut plan.passes[at];
                 pass.physical_pass = id;
                 pass.subpass = if physical.subpasses { subpass } else { 0 };
             }
@@ -236,48 +239,50 @@ impl Scratch {
         let schedule = input.scene.frame.schedule;
         let calls = &input.hazards.calls;
         self.events.clear();
-        self.events_of.clear();
-        self.events_of.resize(calls.calls.len(), Span::default());
-        self.set_after.clear();
-        self.set_after.resize(schedule.physical_passes.len(), NONE);
+        self.events_of.refill(IdSpan::default(), calls.calls.len());
+        self.set_after.refill(None, schedule.physical_passes.len());
         if input.split == Split::Never {
             return;
         }
-        for (physical, &call) in input.hazards.before_physical.iter().enumerate() {
+        for (physical, &call) in input.hazards.before_physical.iter_ids() {
             crate::cancel::poll();
-            let Some(&all) = self.of_call.get(call as usize) else { continue };
-            let begins = |at: u32| {
-                let Barrier { source, scope, .. } = &calls.barriers[at as usize];
+            let Some(call) = call else { continue };
+            let all = self.of_call[call];
+            let begins = |at: BarrierId| {
+                let Barrier { source, scope, .. } = &calls.barriers[at];
                 // Events know no host (Vulkan 1.3, `vkCmdSetEvent2`).
                 let host = (scope.src_stages | scope.dst_stages).contains(Stages::HOST);
-                if source.splits && !host { source.physical } else { NONE }
+                source.physical.filter(|_| source.splits && !host)
             };
             self.worth.clear();
             for &at in &self.sorted[all.range()] {
-                let source = begins(at);
-                if source != NONE && self.worth.iter().all(|(known, _)| *known != source) {
+                if let Some(source) = begins(at)
+                    && self.worth.iter().all(|(known, _)| *known != source)
+                {
                     self.worth.push((source, is_worth_an_event(input, plan, source, physical)));
                 }
             }
             let worth = &self.worth;
-            let group = |at: u32| if worth.contains(&(begins(at), true)) { begins(at) } else { NONE };
-            self.sorted[all.range()].sort_unstable_by_key(|&at| (group(at), at));
+            let group = |at: BarrierId| begins(at).filter(|source| worth.contains(&(*source, true)));
+            // Barriers of events come first.
+            self.sorted[all.range()].sort_unstable_by_key(|&at| (group(at).is_none(), group(at), at));
             let first = self.events.len();
             let mut start = all.start;
-            while start < all.end && group(self.sorted[start as usize]) != NONE {
-                let source = group(self.sorted[start as usize]);
+            while start < all.end
+                && let Some(source) = group(self.sorted[start as usize])
+            {
                 let rest = &self.sorted[start as usize..all.end as usize];
-                let end = start + rest.iter().take_while(|at| group(**at) == source).count() as u32;
-                self.events.push(Event { barriers: Span { start, end }, next: self.set_after[source as usize] });
-                self.set_after[source as usize] = self.events.len() as u32 - 1;
+                let end = start + rest.iter().take_while(|at| group(**at) == Some(source)).count() as u32;
+                let next = self.set_after[source];
+                self.set_after[source] = Some(self.events.push(Event { barriers: Span { start, end }, next }));
                 start = end;
             }
-            self.events_of[call as usize] = Span::new(first, self.events.len());
-            self.of_call[call as usize].start = start;
+            self.events_of[call] = IdSpan::new(first, self.events.len());
+            self.of_call[call].start = start;
         }
     }
 
-    fn write_waits(&mut self, input: Input<'_>, batch: usize, plan: &mut Plan) {
+    fn write_waits(&mut self, input: Input<'_>, batch: BatchId, plan: &mut Plan) {
         let Scene { frame, clocks, batches, .. } = input.scene;
         let start = plan.waits.len();
         let mut push = |wait: Wait| match plan.waits[start..]
@@ -290,23 +295,24 @@ impl Scratch {
             }
             None => plan.waits.push(wait),
         };
-        let first = &frame.schedule.physical_passes[batches.first_physical(batch as u32) as usize];
-        for scheduled in first.passes.range() {
-            for at in clocks.of_scheduled[scheduled].range() {
+        let first = &frame.schedule.physical_passes[batches.first_physical(batch)];
+        for scheduled in first.passes.ids() {
+            for at in clocks.of_scheduled[scheduled].ids() {
                 let wait = clocks.waits[at];
                 let source = clocks.scheduled_at(wait.queue, wait.position);
-                let from = batches.batch_of(frame.schedule.passes[source as usize].physical);
+                let from = batches.batch_of(frame.schedule.passes[source].physical);
                 push(Wait {
                     queue: queue(input, wait.queue),
-                    value: self.value[from as usize].expect("a batch that is waited for signals"),
+                    value: self.value[from].expect("a batch that is waited for signals"),
                     stages: input.wait_stages[at],
                     previous_run: false,
                 });
             }
         }
-        for wait in input.repeats.waits.iter().filter(|wait| wait.batch == batch as u32) {
-            let from = batches.batch_of(frame.schedule.passes[wait.last as usize].physical) as usize;
-            let value = (from..batches.cuts.len())
+        for wait in input.repeats.waits.iter().filter(|wait| wait.batch == batch) {
+            let from = batches.batch_of(frame.schedule.passes[wait.last].physical);
+            let value = IdSpan::<BatchId>::new(from.index(), batches.cuts.len())
+                .ids()
                 .filter(|&b| batches.cuts[b].queue == wait.queue)
                 .find_map(|b| self.value[b])
                 .expect("a signal was provided for every wait");
@@ -314,41 +320,40 @@ impl Scratch {
         }
     }
 
-    fn write_physical(&mut self, input: Input<'_>, physical: u32, plan: &mut Plan) {
+    fn write_physical(&mut self, input: Input<'_>, physical: PhysicalId, plan: &mut Plan) {
         let frame = input.scene.frame;
-        let call = input.hazards.before_physical[physical as usize];
-        for event in self.events_of.get(call as usize).copied().unwrap_or_default().range() {
+        let call = input.hazards.before_physical[physical];
+        for event in call.map_or(IdSpan::default(), |call| self.events_of[call]).ids() {
             if let Some(barriers) = self.barriers(input, self.events[event].barriers, plan) {
-                plan.commands.push(Command::WaitEvents(EventId::new(event), barriers));
+                plan.commands.push(Command::WaitEvents(event, barriers));
             }
         }
-        if call != NONE
-            && let Some(barriers) = self.barriers(input, self.of_call[call as usize], plan)
+        if let Some(call) = call
+            && let Some(barriers) = self.barriers(input, self.of_call[call], plan)
         {
             plan.commands.push(Command::Barriers(barriers));
         }
-        if let Some(physical_pass) = self.physical[physical as usize] {
+        if let Some(physical_pass) = self.physical[physical] {
             let attachments = self.write_attachments(input, physical, plan);
             plan.commands.push(Command::BeginRendering { physical_pass, attachments });
         }
-        for at in frame.schedule.physical_passes[physical as usize].passes.range() {
-            let call = input.hazards.within[at];
-            if call != NONE
-                && let Some(barriers) = self.barriers(input, self.of_call[call as usize], plan)
+        for at in frame.schedule.physical_passes[physical].passes.ids() {
+            if let Some(call) = input.hazards.within[at]
+                && let Some(barriers) = self.barriers(input, self.of_call[call], plan)
             {
                 plan.commands.push(Command::Barriers(Barriers { by_region: true, ..barriers }));
             }
-            let layouts = self.layouts.write(input.scene, at, self.visit_of[at], plan);
-            plan.commands.push(Command::Pass { pass: PlanPassId::new(at), layouts });
+            let layouts = self.layouts.write(input.scene, at, self.visits[at], plan);
+            plan.commands.push(Command::Pass { pass: at, layouts });
         }
-        if self.physical[physical as usize].is_some() {
+        if self.physical[physical].is_some() {
             plan.commands.push(Command::EndRendering);
         }
-        let mut at = self.set_after[physical as usize];
-        while at != NONE {
-            let event = self.events[at as usize];
+        let mut at = self.set_after[physical];
+        while let Some(id) = at {
+            let event = self.events[id];
             if let Some(barriers) = self.barriers(input, event.barriers, plan) {
-                plan.commands.push(Command::SetEvent(EventId::new(at as usize), barriers));
+                plan.commands.push(Command::SetEvent(id, barriers));
             }
             at = event.next;
         }
@@ -359,7 +364,7 @@ impl Scratch {
         let (memory, buffers, images) =
             (plan.memory_barriers.len(), plan.buffer_barriers.len(), plan.image_barriers.len());
         for &at in &self.sorted[barriers.range()] {
-            let barrier = &input.hazards.calls.barriers[at as usize];
+            let barrier = &input.hazards.calls.barriers[at];
             let (scope, families, why) = (barrier.scope, barrier.families, barrier.why);
             match barrier.about {
                 About::Memory => plan.memory_barriers.push(MemoryBarrier { scope, why }),
@@ -390,11 +395,11 @@ impl Scratch {
     }
 
     /// Attachments of a render pass: loaded as its first pass wants, stored if anybody looks later.
-    fn write_attachments(&mut self, input: Input<'_>, physical: u32, plan: &mut Plan) -> Span {
+    fn write_attachments(&mut self, input: Input<'_>, physical: PhysicalId, plan: &mut Plan) -> Span {
         let frame = input.scene.frame;
         let start = plan.attachments.len();
         self.attached.clear();
-        for at in frame.schedule.physical_passes[physical as usize].passes.range() {
+        for at in frame.schedule.physical_passes[physical].passes.ids() {
             let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
             let attachments = &frame.facts.attachments[pass.attachments.range()];
             let resolve = |one: &&ResolvedAttachment| one.usage == Usage::ResolveAttachment;
@@ -410,12 +415,12 @@ impl Scratch {
             }
         }
         // A render pass with subpasses takes whole images (Vulkan 1.3, `VkSubpassDescription2`).
-        let physical_passes = &frame.schedule.physical_passes[physical as usize];
-        let reads_in_place = |at: usize| {
+        let physical_passes = &frame.schedule.physical_passes[physical];
+        let reads_in_place = |at: PlanPassId| {
             let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
             frame.facts.attachments[pass.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
         };
-        let subpasses = physical_passes.subpasses || physical_passes.passes.range().any(reads_in_place);
+        let subpasses = physical_passes.subpasses || physical_passes.passes.ids().any(reads_in_place);
         for attachment in plan.attachments[start..].iter_mut().filter(|_| subpasses) {
             attachment.aspects = frame.shapes[attachment.resource].aspects;
         }
@@ -425,13 +430,13 @@ impl Scratch {
     fn write_attachment(
         &mut self,
         input: Input<'_>,
-        at: usize,
+        at: PlanPassId,
         one: ResolvedAttachment,
         start: usize,
         plan: &mut Plan,
     ) {
         let frame = input.scene.frame;
-        let details = frame.graph.details_of(&frame.graph.accesses()[one.declared as usize]);
+        let details = frame.graph.details_of(declared(frame.graph, one.declared));
         let memory = frame.facts.memory[one.resource];
         let input_only = one.usage == Usage::InputAttachment;
         let read_only = input_only || one.usage == Usage::DepthStencilRead;
@@ -439,7 +444,7 @@ impl Scratch {
         let stencil = aspects.contains(Aspects::STENCIL);
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
         // Of depth and stencil a pass may write one and sample the other, which is left alone then.
-        let said = frame.graph.accesses()[one.declared as usize].aspects;
+        let said = declared(frame.graph, one.declared).aspects;
         let attached = if said.is_empty() { aspects } else { said & aspects };
         let written = |of: Aspects| !read_only && (said.is_empty() || said.intersects(of));
         let store = |of: Aspects| match (written(of), self.is_kept(input, at, memory, &one, of)) {
@@ -499,7 +504,7 @@ impl Scratch {
     fn is_kept(
         &self,
         input: Input<'_>,
-        at: usize,
+        at: PlanPassId,
         memory: ResourceId,
         one: &ResolvedAttachment,
         aspects: Aspects,
@@ -507,17 +512,13 @@ impl Scratch {
         let frame = input.scene.frame;
         let physical = frame.schedule.passes[at].physical;
         // The last pass of the render pass that uses the subresource knows; earlier ones hand on to it.
-        frame.schedule.physical_passes[physical as usize].passes.range().any(|scheduled| {
-            let mut visit = self.visit_of[scheduled];
-            frame.accesses(scheduled).iter().any(|access: &ResolvedAccess| {
-                let first = visit;
-                visit += access.count;
-                frame.facts.memory[access.resource] == memory
-                    && access.subresources().zip(first..).any(|(subresource, visit)| {
-                        let part = frame.facts.subresources.get(subresource as u32);
-                        let mip = part.mips[0] <= one.mip && one.mip < part.mips[1] && part.aspects.intersects(aspects);
-                        mip && part.layers[0] < one.layers[1] && input.hazards.kept[visit as usize]
-                    })
+        frame.schedule.physical_passes[physical].passes.ids().any(|scheduled| {
+            let accesses = frame.accesses(scheduled).iter();
+            let used = accesses.flat_map(|access| access.subresources.ids().map(|one| (access.resource, one)));
+            used.zip(input.hazards.kept.slice(self.visits[scheduled])).any(|((resource, subresource), &kept)| {
+                let part = frame.facts.subresources.get(subresource);
+                let mip = part.mips[0] <= one.mip && one.mip < part.mips[1] && part.aspects.intersects(aspects);
+                kept && frame.facts.memory[resource] == memory && mip && part.layers[0] < one.layers[1]
             })
         })
     }
@@ -527,7 +528,7 @@ impl Scratch {
 /// multisampled and of its format.
 fn resolved(input: Input<'_>, of_pass: &[ResolvedAttachment], resolve: &ResolvedAttachment) -> Option<ResourceId> {
     let frame = input.scene.frame;
-    let named = frame.graph.details_of(&frame.graph.accesses()[resolve.declared as usize]).resolves;
+    let named = frame.graph.details_of(declared(frame.graph, resolve.declared)).resolves;
     let format = |of: ResourceId| match frame.shapes[of].kind {
         PlanKind::Image { format, samples, .. } => Some((format, samples > 1)),
         PlanKind::Buffer { .. } => None,

@@ -11,12 +11,18 @@
 use std::fmt::Write;
 
 use super::batch::Batches;
-use super::read_group::{Frame, NONE};
+use super::read_group::Frame;
+use super::schedule::PhysicalId;
 use crate::access::Stages;
-use crate::id::Id;
-use crate::plan::{BatchId, ForeignPoint, PlanQueue};
+use crate::id::{Id, IdVec};
+use crate::plan::{ForeignPoint, PlanPassId, PlanQueue};
 use crate::profile::{Capabilities, Profile};
 use crate::resource::{Life, ResourceId};
+
+crate::id! {
+    /// The uses of an import by one queue.
+    pub struct ForeignUseId;
+}
 
 /// The uses of an import on one queue.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +30,9 @@ pub struct ForeignUse {
     memory: ResourceId,
     queue: u8,
     /// The physical pass before which it is waited for.
-    wait: Option<u32>,
+    wait: Option<PhysicalId>,
     /// The physical pass behind which it is signalled.
-    signal: Option<u32>,
+    signal: Option<PhysicalId>,
     /// Stages of all uses.
     stages: Stages,
 }
@@ -35,16 +41,16 @@ pub struct ForeignUse {
 #[derive(Default, Debug)]
 pub struct ForeignUses {
     /// Them, by memory and queue.
-    pub uses: Vec<ForeignUse>,
-    slots: Vec<u32>,
-    order: Vec<u32>,
+    pub uses: IdVec<ForeignUseId, ForeignUse>,
+    slots: Vec<Option<ForeignUseId>>,
+    order: Vec<ForeignUseId>,
     notes: Vec<String>,
 }
 
 impl ForeignUses {
     /// Finds the first and last uses, and joins points. `us` is the time of a scheduled pass. O(resources) without
     /// such imports, else O(accesses + points · log points + passes).
-    pub fn find(&mut self, frame: Frame<'_>, queues: &[PlanQueue], profile: &Profile, us: impl Fn(usize) -> f64) {
+    pub fn find(&mut self, frame: Frame<'_>, queues: &[PlanQueue], profile: &Profile, us: impl Fn(PlanPassId) -> f64) {
         self.uses.clear();
         self.notes.clear();
         let resources = frame.graph.resources();
@@ -57,8 +63,8 @@ impl ForeignUses {
         }
         let lanes = frame.schedule.queues + 1;
         self.slots.clear();
-        self.slots.resize(resources.len() * lanes, NONE);
-        for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
+        self.slots.resize(resources.len() * lanes, None);
+        for (at, scheduled) in frame.schedule.passes.iter_ids() {
             for access in frame.accesses(at) {
                 let memory = frame.facts.memory[access.resource];
                 let Some([wait, signal]) = resources.get(memory).map(|resource| points(resource.life)) else {
@@ -69,64 +75,66 @@ impl ForeignUses {
                 }
                 let slot = &mut self.slots[memory.index() * lanes + usize::from(scheduled.queue)];
                 let physical = scheduled.physical;
-                if *slot == NONE {
-                    *slot = self.uses.len() as u32;
-                    self.uses.push(ForeignUse {
+                let uses = &mut self.uses;
+                let known = slot.get_or_insert_with(|| {
+                    let wait = wait.then_some(physical);
+                    uses.push(ForeignUse {
                         memory,
                         queue: scheduled.queue,
-                        wait: wait.then_some(physical),
+                        wait,
                         signal: None,
                         stages: Stages::empty(),
-                    });
-                }
-                let known = &mut self.uses[*slot as usize];
+                    })
+                });
+                let known = &mut self.uses[*known];
                 known.stages |= access.stages;
-                known.signal = signal.then_some(physical.max(known.signal.unwrap_or(0)));
+                known.signal = signal.then(|| known.signal.map_or(physical, |last| last.max(physical)));
             }
         }
-        self.uses.sort_unstable_by_key(|one| (one.memory, one.queue));
+        self.uses.as_vec_mut().sort_unstable_by_key(|one| (one.memory, one.queue));
         for queue in 0..frame.schedule.queues as u8 {
             let capabilities = queues[usize::from(queue)].capabilities;
             let price = match capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
                 true => profile.foreign_us,
                 false => profile.foreign_transfer_us,
             };
-            let between = |from: u32, to: u32| {
-                let physical = &frame.schedule.physical_passes[from as usize..to as usize];
+            let between = |from: PhysicalId, to: PhysicalId| {
+                let physical = &frame.schedule.physical_passes.as_slice()[from.index()..to.index()];
                 let own = physical.iter().filter(|physical| physical.queue == queue);
-                own.flat_map(|physical| physical.passes.range()).map(&us).sum::<f64>()
+                own.flat_map(|physical| physical.passes.ids()).map(&us).sum::<f64>()
             };
             self.join(frame, queue, price, between);
         }
     }
 
     /// Joins waits, then signals of a queue.
-    fn join(&mut self, frame: Frame<'_>, queue: u8, price: f64, between: impl Fn(u32, u32) -> f64) {
+    fn join(&mut self, frame: Frame<'_>, queue: u8, price: f64, between: impl Fn(PhysicalId, PhysicalId) -> f64) {
         for waits in [true, false] {
             let Self { uses, order, notes, .. } = self;
             let point = |one: &ForeignUse| if waits { one.wait } else { one.signal };
             order.clear();
-            order.extend((0..uses.len() as u32).filter(|&at| {
-                let one = &uses[at as usize];
+            order.extend(uses.ids().filter(|&at| {
+                let one = &uses[at];
                 one.queue == queue && point(one).is_some()
             }));
-            order.sort_by_key(|&at| point(&uses[at as usize]));
+            order.sort_by_key(|&at| point(&uses[at]));
             if !waits {
                 order.reverse();
             }
             let Some(mut kept) = order.first().copied() else { continue };
             for &at in &order[1..] {
-                let (Some(own), Some(to)) = (point(&uses[at as usize]), point(&uses[kept as usize])) else { continue };
-                let us = if waits { between(to, own) } else { between(own + 1, to + 1) };
+                let (Some(own), Some(to)) = (point(&uses[at]), point(&uses[kept])) else { continue };
+                let behind = |physical: PhysicalId| PhysicalId::new(physical.index() + 1);
+                let us = if waits { between(to, own) } else { between(behind(own), behind(to)) };
                 if us >= price {
                     kept = at;
                     continue;
                 }
-                let one = &mut uses[at as usize];
+                let one = &mut uses[at];
                 *(if waits { &mut one.wait } else { &mut one.signal }) = Some(to);
                 if own != to {
                     let mut note = String::new();
-                    let name = |at: u32| frame.graph.resource_name(uses[at as usize].memory);
+                    let name = |at: ForeignUseId| frame.graph.resource_name(uses[at].memory);
                     let how = if waits { "is waited for with" } else { "is signalled with" };
                     // A string takes whatever is written.
                     let _ = write!(
@@ -142,28 +150,28 @@ impl ForeignUses {
     }
 
     /// The physical pass before which a queue waits for the other user of a memory.
-    pub fn waited(&self, memory: ResourceId, queue: u8) -> Option<u32> {
-        let at = self.uses.binary_search_by_key(&(memory, queue), |one| (one.memory, one.queue)).ok()?;
-        self.uses[at].wait
+    pub fn waited(&self, memory: ResourceId, queue: u8) -> Option<PhysicalId> {
+        let uses = self.uses.as_slice();
+        let at = uses.binary_search_by_key(&(memory, queue), |one| (one.memory, one.queue)).ok()?;
+        uses[at].wait
     }
 
     /// Physical passes before which a batch begins.
-    pub fn waits(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn waits(&self) -> impl Iterator<Item = PhysicalId> + '_ {
         self.uses.iter().filter_map(|one| one.wait)
     }
 
     /// Physical passes behind which a batch ends.
-    pub fn signals(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn signals(&self) -> impl Iterator<Item = PhysicalId> + '_ {
         self.uses.iter().filter_map(|one| one.signal)
     }
 
     /// Writes the points into a plan, by batch, and what was joined.
     pub fn write(&self, batches: &Batches, out: &mut Vec<ForeignPoint>, notes: &mut Vec<String>) {
         out.clear();
-        let batch = |physical: u32| BatchId::new(batches.batch_of(physical) as usize);
         for one in &self.uses {
-            let wait = one.wait.map(|at| (batch(at), Some(one.stages)));
-            let signal = one.signal.map(|at| (batch(at), None));
+            let wait = one.wait.map(|at| (batches.batch_of(at), Some(one.stages)));
+            let signal = one.signal.map(|at| (batches.batch_of(at), None));
             out.extend(wait.into_iter().chain(signal).map(|(batch, wait)| ForeignPoint {
                 resource: one.memory,
                 batch,

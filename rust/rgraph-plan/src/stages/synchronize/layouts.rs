@@ -1,11 +1,11 @@
 //! The layouts in which passes find their images, under every name that they use.
 
 use super::hazard::Scene;
-use super::read_group::Frame;
+use super::read_group::{Frame, VisitId};
 use crate::access::Layout;
 use crate::graph::PassId;
-use crate::id::Span;
-use crate::plan::{PassLayout, Plan};
+use crate::id::{IdSpan, Span};
+use crate::plan::{PassLayout, Plan, PlanPassId};
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::subresource::{Part, Subresource};
 use crate::stages::resolve::{Origin, part_of};
@@ -48,7 +48,7 @@ impl Layouts {
     }
 
     /// Writes the layouts of the pass at a position, neighbouring subresources of one layout together.
-    pub fn write(&mut self, scene: Scene<'_>, at: usize, mut visit: u32, plan: &mut Plan) -> Span {
+    pub fn write(&mut self, scene: Scene<'_>, at: PlanPassId, visits: IdSpan<VisitId>, plan: &mut Plan) -> Span {
         let frame = scene.frame;
         let start = plan.layouts.len();
         let named = match frame.facts.passes[frame.schedule.passes[at].pass].origin {
@@ -60,16 +60,16 @@ impl Layouts {
             _ => &[],
         };
         self.more.clear();
+        let mut read_groups = scene.read_groups.of.slice(visits).iter();
         for access in frame.accesses(at) {
             let memory = frame.facts.memory[access.resource];
             let image = frame.is_image(memory);
-            for subresource in access.subresources() {
-                let read_group = &scene.read_groups.read_groups[scene.read_groups.of[visit as usize] as usize];
-                visit += 1;
+            for (subresource, &read_group) in access.subresources.ids().zip(&mut read_groups) {
                 if !image {
                     continue;
                 }
-                let part = frame.facts.subresources.get(subresource as u32);
+                let read_group = &scene.read_groups.read_groups[read_group];
+                let part = frame.facts.subresources.get(subresource);
                 let layout: Layout = read_group.layout_of(access.layout);
                 let under = |resource| PassLayout {
                     resource,

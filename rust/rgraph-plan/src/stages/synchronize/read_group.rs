@@ -9,15 +9,22 @@
 use super::schedule::Schedule;
 use crate::access::{Layout, Sharing, Stages};
 use crate::graph::Graph;
-use crate::id::IdVec;
-use crate::plan::PlanKind;
+use crate::id::{IdSpan, IdVec};
+use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::{Facts, ResolvedAccess, is_attachment};
+use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::resolve::{Facts, ResolvedAccess, declared_of, is_attachment};
 use crate::stages::size::Shape;
 
-/// No such thing.
-pub const NONE: u32 = u32::MAX;
+crate::id! {
+    /// A read group.
+    pub struct ReadGroupId;
+    /// A use of one subresource by one pass, counted in the order of the schedule.
+    pub struct VisitId;
+    /// The uses of a read group by one queue.
+    struct MemberId;
+}
 
 /// Uses of one subresource that are not ordered among themselves.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +40,7 @@ pub struct ReadGroup {
     /// The queue of the single write before it, if it reads and there is one on a GPU queue.
     pub producer: Option<u8>,
     /// The first of its uses on that queue, by position in the linear order.
-    pub first_producer: u32,
+    pub first_producer: Option<PlanPassId>,
     /// Whether it is a group of unordered uses, or follows one that spans queues: on several queues itself, it
     /// stays in [`Layout::General`], since no queue could change the layout for all.
     pub multi_queue: bool,
@@ -43,21 +50,21 @@ pub struct ReadGroup {
     pub opens: bool,
     /// Whether the host alone looks at an image that holds nothing and is in no layout, which the host cannot change.
     pub empty: bool,
-    members: u32,
+    members: MemberId,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
     queue: u8,
-    first: u32,
-    last: u32,
-    next: u32,
+    first: PlanPassId,
+    last: PlanPassId,
+    next: Option<MemberId>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    read_group: u32,
-    family: u32,
+    read_group: Option<ReadGroupId>,
+    family: Option<u32>,
     group: u32,
 }
 
@@ -82,23 +89,23 @@ impl ReadGroup {
 #[derive(Default, Debug)]
 pub struct ReadGroups {
     /// All of them.
-    pub read_groups: Vec<ReadGroup>,
+    pub read_groups: IdVec<ReadGroupId, ReadGroup>,
     /// The read group of each subresource of each access, in the order of the schedule.
-    pub of: Vec<u32>,
+    pub of: IdVec<VisitId, ReadGroupId>,
     /// Orderings that the read groups need beyond the graph's: positions in the linear order, `(later, earlier)`,
     /// sorted.
-    pub extra: Vec<(u32, u32)>,
+    pub extra: Vec<(PlanPassId, PlanPassId)>,
     /// How each memory is shared among queue families.
     pub sharing: IdVec<ResourceId, Sharing>,
-    members: Vec<Member>,
-    states: Vec<State>,
+    members: IdVec<MemberId, Member>,
+    states: IdVec<SubresourceId, State>,
     use_of: IdVec<ResourceId, MemoryUse>,
-    views: Vec<(u32, u32)>,
+    views: Vec<(u32, ReadGroupId)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct MemoryUse {
-    last: u32,
+    last: Option<u32>,
     switches: u32,
     attachment: bool,
     host: bool,
@@ -106,7 +113,7 @@ struct MemoryUse {
     /// What is said of its sharing, under any of its names.
     declared: Option<Sharing>,
     /// The family that read it since the last write, if one did.
-    reader: u32,
+    reader: Option<u32>,
     /// Whether two families read it between two writes.
     together: bool,
 }
@@ -130,7 +137,7 @@ pub struct Frame<'a> {
 
 impl Frame<'_> {
     /// Accesses of the scheduled pass at a position.
-    pub fn accesses(&self, at: usize) -> &[ResolvedAccess] {
+    pub fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
         let pass = self.schedule.passes[at].pass;
         &self.facts.accesses[self.facts.passes[pass].accesses.range()]
     }
@@ -159,15 +166,15 @@ impl ReadGroups {
         self.of.clear();
         self.extra.clear();
         self.members.clear();
-        self.states.clear();
-        self.states.resize(frame.facts.subresources.count(), State { read_group: NONE, family: NONE, group: 0 });
-        for at in 0..frame.schedule.passes.len() {
+        let blank = State { read_group: None, family: None, group: 0 };
+        self.states.refill(blank, frame.facts.subresources.count());
+        for at in frame.schedule.passes.ids() {
             crate::cancel::poll();
             for access in frame.accesses(at) {
                 let memory = frame.facts.memory[access.resource];
                 let exclusive = self.sharing[memory] == Sharing::Exclusive;
-                for subresource in access.subresources() {
-                    self.use_subresource(frame, at as u32, access, subresource, memory, exclusive);
+                for subresource in access.subresources.ids() {
+                    self.use_subresource(frame, at, access, subresource, memory, exclusive);
                 }
             }
         }
@@ -182,13 +189,13 @@ impl ReadGroups {
     /// once what a transfer would make them read in turn.
     fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
         let blank = MemoryUse {
-            last: NONE,
+            last: None,
             switches: 0,
             attachment: false,
             host: false,
             host_writes: false,
             declared: None,
-            reader: NONE,
+            reader: None,
             together: false,
         };
         self.use_of.refill(blank, frame.shapes.len());
@@ -196,7 +203,7 @@ impl ReadGroups {
             let declared = &mut self.use_of[frame.facts.memory[id]].declared;
             *declared = declared.or(resource.sharing);
         }
-        for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
+        for (at, scheduled) in frame.schedule.passes.iter_ids() {
             crate::cancel::poll();
             if scheduled.queue == frame.schedule.host() {
                 for access in frame.accesses(at) {
@@ -206,20 +213,20 @@ impl ReadGroups {
                 }
                 continue;
             }
-            let family = frame.families[usize::from(scheduled.queue)];
+            let family = Some(frame.families[usize::from(scheduled.queue)]);
             for access in frame.accesses(at) {
                 let used = &mut self.use_of[frame.facts.memory[access.resource]];
                 if used.last != family {
-                    used.switches += u32::from(used.last != NONE);
+                    used.switches += u32::from(used.last.is_some());
                     used.last = family;
                 }
                 if access.effect == Effect::Read {
-                    used.together |= used.reader != NONE && used.reader != family;
+                    used.together |= used.reader.is_some() && used.reader != family;
                     used.reader = family;
                 } else {
-                    used.reader = NONE;
+                    used.reader = None;
                 }
-                let declared = frame.graph.accesses().get(access.declared as usize);
+                let declared = declared_of(frame.graph, access);
                 used.attachment |= declared.is_some_and(|declared_access| is_attachment(declared_access.usage));
             }
         }
@@ -265,14 +272,14 @@ impl ReadGroups {
                 continue;
             }
             let (own, ring) = (self.use_of[id], self.use_of[family]);
-            let moves = own.switches > 0 || ![own.last, NONE].contains(&ring.last) && own.last != NONE;
-            if ring.declared.is_none() && ring.last == NONE {
+            let moves = own.switches > 0 || ![own.last, None].contains(&ring.last) && own.last.is_some();
+            if ring.declared.is_none() && ring.last.is_none() {
                 self.sharing[family] = self.sharing[id];
             } else if ring.declared.is_none() && moves {
                 self.sharing[family] = Sharing::Concurrent;
             }
             self.use_of[family] = MemoryUse {
-                last: if ring.last == NONE { own.last } else { ring.last },
+                last: ring.last.or(own.last),
                 switches: ring.switches + own.switches.max(u32::from(moves)),
                 host: ring.host || own.host,
                 ..ring
@@ -291,22 +298,22 @@ impl ReadGroups {
     fn use_subresource(
         &mut self,
         frame: Frame<'_>,
-        at: u32,
+        at: PlanPassId,
         access: &ResolvedAccess,
-        subresource: usize,
+        subresource: SubresourceId,
         memory: ResourceId,
         exclusive: bool,
     ) {
-        let scheduled = frame.schedule.passes[at as usize];
+        let scheduled = frame.schedule.passes[at];
         let queue = scheduled.queue;
         let on_gpu = queue != frame.schedule.host();
         let state = self.states[subresource];
         let reads = access.effect == Effect::Read;
-        let family = if on_gpu { frame.families[usize::from(queue)] } else { state.family };
-        let before = (state.read_group != NONE).then(|| self.read_groups[state.read_group as usize]);
+        let family = if on_gpu { Some(frame.families[usize::from(queue)]) } else { state.family };
+        let before = state.read_group.map(|read_group| self.read_groups[read_group]);
         let image = frame.is_image(memory);
         let empty = !on_gpu && image && before.map_or(!frame.has_edges(memory), |before| before.empty);
-        let moves = exclusive && state.family != NONE && family != state.family && access.effect != Effect::Replace;
+        let moves = exclusive && state.family.is_some() && family != state.family && access.effect != Effect::Replace;
         let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
             && if access.group != 0 {
@@ -314,18 +321,20 @@ impl ReadGroups {
             } else {
                 reads && before.is_some_and(|before| before.reads)
             };
-        let read_group = if joins {
-            self.join(at, access, state.read_group, queue);
-            state.read_group
+        let read_group = if let Some(read_group) = state.read_group.filter(|_| joins) {
+            self.join(at, access, read_group, queue);
+            read_group
         } else {
-            if moves || before.is_some_and(|before| before.empty) {
-                self.follow_all(state.read_group, at);
+            if let Some(read_group) = state.read_group
+                && (moves || before.is_some_and(|before| before.empty))
+            {
+                self.follow_all(read_group, at);
             }
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = e.queues.trailing_zeros() as u8;
                 (queue != frame.schedule.host()).then_some(queue)
             });
-            self.members.push(Member { queue, first: at, last: at, next: NONE });
+            let members = self.members.push(Member { queue, first: at, last: at, next: None });
             let multi_queue =
                 access.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
             self.read_groups.push(ReadGroup {
@@ -334,14 +343,13 @@ impl ReadGroups {
                 turns: false,
                 reads,
                 producer,
-                first_producer: if producer == Some(queue) { at } else { NONE },
+                first_producer: (producer == Some(queue)).then_some(at),
                 multi_queue,
                 moved: moves,
                 opens: before.is_none(),
                 empty,
-                members: self.members.len() as u32 - 1,
-            });
-            self.read_groups.len() as u32 - 1
+                members,
+            })
         };
         // A use on another queue than the first follows it wherever the first one prepares the subresource for both.
         if joins {
@@ -351,18 +359,21 @@ impl ReadGroups {
             }
         }
         self.of.push(read_group);
-        self.states[subresource] =
-            State { read_group, family: if on_gpu { family } else { state.family }, group: access.group };
+        self.states[subresource] = State {
+            read_group: Some(read_group),
+            family: if on_gpu { family } else { state.family },
+            group: access.group,
+        };
     }
 
     /// Whether the first use of a read group prepares the subresource for the others.
-    fn led_by_first(&self, frame: Frame<'_>, read_group: u32, memory: ResourceId, unordered: bool) -> bool {
-        let e = &self.read_groups[read_group as usize];
+    fn led_by_first(&self, frame: Frame<'_>, read_group: ReadGroupId, memory: ResourceId, unordered: bool) -> bool {
+        let e = &self.read_groups[read_group];
         e.is_led(unordered || frame.is_image(memory) || frame.has_edges(memory))
     }
 
-    fn join(&mut self, at: u32, access: &ResolvedAccess, read_group: u32, queue: u8) {
-        let e = &mut self.read_groups[read_group as usize];
+    fn join(&mut self, at: PlanPassId, access: &ResolvedAccess, read_group: ReadGroupId, queue: u8) {
+        let e = &mut self.read_groups[read_group];
         if e.layout != access.layout {
             e.turns = true;
         }
@@ -370,33 +381,35 @@ impl ReadGroups {
         if (e.turns || e.multi_queue) && !e.queues.is_power_of_two() {
             e.layout = Layout::General;
         }
-        if e.producer == Some(queue) && e.first_producer == NONE {
-            e.first_producer = at;
+        if e.producer == Some(queue) && e.first_producer.is_none() {
+            e.first_producer = Some(at);
         }
         let mut member = e.members;
-        let next = self.members.len() as u32;
+        let next = self.members.next_id();
         loop {
-            let m = &mut self.members[member as usize];
+            let m = &mut self.members[member];
             if m.queue == queue {
                 m.last = at;
                 return;
             }
-            if m.next == NONE {
-                m.next = next;
-                break;
+            match m.next {
+                Some(behind) => member = behind,
+                None => {
+                    m.next = Some(next);
+                    break;
+                }
             }
-            member = m.next;
         }
-        self.members.push(Member { queue, first: at, last: at, next: NONE });
+        self.members.push(Member { queue, first: at, last: at, next: None });
     }
 
     /// The use at `at`, the first on its queue, follows the first use of the read group.
-    fn follow_first(&mut self, read_group: u32, at: u32, queue: u8) {
-        let first = self.members[self.read_groups[read_group as usize].members as usize];
+    fn follow_first(&mut self, read_group: ReadGroupId, at: PlanPassId, queue: u8) {
+        let first = self.members[self.read_groups[read_group].members];
         if first.queue != queue {
             let mut member = first.next;
-            while member != NONE {
-                let m = self.members[member as usize];
+            while let Some(id) = member {
+                let m = self.members[id];
                 if m.queue == queue && m.first == at {
                     self.extra.push((at, first.first));
                 }
@@ -406,25 +419,25 @@ impl ReadGroups {
     }
 
     /// The use at `at` follows the last use of the read group, which follows the last ones on the other queues.
-    fn follow_all(&mut self, read_group: u32, at: u32) {
+    fn follow_all(&mut self, read_group: ReadGroupId, at: PlanPassId) {
         let last = self.gather(read_group);
-        if last != NONE && last != at {
+        if last != at {
             self.extra.push((at, last));
         }
     }
 
     /// Makes the last use of a read group follow the last ones on other queues; returns it.
-    fn gather(&mut self, read_group: u32) -> u32 {
-        let mut member = self.read_groups[read_group as usize].members;
-        let mut last = NONE;
-        while member != NONE {
-            let m = self.members[member as usize];
-            last = if last == NONE { m.last } else { last.max(m.last) };
-            member = m.next;
+    fn gather(&mut self, read_group: ReadGroupId) -> PlanPassId {
+        let first = self.read_groups[read_group].members;
+        let mut last = self.members[first].last;
+        let mut member = self.members[first].next;
+        while let Some(id) = member {
+            last = last.max(self.members[id].last);
+            member = self.members[id].next;
         }
-        let mut member = self.read_groups[read_group as usize].members;
-        while member != NONE {
-            let m = self.members[member as usize];
+        let mut member = Some(first);
+        while let Some(id) = member {
+            let m = self.members[id];
             if m.last != last {
                 self.extra.push((last, m.last));
             }
@@ -445,21 +458,20 @@ impl ReadGroups {
         let mut more = true;
         while std::mem::take(&mut more) {
             let mut next = 0;
-            for at in 0..frame.schedule.passes.len() {
+            for at in frame.schedule.passes.ids() {
                 crate::cancel::poll();
                 views.clear();
                 for access in frame.accesses(at) {
-                    let count = access.subresources().count();
-                    views.extend(self.of[next..next + count].iter().map(|&read_group| (access.view, read_group)));
-                    next += count;
+                    let visits = IdSpan::new(next, next + access.subresources.len());
+                    views.extend(self.of.slice(visits).iter().map(|&read_group| (access.view, read_group)));
+                    next += access.subresources.len();
                 }
                 views.sort_unstable();
                 for view in views.chunk_by(|a, b| a.0 == b.0) {
-                    let count =
-                        view.iter().filter(|(_, read_group)| general(&self.read_groups[*read_group as usize])).count();
+                    let count = view.iter().filter(|(_, read_group)| general(&self.read_groups[*read_group])).count();
                     if 0 < count && count < view.len() {
                         for &(_, read_group) in view {
-                            let e = &mut self.read_groups[read_group as usize];
+                            let e = &mut self.read_groups[read_group];
                             (e.layout, e.turns) = (Layout::General, false);
                         }
                         more = true;
@@ -476,9 +488,8 @@ impl ReadGroups {
             if id != memory || !frame.has_edges(memory) && frame.graph.resources()[id].leave.is_none() {
                 continue;
             }
-            for subresource in frame.facts.subresources.of(memory).range() {
-                let read_group = self.states[subresource].read_group;
-                if read_group != NONE {
+            for subresource in frame.facts.subresources.of(memory).ids() {
+                if let Some(read_group) = self.states[subresource].read_group {
                     self.gather(read_group);
                 }
             }

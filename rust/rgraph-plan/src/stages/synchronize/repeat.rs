@@ -2,21 +2,22 @@
 //! follows their last use in the run before. On one queue the first barrier takes care of it; across queues a wait
 //! for the run before does, unless the batch waits already for something later on that queue.
 
-use super::clock::Knowledge;
+use super::clock::{Knowledge, WaitId};
 use super::hazard::{First, Hazards, Left, Scene};
-use super::read_group::{Frame, NONE};
+use super::read_group::Frame;
 use crate::access::Stages;
-use crate::id::Id;
+use crate::id::{Id, IdVec};
+use crate::plan::{BatchId, PlanPassId};
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatWait {
     /// The batch that waits.
-    pub batch: u32,
+    pub batch: BatchId,
     /// The queue waited for.
     pub queue: u8,
     /// The last use there that must be done, by position in the linear order.
-    pub last: u32,
+    pub last: PlanPassId,
     /// The stages that wait.
     pub stages: Stages,
 }
@@ -28,21 +29,21 @@ pub struct Repeats {
     pub waits: Vec<RepeatWait>,
     knowledge: Knowledge,
     left: Vec<Left>,
-    entered: Vec<u32>,
+    entered: Vec<Option<PlanPassId>>,
 }
 
 impl Repeats {
     /// Completes the first uses of a walk. O(first uses · subresources of what they follow).
-    pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut [Stages]) {
+    pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
         let mut firsts = std::mem::take(&mut hazards.firsts);
         self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
-        for (at, scheduled) in scene.frame.schedule.passes.iter().enumerate() {
+        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            self.knowledge.reach(scene.clocks, at as u32, scheduled.queue);
-            while let Some(first) = next.next_if(|first| first.at == at as u32) {
+            self.knowledge.reach(scene.clocks, at, scheduled.queue);
+            while let Some(first) = next.next_if(|first| first.at == at) {
                 if scheduled.queue == scene.frame.schedule.host() {
                     hazards.show_bytes_to_next_run(scene, first);
                 }
@@ -60,7 +61,7 @@ impl Repeats {
     /// Leaves out waits of a batch for what another of its waits for the run before follows: what the queue that it waits
     /// for had waited for by then. The other one holds up their stages. O(waits · queues).
     fn leave_out_implied(&mut self, scene: Scene<'_>) {
-        let position = |last: u32| scene.frame.schedule.passes[last as usize].position;
+        let position = |last: PlanPassId| scene.frame.schedule.passes[last].position;
         let mut kept = 0;
         for at in 0..self.waits.len() {
             let wait = self.waits[at];
@@ -85,9 +86,9 @@ impl Repeats {
 
     /// The wait of this run through which a queue knows, before a first use, how the run before left something: one for
     /// that queue, or for one that had waited for it in the run before.
-    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: u8) -> Option<u32> {
+    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: u8) -> Option<WaitId> {
         let passes = &scene.frame.schedule.passes;
-        let position = passes[left.last as usize].position;
+        let position = passes[left.last].position;
         let clock = scene.clocks.clock(first.at);
         let knows = |of: u8| {
             of == left.queue
@@ -100,7 +101,7 @@ impl Repeats {
         let mut known = std::iter::once(left.queue).chain(others).filter(|&of| clock[usize::from(of)] > 0 && knows(of));
         known.find_map(|of| {
             let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
-            (passes[scheduled as usize].physical <= first.physical).then_some(wait)
+            (passes[scheduled].physical <= first.physical).then_some(wait)
         })
     }
 
@@ -109,22 +110,23 @@ impl Repeats {
     fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
         let lanes = scene.clocks.lanes();
         self.entered.clear();
-        if firsts.iter().all(|first| first.placement != NONE) {
+        if firsts.iter().all(|first| first.placement.is_some()) {
             return;
         }
         let Frame { schedule, facts, shapes, .. } = scene.frame;
-        self.entered.resize(shapes.len() * lanes, NONE);
-        for (at, scheduled) in schedule.passes.iter().enumerate() {
+        self.entered.resize(shapes.len() * lanes, None);
+        for (at, scheduled) in schedule.passes.iter_ids() {
             for access in scene.frame.accesses(at) {
                 let entered =
                     &mut self.entered[facts.memory[access.resource].index() * lanes + usize::from(scheduled.queue)];
-                *entered = (at as u32).min(*entered);
+                entered.get_or_insert(at);
             }
         }
-        for first in firsts.iter_mut().filter(|first| first.placement == NONE) {
-            let queue = usize::from(schedule.passes[first.at as usize].queue);
-            first.at = self.entered[first.memory.index() * lanes + queue];
-            first.physical = schedule.passes[first.at as usize].physical;
+        for first in firsts.iter_mut().filter(|first| first.placement.is_none()) {
+            let queue = usize::from(schedule.passes[first.at].queue);
+            let entered = self.entered[first.memory.index() * lanes + queue];
+            first.at = entered.expect("the queue of a first use uses the memory");
+            first.physical = schedule.passes[first.at].physical;
         }
         firsts.sort_by_key(|first| first.at);
     }
@@ -132,10 +134,10 @@ impl Repeats {
     /// How the run before left the bytes of a first use.
     fn left_before(&mut self, scene: Scene<'_>, hazards: &Hazards, first: &First) {
         self.left.clear();
-        if first.placement != NONE {
-            for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
-                let memory = scene.transients.placements[before as usize].memory;
-                if from_previous_frame && before == first.placement && scene.frame.is_image(memory) {
+        if let Some(placement) = first.placement {
+            for &(before, from_previous_frame) in scene.transients.followed(placement) {
+                let memory = scene.transients.placements[before].memory;
+                if from_previous_frame && before == placement && scene.frame.is_image(memory) {
                     // No two subresources of an image have bytes in common.
                     hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
                 } else if from_previous_frame {
@@ -161,30 +163,31 @@ impl Repeats {
         first: &First,
         left: Left,
         queue: u8,
-        waits: &mut [Stages],
+        waits: &mut IdVec<WaitId, Stages>,
     ) {
         if left.queue == queue {
             // Its own queue: the barrier of the first use, or the runtime's before the frame.
-            if first.barrier != NONE {
-                hazards.calls.add_source(first.barrier, left.stages, left.writes);
+            if let Some(barrier) = first.barrier {
+                hazards.calls.add_source(barrier, left.stages, left.writes);
             }
             return;
         }
-        if first.barrier != NONE {
-            hazards.calls.follow_wait(first.barrier, first.stages);
+        if let Some(barrier) = first.barrier {
+            hazards.calls.follow_wait(barrier, first.stages);
         }
-        if queue == scene.frame.schedule.host() && first.placement != NONE {
+        if queue == scene.frame.schedule.host() && first.placement.is_some() {
             hazards.show_to_next_run(scene, first, left);
         }
         if let Some(wait) = self.known_through(scene, first, left, queue) {
-            waits[wait as usize] |= first.stages;
+            waits[wait] |= first.stages;
             return;
         }
         let batch = scene.batches.batch_of(first.physical);
-        let known =
-            self.waits.iter_mut().rev().find(|w| {
-                w.queue == left.queue && scene.batches.cuts[w.batch as usize].queue == queue && w.batch <= batch
-            });
+        let known = self
+            .waits
+            .iter_mut()
+            .rev()
+            .find(|w| w.queue == left.queue && scene.batches.cuts[w.batch].queue == queue && w.batch <= batch);
         match known {
             Some(wait) if wait.last >= left.last || wait.batch == batch => {
                 wait.last = wait.last.max(left.last);

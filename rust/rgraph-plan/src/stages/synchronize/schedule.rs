@@ -1,8 +1,14 @@
 //! The schedule of a frame: live passes in one linear order, with their queues, grouped into physical passes (one
 //! render pass, or one other pass) between which barriers can stand.
 
-use crate::id::Span;
+use crate::id::{IdSpan, IdVec};
+use crate::plan::PlanPassId;
 use crate::stages::resolve::ResolvedPassId;
+
+crate::id! {
+    /// A physical pass: its position in the schedule.
+    pub struct PhysicalId;
+}
 
 /// One pass on its queue.
 #[derive(Clone, Copy, Debug)]
@@ -14,14 +20,14 @@ pub struct ScheduledPass {
     /// Its position on the queue, from 1.
     pub position: u32,
     /// The physical pass that it is part of.
-    pub physical: u32,
+    pub physical: PhysicalId,
 }
 
 /// Passes between which no barrier can stand but those within a render pass.
 #[derive(Clone, Copy, Debug)]
 pub struct PhysicalPass {
     /// In [`Schedule::passes`].
-    pub passes: Span,
+    pub passes: IdSpan<PlanPassId>,
     /// Its queue.
     pub queue: u8,
     /// Whether it is a render pass.
@@ -39,10 +45,10 @@ pub struct PhysicalPass {
 pub struct Schedule {
     /// GPU queues; the host is the next number.
     pub queues: usize,
-    /// Passes.
-    pub passes: Vec<ScheduledPass>,
+    /// Passes; each has the same id in the plan.
+    pub passes: IdVec<PlanPassId, ScheduledPass>,
     /// Physical passes, in the order of their first passes.
-    pub physical_passes: Vec<PhysicalPass>,
+    pub physical_passes: IdVec<PhysicalId, PhysicalPass>,
 }
 
 impl Schedule {
@@ -52,19 +58,19 @@ impl Schedule {
     pub fn find_intervals(
         &mut self,
         intervals: &mut Vec<u32>,
-        mut earlier: impl FnMut(ResolvedPassId, &mut dyn FnMut(u32)),
+        mut earlier: impl FnMut(ResolvedPassId, &mut dyn FnMut(PlanPassId)),
     ) {
         intervals.clear();
         intervals.resize(self.queues + 1, 0);
-        for at in 0..self.physical_passes.len() {
+        for at in self.physical_passes.ids() {
             let physical = self.physical_passes[at];
             let now = intervals[usize::from(physical.queue)];
             let mut follows = false;
-            for scheduled in physical.passes.range() {
+            for scheduled in physical.passes.ids() {
                 earlier(self.passes[scheduled].pass, &mut |from| {
-                    let source = &self.physical_passes[self.passes[from as usize].physical as usize];
-                    let own = self.passes[from as usize].physical as usize == at;
-                    follows |= !own && source.queue == physical.queue && source.interval == now;
+                    let of = self.passes[from].physical;
+                    let source = &self.physical_passes[of];
+                    follows |= of != at && source.queue == physical.queue && source.interval == now;
                 });
             }
             intervals[usize::from(physical.queue)] += u32::from(follows);
@@ -73,17 +79,17 @@ impl Schedule {
     }
 
     /// Begins a new interval before each of these physical passes, which are ascending and on one queue.
-    pub fn cut_intervals(&mut self, cuts: &[u32]) {
+    pub fn cut_intervals(&mut self, cuts: &[PhysicalId]) {
         let mut next = cuts.iter().peekable();
         let mut more = 0;
-        for (at, physical) in self.physical_passes.iter_mut().enumerate() {
-            more += u32::from(next.next_if_eq(&&(at as u32)).is_some());
-            physical.interval += more;
+        for at in self.physical_passes.ids() {
+            more += u32::from(next.next_if_eq(&&at).is_some());
+            self.physical_passes[at].interval += more;
         }
     }
 
     /// Begins a new interval of its queue before each physical pass that is marked.
-    pub fn cut_intervals_before(&mut self, marked: &[bool], more: &mut Vec<u32>) {
+    pub fn cut_intervals_before(&mut self, marked: &IdVec<PhysicalId, bool>, more: &mut Vec<u32>) {
         more.clear();
         more.resize(self.queues + 1, 0);
         for (physical, marked) in self.physical_passes.iter_mut().zip(marked) {

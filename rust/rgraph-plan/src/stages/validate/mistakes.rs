@@ -11,7 +11,7 @@ use crate::id::{Id, IdVec};
 use crate::nearest::nearest;
 use crate::resource::{Life, Resource, ResourceId};
 use crate::stages::resolve::subresource::Part;
-use crate::stages::resolve::{Problem, Via};
+use crate::stages::resolve::{AccessId, Problem, Reads, Via, declared as declared_access};
 use crate::stages::size::Shape;
 
 /// Passes of a cycle that its message spells out.
@@ -29,11 +29,14 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
     let uses = Uses::of(graph);
     let words = |part: &Part, resource: ResourceId| part_words(part, &Part::whole(&shapes[resource]));
     let mistake = |(at, problem): (usize, &Problem)| match problem {
-        Problem::NeverWritten { access: Some(access), resource, part } => {
-            uses.never_written(*access as usize, *resource, &words(part, *resource), at < NAMED)
-        }
-        Problem::NeverWritten { access: None, resource, part } => {
+        Problem::NeverWritten { by: Reads::Root, resource, part } => {
             uses.unwritten_root(*resource, &words(part, *resource), at < NAMED)
+        }
+        Problem::NeverWritten { by: Reads::Access(access), resource, part } => {
+            uses.never_written(*access, *resource, &words(part, *resource), at < NAMED)
+        }
+        Problem::NeverWritten { by: Reads::Inserted, resource, part } => {
+            uses.unwritten_source(*resource, &words(part, *resource), at < NAMED)
         }
         Problem::HoldsNothing { flag, pass, resource, reader } => uses.holds_nothing(*flag, *pass, *resource, *reader),
         Problem::RootModified { root, by } => root_modified(graph, *root, *by),
@@ -44,14 +47,18 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
     together(problems).iter().enumerate().map(mistake).collect()
 }
 
+/// What one message is about: the access, or the flag with the reader, and the resource.
+type Subject = (Option<AccessId>, Option<FlagId>, ResourceId, Option<PassId>);
+
 /// Problems of several subresources that one access or one reader has, as one of all those subresources.
 fn together(problems: &[Problem]) -> Vec<Problem> {
     let mut merged: Vec<Problem> = Vec::new();
-    let mut places: HashMap<(u8, u32, ResourceId, Option<PassId>), usize> = HashMap::new();
+    let mut places: HashMap<Subject, usize> = HashMap::new();
     for problem in problems {
         let key = match problem {
-            Problem::NeverWritten { access, resource, .. } => (0, access.unwrap_or(u32::MAX), *resource, None),
-            Problem::HoldsNothing { flag, resource, reader, .. } => (1, flag.index() as u32, *resource, *reader),
+            Problem::NeverWritten { by: Reads::Access(access), resource, .. } => (Some(*access), None, *resource, None),
+            Problem::NeverWritten { by: Reads::Inserted | Reads::Root, resource, .. } => (None, None, *resource, None),
+            Problem::HoldsNothing { flag, resource, reader, .. } => (None, Some(*flag), *resource, *reader),
             Problem::RootModified { .. } | Problem::TwoNames { .. } | Problem::StandsIn { .. } | Problem::Cycle(_) => {
                 merged.push(problem.clone());
                 continue;
@@ -85,7 +92,7 @@ struct Uses<'a> {
     /// Positions of accesses by pass and resource.
     sorted: Vec<(PassId, ResourceId, u32)>,
     /// The first access that writes each resource.
-    writer: IdVec<ResourceId, Option<u32>>,
+    writer: IdVec<ResourceId, Option<AccessId>>,
 }
 
 impl<'a> Uses<'a> {
@@ -95,7 +102,7 @@ impl<'a> Uses<'a> {
         for (index, access) in graph.accesses().iter().enumerate() {
             sorted.push((access.pass, access.resource, index as u32));
             if access.usage.writes() {
-                writer[access.resource].get_or_insert(index as u32);
+                writer[access.resource].get_or_insert(AccessId::new(index));
             }
         }
         sorted.sort_unstable();
@@ -115,9 +122,9 @@ impl<'a> Uses<'a> {
 
     /// A read of `resource` by the access at that position, where nothing before it writes `part` (words, or empty).
     /// `resource` may be another than the access names: what stands in for it while a flag is off.
-    fn never_written(&self, access: usize, resource: ResourceId, part: &str, named: bool) -> Mistake {
+    fn never_written(&self, access: AccessId, resource: ResourceId, part: &str, named: bool) -> Mistake {
         let graph = self.graph;
-        let Some(read) = graph.accesses().get(access) else { return self.unwritten_source(resource, part, named) };
+        let read = declared_access(graph, access);
         let (pass, name) = (graph.pass_name(read.pass), graph.resource_name(resource));
         let through = if read.resource == resource {
             String::new()
@@ -128,16 +135,16 @@ impl<'a> Uses<'a> {
         let mut mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, " before it", named))
             .pass(pass)
             .resource(name)
-            .side(pass, read.usage.name(), access_place(graph, access))
+            .side(pass, read.usage.name(), access_place(graph, access.index()))
             .side(name, declared(&graph.resources()[resource]), self.resource_place(resource));
         if let Some(index) = self.writer[resource]
-            && index as usize != access
+            && index != access
         {
-            let writer = graph.pass_name(graph.accesses()[index as usize].pass);
+            let writer = graph.pass_name(declared_access(graph, index).pass);
             mistake = mistake.side(
                 writer,
                 "writes it, but not so that this read finds it",
-                access_place(graph, index as usize),
+                access_place(graph, index.index()),
             );
         }
         mistake
@@ -348,8 +355,8 @@ pub fn root_modified(graph: &Graph, root: ResourceId, by: ResourceId) -> Mistake
 }
 
 /// One pass uses a memory by two names of which one modifies the other.
-fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
-    let of = |at: u32| &graph.accesses()[at as usize];
+fn two_names(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
+    let of = |access: AccessId| declared_access(graph, access);
     let [first, second] = accesses.map(|at| graph.resource_name(of(at).resource));
     let name = graph.pass_name(pass);
     let [one, other] = accesses.map(|at| of(at).usage.name());
@@ -360,8 +367,8 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
     with_both(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), graph, accesses)
 }
 
-fn stands_in(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
-    let of = |at: u32| &graph.accesses()[at as usize];
+fn stands_in(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
+    let of = |access: AccessId| declared_access(graph, access);
     let [output, input] = accesses.map(|at| graph.resource_name(of(at).resource));
     let name = graph.pass_name(pass);
     let message = format!(
@@ -373,11 +380,11 @@ fn stands_in(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
 }
 
 /// A mistake of two accesses, with the place of each.
-fn with_both(mistake: Mistake, graph: &Graph, accesses: [u32; 2]) -> Mistake {
+fn with_both(mistake: Mistake, graph: &Graph, accesses: [AccessId; 2]) -> Mistake {
     accesses.iter().fold(mistake, |mistake, &at| {
-        let access = &graph.accesses()[at as usize];
+        let access = declared_access(graph, at);
         let resource = graph.resource_name(access.resource);
-        mistake.side(resource, access.usage.name(), graph.access_place(at as usize).cloned())
+        mistake.side(resource, access.usage.name(), graph.access_place(at.index()).cloned())
     })
 }
 

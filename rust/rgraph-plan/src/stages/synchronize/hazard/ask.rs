@@ -1,16 +1,18 @@
 //! What the walk asks for: barriers in the right calls, changes of layout on the producer's queue or here, changes of
 //! owner, and what the host is to see.
 
-use super::{Hazards, Here, Left, Need, State, Used};
+use super::{Hazards, Here, Left, Need, State, UseId, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
-use crate::id::Id;
-use crate::plan::{Hazard, PlanPassId, Scope, Why};
+use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::Effect;
+use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
-use crate::stages::synchronize::call::{About, CallSite, Source};
+use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Source};
 use crate::stages::synchronize::hazard::{First, Scene};
-use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroup};
+use crate::stages::synchronize::read_group::{Frame, ReadGroup};
+use crate::stages::synchronize::schedule::PhysicalId;
+use crate::stages::transient::PlacementId;
 
 impl Hazards {
     /// Whether the layout change before a read group must happen where the write before it was: others wait for that
@@ -22,10 +24,8 @@ impl Hazards {
             return false;
         };
         let passes = &scene.frame.schedule.passes;
-        let same_batch = read_group.first_producer != NONE
-            && scene.batches.batch_of(passes[read_group.first_producer as usize].physical)
-                == scene.batches.batch_of(passes[write.last as usize].physical);
-        !(same_batch && read_group.first_producer == here.at)
+        let batch = |at: PlanPassId| scene.batches.batch_of(passes[at].physical);
+        !read_group.first_producer.is_some_and(|first| first == here.at && batch(first) == batch(write.last))
     }
 
     /// Changes the layout on the queue of the write before: before the first use there if that is in the same
@@ -37,20 +37,16 @@ impl Hazards {
         read_group: &ReadGroup,
         producer: u8,
         target: Layout,
-    ) -> u32 {
+    ) -> BarrierId {
         let state = self.states[here.subresource];
         let write = self.list(state.uses).find(|used| used.queue == producer).expect("home is the queue of the write");
         let passes = &scene.frame.schedule.passes;
-        let physical = passes[write.last as usize].physical;
+        let physical = passes[write.last].physical;
         let batch = scene.batches.batch_of(physical);
-        let in_batch = read_group.first_producer != NONE
-            && scene.batches.batch_of(passes[read_group.first_producer as usize].physical) == batch
-            && passes[read_group.first_producer as usize].physical != physical;
-        let call = if in_batch {
-            let physical = passes[read_group.first_producer as usize].physical;
-            self.call_before(physical)
-        } else {
-            self.call_at_end(batch)
+        let first = read_group.first_producer.map(|first| passes[first].physical);
+        let call = match first.filter(|&first| first != physical && scene.batches.batch_of(first) == batch) {
+            Some(first) => self.call_before(first),
+            None => self.call_at_end(batch),
         };
         // Other queues follow it through the batch's signal, whose first scope holds all commands before it (Vulkan
         // 1.3, "Semaphore Signaling").
@@ -64,7 +60,7 @@ impl Hazards {
             scope.dst_stages |= here.access.stages;
             scope.dst_access |= here.access.kinds;
         }
-        let part = *scene.frame.facts.subresources.get(here.subresource as u32);
+        let part = *scene.frame.facts.subresources.get(here.subresource);
         let about = About::Image(here.access.resource, part, state.layout, target);
         let why = self.why(here, Hazard::ReadAfterWrite, Some(write.last), None);
         self.calls.about(call, Source::WHOLE, about, scope, None, why)
@@ -78,16 +74,16 @@ impl Hazards {
         here: Here<'_>,
         need: Need,
         target: Layout,
-        family: u32,
-    ) -> u32 {
+        families: [u32; 2],
+    ) -> BarrierId {
         let frame = scene.frame;
         let state = self.states[here.subresource];
         // The host needs no ownership: what it used last was released by the GPU queue before.
         let host = frame.schedule.host();
         let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
-        let last = last.unwrap_or_else(|| self.uses[state.owner as usize]);
-        let families = Some([state.family, family]);
-        let part = *frame.facts.subresources.get(here.subresource as u32);
+        let last = last.unwrap_or_else(|| self.uses[state.owner.expect("what has a family was used by one")]);
+        let families = Some(families);
+        let part = *frame.facts.subresources.get(here.subresource);
         let about = if frame.is_image(here.memory) {
             About::Image(here.access.resource, part, state.layout, target)
         } else {
@@ -106,7 +102,7 @@ impl Hazards {
             release.dst_stages |= used.stages;
             release.dst_access |= used.access;
         }
-        let batch = scene.batches.batch_of(frame.schedule.passes[last.last as usize].physical);
+        let batch = scene.batches.batch_of(frame.schedule.passes[last.last].physical);
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
         self.calls.about(call, Source::WHOLE, about, release, families, why);
@@ -138,8 +134,8 @@ impl Hazards {
         need: Need,
         old: Layout,
         new: Layout,
-    ) -> u32 {
-        let part = *scene.frame.facts.subresources.get(here.subresource as u32);
+    ) -> BarrierId {
+        let part = *scene.frame.facts.subresources.get(here.subresource);
         let about = About::Image(here.access.resource, part, old, new);
         let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
         let mut scope = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
@@ -171,7 +167,7 @@ impl Hazards {
 
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
     /// written, execution alone where it was only read.
-    pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+    pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> Option<BarrierId> {
         let target = meets(scene.frame, here.at, here.access);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
         // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
@@ -187,25 +183,25 @@ impl Hazards {
             dst_stages: target.0,
             dst_access: if writes.is_empty() { looks } else { target.1 },
         };
-        let mut barrier = NONE;
+        let mut barrier = None;
         if !need.stages.is_empty() {
             let call = self.place(scene, here, &need);
             // What other queues did is behind waits, which have a scope of their own.
-            barrier = self.calls.memory(call, need.source(), scope(need.stages, need.writes), why);
+            barrier = Some(self.calls.memory(call, need.source(), scope(need.stages, need.writes), why));
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
-        if !need.near_stages.is_empty() && scene.frame.schedule.physical_passes[here.physical as usize].subpasses {
+        if !need.near_stages.is_empty() && scene.frame.schedule.physical_passes[here.physical].subpasses {
             let call = self.call_within(here.at);
             let (dst_stages, dst_access) = Self::inner_target(scene, here);
             let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
-            barrier = self.calls.memory(call, Source::WHOLE, inner, why);
+            barrier = Some(self.calls.memory(call, Source::WHOLE, inner, why));
         }
         barrier
     }
 
     /// The barrier of the first use of a buffer's bytes; what the frame before left there is added later.
-    pub(super) fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+    pub(super) fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> BarrierId {
         let kind = if need.from_resource.is_some() { Hazard::Alias } else { Hazard::FirstUse };
         let why = self.why(here, kind, need.from, need.from_resource);
         let scope = Scope {
@@ -220,9 +216,10 @@ impl Hazards {
     }
 
     /// Device writes reach the host by a barrier at the end of the batch that made them.
-    pub(super) fn show_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32) {
+    pub(super) fn show_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, list: Option<UseId>) {
         let mut at = list;
-        while let Some(&used) = self.uses.get(at as usize) {
+        while let Some(id) = at {
+            let used = self.uses[id];
             let writes = used.access & Accesses::WRITES;
             if !writes.is_empty() {
                 let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
@@ -242,7 +239,7 @@ impl Hazards {
         let wanted = seen_as(here);
         let unseen = |used: Used| used.queue == host && used.conditional && !used.access.contains(wanted);
         if self.list(state.uses).all(read_only) || self.list(state.uses).any(unseen) {
-            if state.before == NONE {
+            if state.before.is_none() {
                 self.show_initializer_to_host(scene, here, state);
             } else {
                 self.show_to_host(scene, here, state.before);
@@ -271,31 +268,32 @@ impl Hazards {
     fn each_seen_by_host(
         &mut self,
         scene: Scene<'_>,
-        placement: u32,
+        placement: Option<PlacementId>,
         previous_frame: bool,
         wanted: Accesses,
         show: impl Fn(&mut Self, Left),
     ) {
         let host = scene.frame.schedule.host();
-        let followed = if placement == NONE { &[] } else { scene.transients.followed(placement) };
+        let followed = placement.map_or(&[][..], |placement| scene.transients.followed(placement));
         for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| *from_previous_frame == previous_frame) {
-            let memory = scene.transients.placements[before as usize].memory;
-            for subresource in scene.frame.facts.subresources.of(memory).range() {
+            let memory = scene.transients.placements[before].memory;
+            for subresource in scene.frame.facts.subresources.of(memory).ids() {
                 let state = self.states[subresource];
                 let Some(seen) = self.list(state.uses).find(|used| used.queue == host) else { continue };
                 // A read of the host under the same name stands between these writes and one of the host.
-                let other = before != placement;
-                let transition = other && self.calls.barriers.get(state.producer_barrier as usize).is_some();
+                let other = Some(before) != placement;
+                let transition = state.producer_barrier.filter(|_| other);
                 let unseen = !seen.access.contains(wanted) && (other || seen.conditional);
-                if !transition && !unseen {
+                if transition.is_none() && !unseen {
                     continue;
                 }
-                if transition && seen.conditional {
+                if let Some(transition) = transition.filter(|_| seen.conditional) {
                     // What the host does not read while a flag is off, it has not seen: the change of layout, too.
-                    self.calls.add_target(state.producer_barrier, Stages::HOST, wanted);
+                    self.calls.add_target(transition, Stages::HOST, wanted);
                 }
                 let mut at = state.before;
-                while let Some(&used) = self.uses.get(at as usize) {
+                while let Some(id) = at {
+                    let used = self.uses[id];
                     let writes = used.access & Accesses::WRITES;
                     if !writes.is_empty() {
                         show(self, Left { queue: used.queue, last: used.last, stages: used.stages, writes });
@@ -309,8 +307,10 @@ impl Hazards {
     /// Whether the first use of a read group changed the layout: then the host sees what that change wrote.
     pub(super) fn changes_layout(&self, state: State) -> bool {
         let initializer = self.list(state.uses).find(|used| used.queue == state.initializer);
-        let barrier = initializer.and_then(|used| self.calls.barriers.get(used.barrier as usize));
-        barrier.is_some_and(|barrier| matches!(barrier.about, About::Image(_, _, old, new) if old != new))
+        let barrier = initializer.and_then(|used| used.behind.barrier());
+        barrier.is_some_and(
+            |barrier| matches!(self.calls.barriers[barrier].about, About::Image(_, _, old, new) if old != new),
+        )
     }
 
     /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
@@ -319,7 +319,7 @@ impl Hazards {
         let on_device = |used: &Used| used.queue == state.initializer && used.queue != scene.frame.schedule.host();
         let Some(initializer) = self.list(state.uses).find(on_device) else { return };
         // The host waits for the first use.
-        let batch = scene.batches.batch_of(scene.frame.schedule.passes[initializer.first as usize].physical);
+        let batch = scene.batches.batch_of(scene.frame.schedule.passes[initializer.first].physical);
         let call = self.call_at_end(batch);
         let scope = Scope {
             src_stages: initializer.stages,
@@ -334,7 +334,8 @@ impl Hazards {
     /// What changes its layout within a render pass is stored at its end, behind that change.
     pub(super) fn show_stored_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
         let initializer = self.list(state.uses).find(|used| used.queue == state.initializer);
-        if initializer.is_some_and(|used| self.is_within_another_physical(scene, used.barrier, here.physical)) {
+        if initializer.is_some_and(|used| self.is_within_another_physical(scene, used.behind.barrier(), here.physical))
+        {
             self.show_to_host(scene, here, state.before);
         }
     }
@@ -346,20 +347,20 @@ impl Hazards {
 
     /// The host is the first to use bytes that the run before left on a queue of the device.
     pub fn show_to_next_run(&mut self, scene: Scene<'_>, first: &First, left: Left) {
-        let from = Some(PlanPassId::new(left.last as usize));
-        let why = Why { hazard: Hazard::Host, from, to: None, resource: first.memory };
+        let why = Why { hazard: Hazard::Host, from: Some(left.last), to: None, resource: first.memory };
         self.show(scene, left, first.access, why);
     }
 
     /// The host leaves memory for all members of an unordered group: it has seen the writes of the others, whoever looks
     /// there after the frame.
-    pub fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: usize, last: Used) {
-        let memory = scene.frame.facts.subresources.get(subresource as u32).memory;
+    pub fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: SubresourceId, last: Used) {
+        let memory = scene.frame.facts.subresources.get(subresource).memory;
         let mut at = self.states[subresource].uses;
-        while let Some(&used) = self.uses.get(at as usize) {
+        while let Some(id) = at {
+            let used = self.uses[id];
             let writes = used.access & Accesses::WRITES;
             if !writes.is_empty() {
-                let [from, to] = [used.last, last.last].map(|at| Some(PlanPassId::new(at as usize)));
+                let [from, to] = [used.last, last.last].map(Some);
                 let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
                 self.show(scene, left, last.access, Why { hazard: Hazard::Host, from, to, resource: memory });
             }
@@ -371,61 +372,49 @@ impl Hazards {
         if left.queue == scene.frame.schedule.host() {
             return;
         }
-        let batch = scene.batches.batch_of(scene.frame.schedule.passes[left.last as usize].physical);
+        let batch = scene.batches.batch_of(scene.frame.schedule.passes[left.last].physical);
         let call = self.call_at_end(batch);
         let scope = Scope { src_stages: left.stages, src_access: left.writes, dst_stages: Stages::HOST, dst_access };
         self.calls.memory(call, Source::WHOLE, scope, why);
     }
 
     /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
-    pub(super) fn place(&mut self, scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
+    pub(super) fn place(&mut self, scene: Scene<'_>, here: Here<'_>, need: &Need) -> CallId {
         let open = self.open[usize::from(here.queue)];
         // A barrier before the wait for the other user of an import would use it beside them.
-        let earliest = need.earliest.max(scene.foreign.waited(here.memory, here.queue).unwrap_or(0));
-        let physical = if open != NONE && open >= earliest { open } else { here.physical };
-        self.open[usize::from(here.queue)] = physical;
+        let earliest = need.earliest.max(scene.foreign.waited(here.memory, here.queue));
+        let physical = open.filter(|&open| Some(open) >= earliest).unwrap_or(here.physical);
+        self.open[usize::from(here.queue)] = Some(physical);
         self.call_before(physical)
     }
 
-    pub(super) fn call_before(&mut self, physical: u32) -> u32 {
-        if self.before_physical[physical as usize] == NONE {
-            self.before_physical[physical as usize] = self.calls.open(CallSite::Before(physical));
-        }
-        self.before_physical[physical as usize]
+    pub(super) fn call_before(&mut self, physical: PhysicalId) -> CallId {
+        *self.before_physical[physical].get_or_insert_with(|| self.calls.open(CallSite::Before(physical)))
     }
 
     /// The call at the end of a batch.
-    pub fn call_at_end(&mut self, batch: u32) -> u32 {
-        if self.at_end[batch as usize] == NONE {
-            self.at_end[batch as usize] = self.calls.open(CallSite::BatchEnd(batch));
-        }
-        self.at_end[batch as usize]
+    pub fn call_at_end(&mut self, batch: BatchId) -> CallId {
+        *self.at_end[batch].get_or_insert_with(|| self.calls.open(CallSite::BatchEnd(batch)))
     }
 
     /// The call at the end of a batch that comes behind [`call_at_end`](Self::call_at_end).
-    pub fn call_behind_end(&mut self, batch: u32) -> u32 {
-        if self.behind_end[batch as usize] == NONE {
-            self.behind_end[batch as usize] = self.calls.open(CallSite::BatchEnd(batch));
-        }
-        self.behind_end[batch as usize]
+    pub fn call_behind_end(&mut self, batch: BatchId) -> CallId {
+        *self.behind_end[batch].get_or_insert_with(|| self.calls.open(CallSite::BatchEnd(batch)))
     }
 
     /// The call between the subpass at a position and those before it.
-    pub(super) fn call_within(&mut self, at: u32) -> u32 {
-        if self.within[at as usize] == NONE {
-            self.within[at as usize] = self.calls.open(CallSite::Within(at));
-        }
-        self.within[at as usize]
+    pub(super) fn call_within(&mut self, at: PlanPassId) -> CallId {
+        *self.within[at].get_or_insert_with(|| self.calls.open(CallSite::Within(at)))
     }
 
-    pub(super) fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
-        let pass = |at: u32| PlanPassId::new(at as usize);
-        Why {
-            hazard,
-            from: from.map(pass),
-            to: Some(pass(here.at)),
-            resource: resource.unwrap_or(here.access.resource),
-        }
+    pub(super) fn why(
+        &self,
+        here: Here<'_>,
+        hazard: Hazard,
+        from: Option<PlanPassId>,
+        resource: Option<ResourceId>,
+    ) -> Why {
+        Why { hazard, from, to: Some(here.at), resource: resource.unwrap_or(here.access.resource) }
     }
 }
 
@@ -441,7 +430,7 @@ fn seen_as(here: Here<'_>) -> Accesses {
 ///
 /// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
 /// output, loading reads) and "Rasterization Order".
-pub fn meets(frame: Frame<'_>, at: u32, access: &ResolvedAccess) -> (Stages, Accesses) {
+pub fn meets(frame: Frame<'_>, at: PlanPassId, access: &ResolvedAccess) -> (Stages, Accesses) {
     let color = Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
     let depth = Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
     let ResolvedAccess { stages, kinds, effect, .. } = *access;
@@ -450,9 +439,9 @@ pub fn meets(frame: Frame<'_>, at: u32, access: &ResolvedAccess) -> (Stages, Acc
     }
     // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept: what
     // counts are the load operations, also those that nothing declares.
-    let pass = frame.schedule.passes[at as usize].pass;
+    let pass = frame.schedule.passes[at].pass;
     let attachments = &frame.facts.attachments[frame.facts.passes[pass].attachments.range()];
-    let attached = attachments.iter().find(|one| one.declared == access.declared);
+    let attached = attachments.iter().find(|one| Some(one.declared) == access.declared);
     let stencil = frame.shapes[access.resource].aspects.contains(Aspects::STENCIL);
     let replaces = |one: &ResolvedAttachment| one.load != Load::Load || stencil && one.stencil_load != Load::Load;
     match effect {

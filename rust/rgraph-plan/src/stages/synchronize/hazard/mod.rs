@@ -3,18 +3,24 @@
 
 mod after;
 mod ask;
+mod behind;
 mod first_use;
 
 use super::batch::Batches;
-use super::call::{About, CallSite, Calls, Source};
-use super::clock::{Clocks, Knowledge};
+use super::call::{About, BarrierId, CallId, CallSite, Calls, Source};
+use super::clock::{Clocks, Knowledge, WaitId};
 use super::foreign::ForeignUses;
-use super::read_group::{Frame, NONE, ReadGroups};
+use super::read_group::{Frame, ReadGroupId, ReadGroups, VisitId};
+use super::schedule::PhysicalId;
 use crate::access::{Accesses, Layout, Stages};
+use crate::id::{Id, IdSpan, IdVec};
+use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::transient::Transients;
+use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::transient::{PlacementId, Transients};
+use behind::Behind;
 
 /// The stages that work on one texel of the framebuffer at a time.
 const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
@@ -22,8 +28,12 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
     .union(Stages::LATE_FRAGMENT_TESTS)
     .union(Stages::COLOR_ATTACHMENT_OUTPUT);
 
-/// A use whose barrier is the runtime's, before the frame.
-const ENTRY: u32 = NONE - 1;
+crate::id! {
+    /// Uses of one subresource by one queue, within a read group.
+    pub struct UseId;
+    /// What a memory left on a queue.
+    pub struct LeftId;
+}
 
 /// One queue's uses of a subresource within a read group.
 #[derive(Clone, Copy, Debug)]
@@ -33,41 +43,41 @@ pub struct Used {
     /// Whether one of them may be switched off.
     pub conditional: bool,
     /// The first one, by position in the linear order.
-    first: u32,
+    first: PlanPassId,
     /// The last one.
-    pub last: u32,
+    pub last: PlanPassId,
     /// Their stages.
     pub stages: Stages,
     /// Their access kinds.
     pub access: Accesses,
     /// Of those before the physical pass of the last one: stages, and the last of them, if there are any.
     outer_stages: Stages,
-    outer_last: u32,
-    /// The barrier that lets them see the subresource, [`NONE`] or [`ENTRY`].
-    barrier: u32,
-    next: u32,
+    outer_last: Option<PlanPassId>,
+    /// What makes the subresource's contents visible to them.
+    behind: Behind,
+    next: Option<UseId>,
 }
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    read_group: u32,
+    read_group: Option<ReadGroupId>,
     /// Its layout.
     pub layout: Layout,
     /// The family that owns it, where one does.
-    pub family: u32,
+    pub family: Option<u32>,
     /// Uses of this read group.
-    uses: u32,
+    uses: Option<UseId>,
     /// Uses of the one before.
-    before: u32,
+    before: Option<UseId>,
     /// The barrier on the producer's queue of the write before, if the layout was changed there.
-    pub producer_barrier: u32,
+    pub producer_barrier: Option<BarrierId>,
     initializer: u8,
     /// The last use on a GPU queue, in the list of uses.
-    owner: u32,
+    owner: Option<UseId>,
     /// The use that was last in the order of the schedule.
-    last_visit: u32,
-    last_physical: u32,
+    last_visit: Option<VisitId>,
+    last_physical: Option<PhysicalId>,
     /// How the frame first uses it, if it is there before.
     pub entry: Option<Entry>,
 }
@@ -89,21 +99,21 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub struct First {
     /// The use, by position in the linear order.
-    pub at: u32,
+    pub at: PlanPassId,
     /// Its stages.
     pub stages: Stages,
     /// Its access kinds.
     pub access: Accesses,
-    /// The placement, or [`NONE`] for what has edges.
-    pub placement: u32,
+    /// The placement; `None` for what has edges.
+    pub placement: Option<PlacementId>,
     /// The memory.
     pub memory: ResourceId,
     /// The subresource.
-    pub subresource: u32,
-    /// The barrier to widen, or [`NONE`].
-    pub barrier: u32,
+    pub subresource: SubresourceId,
+    /// The barrier to widen, if there is one.
+    pub barrier: Option<BarrierId>,
     /// Physical pass before which the barrier's call is recorded.
-    pub physical: u32,
+    pub physical: PhysicalId,
 }
 
 /// How some uses end: per queue, for those who follow.
@@ -112,7 +122,7 @@ pub struct Left {
     /// The queue.
     pub queue: u8,
     /// The last use there, by position in the linear order.
-    pub last: u32,
+    pub last: PlanPassId,
     /// Stages.
     pub stages: Stages,
     /// Writes among the accesses.
@@ -125,26 +135,26 @@ pub struct Hazards {
     /// Barriers and their calls.
     pub calls: Calls,
     /// By subresource.
-    pub states: Vec<State>,
+    pub states: IdVec<SubresourceId, State>,
     /// By use, in the order of the schedule: whether what it leaves is needed later.
-    pub kept: Vec<bool>,
+    pub kept: IdVec<VisitId, bool>,
     /// First uses, to be completed by what the frame before left.
     pub firsts: Vec<First>,
-    /// The call before each physical pass, or [`NONE`].
-    pub before_physical: Vec<u32>,
-    /// The call at the end of each batch, or [`NONE`].
-    pub at_end: Vec<u32>,
-    /// The call behind that one, or [`NONE`].
-    pub behind_end: Vec<u32>,
-    /// The call within a render pass before each scheduled pass, or [`NONE`].
-    pub within: Vec<u32>,
+    /// The call before each physical pass.
+    pub before_physical: IdVec<PhysicalId, Option<CallId>>,
+    /// The call at the end of each batch.
+    pub at_end: IdVec<BatchId, Option<CallId>>,
+    /// The call behind that one.
+    pub behind_end: IdVec<BatchId, Option<CallId>>,
+    /// The call within a render pass before each scheduled pass.
+    pub within: IdVec<PlanPassId, Option<CallId>>,
     /// Knowledge of queues, as far as the walk has come.
     pub knowledge: Knowledge,
-    uses: Vec<Used>,
-    open: Vec<u32>,
-    left: Vec<Left>,
+    uses: IdVec<UseId, Used>,
+    open: Vec<Option<PhysicalId>>,
+    left: IdVec<LeftId, Left>,
     /// By placement: what its predecessors of this frame left, in `left`; gathered at its first use.
-    handed: Vec<Option<crate::id::Span>>,
+    handed: IdVec<PlacementId, Option<IdSpan<LeftId>>>,
     extra: usize,
     after: usize,
 }
@@ -165,7 +175,7 @@ pub struct Scene<'a> {
     /// Placements.
     pub transients: &'a Transients,
     /// What `after` says: positions in the linear order, `(later, earlier)`, sorted.
-    pub after: &'a [(u32, u32)],
+    pub after: &'a [(PlanPassId, PlanPassId)],
 }
 
 /// What a use must follow.
@@ -181,52 +191,50 @@ struct Need {
     foreign: bool,
     conditional: bool,
     /// First physical pass before which a barrier may stand.
-    earliest: u32,
-    latest_source: Option<u32>,
-    from: Option<u32>,
+    earliest: Option<PhysicalId>,
+    latest_source: Option<PhysicalId>,
+    from: Option<PlanPassId>,
     from_resource: Option<ResourceId>,
 }
 
 impl Need {
     /// Where it begins on its own queue.
     fn source(&self) -> Source {
-        self.latest_source.map_or(Source::WHOLE, |physical| Source { physical, splits: true })
+        self.latest_source.map_or(Source::WHOLE, |physical| Source { physical: Some(physical), splits: true })
     }
 }
 
 /// One use of one subresource.
 #[derive(Clone, Copy)]
 struct Here<'a> {
-    at: u32,
+    at: PlanPassId,
     queue: u8,
-    physical: u32,
+    physical: PhysicalId,
     access: &'a ResolvedAccess,
-    subresource: usize,
+    subresource: SubresourceId,
     memory: ResourceId,
-    read_group: u32,
+    read_group: ReadGroupId,
     conditional: bool,
 }
 
 impl Hazards {
     /// Walks a schedule; waits get the stages that rely on them.
-    pub fn walk(&mut self, scene: Scene<'_>, waits: &mut [Stages]) {
+    pub fn walk(&mut self, scene: Scene<'_>, waits: &mut IdVec<WaitId, Stages>) {
         self.start(scene);
-        let mut visit = 0;
-        for (at, scheduled) in scene.frame.schedule.passes.iter().enumerate() {
+        let mut visits = scene.read_groups.of.iter_ids();
+        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            let at = at as u32;
             self.knowledge.reach(scene.clocks, at, scheduled.queue);
-            if self.before_physical[scheduled.physical as usize] != NONE {
-                self.open[usize::from(scheduled.queue)] = scheduled.physical;
+            if self.before_physical[scheduled.physical].is_some() {
+                self.open[usize::from(scheduled.queue)] = Some(scheduled.physical);
             }
             self.rely_on_extra(scene, at, waits);
             let pass = &scene.frame.facts.passes[scheduled.pass];
-            for access in scene.frame.accesses(at as usize) {
+            for access in scene.frame.accesses(at) {
                 let memory = scene.frame.facts.memory[access.resource];
                 let either = scene.frame.facts.reads_either(scene.frame.graph, access);
                 let conditional = pass.conditional.is_some() || either;
-                for subresource in access.subresources() {
-                    let read_group = scene.read_groups.of[visit];
+                for (subresource, (visit, &read_group)) in access.subresources.ids().zip(&mut visits) {
                     let here = Here {
                         at,
                         queue: scheduled.queue,
@@ -237,13 +245,12 @@ impl Hazards {
                         read_group,
                         conditional,
                     };
-                    self.keep(here, visit as u32);
-                    if self.states[subresource].read_group == read_group {
+                    self.keep(here, visit);
+                    if self.states[subresource].read_group == Some(read_group) {
                         self.join(scene, here, waits);
                     } else {
                         self.begin(scene, here, waits);
                     }
-                    visit += 1;
                 }
             }
             self.order_after(scene, at, waits);
@@ -255,9 +262,9 @@ impl Hazards {
     fn keep_what_outlives(&mut self, frame: Frame<'_>) {
         for (id, &memory) in frame.facts.memory.iter_ids() {
             if frame.graph.is_root(id) || id == memory && frame.has_edges(memory) {
-                for subresource in frame.facts.subresources.of(memory).range() {
-                    if let Some(kept) = self.kept.get_mut(self.states[subresource].last_visit as usize) {
-                        *kept = true;
+                for subresource in frame.facts.subresources.of(memory).ids() {
+                    if let Some(visit) = self.states[subresource].last_visit {
+                        self.kept[visit] = true;
                     }
                 }
             }
@@ -272,75 +279,78 @@ impl Hazards {
         self.left.clear();
         self.extra = 0;
         self.after = 0;
-        self.states.clear();
         let blank = State {
-            read_group: NONE,
+            read_group: None,
             layout: Layout::Undefined,
-            family: NONE,
-            uses: NONE,
-            before: NONE,
-            producer_barrier: NONE,
+            family: None,
+            uses: None,
+            before: None,
+            producer_barrier: None,
             initializer: 0,
-            owner: NONE,
-            last_visit: NONE,
-            last_physical: NONE,
+            owner: None,
+            last_visit: None,
+            last_physical: None,
             entry: None,
         };
-        self.states.resize(frame.facts.subresources.count(), blank);
-        self.kept.clear();
-        self.kept.resize(scene.read_groups.of.len(), false);
-        let refill = |calls: &mut Vec<u32>, count: usize| {
-            calls.clear();
-            calls.resize(count, NONE);
-        };
-        refill(&mut self.before_physical, frame.schedule.physical_passes.len());
-        refill(&mut self.at_end, scene.batches.cuts.len());
-        refill(&mut self.behind_end, scene.batches.cuts.len());
-        refill(&mut self.within, frame.schedule.passes.len());
-        refill(&mut self.open, frame.schedule.queues + 1);
-        self.handed.clear();
-        self.handed.resize(scene.transients.placements.len(), None);
+        self.states.refill(blank, frame.facts.subresources.count());
+        self.kept.refill(false, scene.read_groups.of.len());
+        self.before_physical.refill(None, frame.schedule.physical_passes.len());
+        self.at_end.refill(None, scene.batches.cuts.len());
+        self.behind_end.refill(None, scene.batches.cuts.len());
+        self.within.refill(None, frame.schedule.passes.len());
+        self.open.clear();
+        self.open.resize(frame.schedule.queues + 1, None);
+        self.handed.refill(None, scene.transients.placements.len());
         self.knowledge.start(scene.clocks);
     }
 
     /// A scheduled pass that was made to follow another one lets its stages rely on the wait.
-    fn rely_on_extra(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
+    fn rely_on_extra(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
         while let Some(&(later, earlier)) = scene.read_groups.extra.get(self.extra).filter(|(later, _)| *later <= at) {
             self.extra += 1;
-            let (scheduled, source) =
-                (scene.frame.schedule.passes[later as usize], scene.frame.schedule.passes[earlier as usize]);
+            let (scheduled, source) = (scene.frame.schedule.passes[later], scene.frame.schedule.passes[earlier]);
             if scheduled.queue != source.queue {
-                let stages = scene.frame.accesses(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+                let stages = scene.frame.accesses(later).iter().fold(Stages::empty(), |all, t| all | t.stages);
                 self.rely(scene, scheduled.queue, source.queue, stages, waits);
             }
         }
     }
 
     /// `stages` of `queue` rely on what it knows of `of`; returns the physical pass that waits.
-    fn rely(&self, scene: Scene<'_>, queue: u8, of: u8, stages: Stages, waits: &mut [Stages]) -> u32 {
+    fn rely(
+        &self,
+        scene: Scene<'_>,
+        queue: u8,
+        of: u8,
+        stages: Stages,
+        waits: &mut IdVec<WaitId, Stages>,
+    ) -> PhysicalId {
         let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
-        waits[wait as usize] |= stages;
-        scene.frame.schedule.passes[scheduled as usize].physical
+        waits[wait] |= stages;
+        scene.frame.schedule.passes[scheduled].physical
     }
 
     /// Notes whether the contents that the last use left are needed by this one.
-    fn keep(&mut self, here: Here<'_>, visit: u32) {
+    fn keep(&mut self, here: Here<'_>, visit: VisitId) {
         let state = &mut self.states[here.subresource];
-        if state.last_visit != NONE && here.access.effect != Effect::Replace && state.last_physical != here.physical {
-            self.kept[state.last_visit as usize] = true;
+        if let Some(last) = state.last_visit
+            && here.access.effect != Effect::Replace
+            && state.last_physical != Some(here.physical)
+        {
+            self.kept[last] = true;
         }
-        state.last_visit = visit;
-        state.last_physical = here.physical;
+        state.last_visit = Some(visit);
+        state.last_physical = Some(here.physical);
     }
 
     /// Uses in a list.
-    pub fn uses_of(&self, subresource: usize) -> impl Iterator<Item = Used> + '_ {
+    pub fn uses_of(&self, subresource: SubresourceId) -> impl Iterator<Item = Used> + '_ {
         self.list(self.states[subresource].uses)
     }
 
     /// The use of a subresource after which it may be left to another family: the last one or, where the host alone is
     /// last, the one before it, if that is on one queue.
-    pub fn left_by(&self, subresource: usize, host: u8) -> Option<Used> {
+    pub fn left_by(&self, subresource: SubresourceId, host: u8) -> Option<Used> {
         let last = self.uses_of(subresource).max_by_key(|used| used.last)?;
         if last.queue != host {
             return Some(last);
@@ -350,18 +360,26 @@ impl Hazards {
         before.next().filter(|used| alone && used.queue != host && before.next().is_none())
     }
 
-    fn list(&self, mut at: u32) -> impl Iterator<Item = Used> + '_ {
+    fn list(&self, mut at: Option<UseId>) -> impl Iterator<Item = Used> + '_ {
         std::iter::from_fn(move || {
-            let used = *self.uses.get(at as usize)?;
+            let used = self.uses[at?];
             at = used.next;
             Some(used)
         })
     }
 
     /// What `here` must follow, from a list of uses.
-    fn need(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32, waits: &mut [Stages], need: &mut Need) {
+    fn need(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        list: Option<UseId>,
+        waits: &mut IdVec<WaitId, Stages>,
+        need: &mut Need,
+    ) {
         let mut at = list;
-        while let Some(&used) = self.uses.get(at as usize) {
+        while let Some(id) = at {
+            let used = self.uses[id];
             let left = Left {
                 queue: used.queue,
                 last: used.last,
@@ -369,8 +387,8 @@ impl Hazards {
                 writes: used.access & Accesses::WRITES,
             };
             self.follow(scene, here, left, waits, need);
-            if used.queue == here.queue && used.outer_last != NONE {
-                let outer = Left { last: used.outer_last, stages: used.outer_stages, ..left };
+            if let Some(last) = used.outer_last.filter(|_| used.queue == here.queue) {
+                let outer = Left { last, stages: used.outer_stages, ..left };
                 self.follow(scene, here, outer, waits, need);
             }
             need.conditional |= used.conditional;
@@ -378,13 +396,20 @@ impl Hazards {
         }
     }
 
-    fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, waits: &mut [Stages], need: &mut Need) {
+    fn follow(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        left: Left,
+        waits: &mut IdVec<WaitId, Stages>,
+        need: &mut Need,
+    ) {
         if left.queue != here.queue {
             let physical = self.rely(scene, here.queue, left.queue, here.access.stages, waits);
             need.foreign = true;
-            need.earliest = need.earliest.max(physical);
+            need.earliest = need.earliest.max(Some(physical));
         } else {
-            let physical = scene.frame.schedule.passes[left.last as usize].physical;
+            let physical = scene.frame.schedule.passes[left.last].physical;
             if physical == here.physical {
                 // Uses of earlier physical passes are in this list too; within the render pass only these stages can
                 // follow each other (Vulkan 1.3, "Framebuffer Region Dependencies").
@@ -393,17 +418,17 @@ impl Hazards {
             } else {
                 need.stages |= left.stages;
                 need.writes |= left.writes;
-                need.earliest = need.earliest.max(physical + 1);
+                need.earliest = need.earliest.max(Some(PhysicalId::new(physical.index() + 1)));
                 need.latest_source = need.latest_source.max(Some(physical));
             }
         }
         need.from = need.from.max(Some(left.last));
     }
 
-    fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
+    fn push_use(&mut self, here: Here<'_>, behind: Behind, next: Option<UseId>) -> UseId {
         let Here { queue, at, conditional, access, .. } = here;
         let (stages, kinds) = (access.stages, access.kinds);
-        let (outer_stages, outer_last) = (Stages::empty(), NONE);
+        let (outer_stages, outer_last) = (Stages::empty(), None);
         self.uses.push(Used {
             queue,
             conditional,
@@ -413,37 +438,35 @@ impl Hazards {
             access: kinds,
             outer_stages,
             outer_last,
-            barrier,
+            behind,
             next,
-        });
-        self.uses.len() as u32 - 1
+        })
     }
 
     /// A further use of a read group.
-    fn join(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut [Stages]) {
+    fn join(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut IdVec<WaitId, Stages>) {
         let state = self.states[here.subresource];
-        let read_group = &scene.read_groups.read_groups[here.read_group as usize];
+        let read_group = &scene.read_groups.read_groups[here.read_group];
         let image = scene.frame.is_image(here.memory);
         let on_gpu = here.queue != scene.frame.schedule.host();
         let mut own = state.uses;
-        while let Some(used) = self.uses.get(own as usize).filter(|used| used.queue != here.queue) {
+        while let Some(used) = own.map(|own| self.uses[own]).filter(|used| used.queue != here.queue) {
             own = used.next;
         }
         let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
-        if own != NONE {
+        if let Some(own) = own {
             if state.layout != target {
                 let mut need = Need::default();
                 self.need(scene, here, state.uses, waits, &mut need);
                 let barrier = self.change_layout(scene, here, need, state.layout, target);
                 self.states[here.subresource].layout = target;
-                self.uses[own as usize].barrier = barrier;
+                self.uses[own].behind = Behind::Barrier(barrier);
             } else {
-                let barrier = self.let_see(scene, here, state, self.uses[own as usize].barrier, waits);
-                self.uses[own as usize].barrier = barrier;
+                self.uses[own].behind = self.let_see(scene, here, state, self.uses[own].behind, waits);
             }
-            let used = &mut self.uses[own as usize];
-            if scene.frame.schedule.passes[used.last as usize].physical != here.physical {
-                (used.outer_stages, used.outer_last) = (used.stages, used.last);
+            let used = &mut self.uses[own];
+            if scene.frame.schedule.passes[used.last].physical != here.physical {
+                (used.outer_stages, used.outer_last) = (used.stages, Some(used.last));
             }
             used.last = here.at;
             used.stages |= here.access.stages;
@@ -451,43 +474,49 @@ impl Hazards {
             used.conditional |= here.conditional;
             return;
         }
-        let at_producer = read_group.producer == Some(here.queue) && state.producer_barrier != NONE;
-        let barrier = if at_producer {
-            self.calls.add_target(state.producer_barrier, here.access.stages, here.access.kinds);
-            state.producer_barrier
+        let at_producer = state.producer_barrier.filter(|_| read_group.producer == Some(here.queue));
+        let behind = if let Some(barrier) = at_producer {
+            self.calls.add_target(barrier, here.access.stages, here.access.kinds);
+            Behind::Barrier(barrier)
         } else {
             let mut need = Need::default();
             self.follow_before(scene, here, state, waits, &mut need);
             self.rely_on_initializer(scene, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
-                if read_group.moved || state.producer_barrier == NONE && (!written || self.changes_layout(state)) {
+                if read_group.moved || state.producer_barrier.is_none() && (!written || self.changes_layout(state)) {
                     self.show_initializer_to_host(scene, here, state);
                     self.show_stored_to_host(scene, here, state);
-                } else if state.producer_barrier == NONE {
-                    self.show_to_host(scene, here, state.before);
+                } else if let Some(barrier) = state.producer_barrier {
+                    self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 } else {
-                    self.calls.add_target(state.producer_barrier, here.access.stages, here.access.kinds);
+                    self.show_to_host(scene, here, state.before);
                 }
-                NONE
-            } else if state.entry.is_some() && state.before == NONE {
-                NONE
+                Behind::Nothing
+            } else if state.entry.is_some() && state.before.is_none() {
+                Behind::Nothing
             } else {
-                self.order_memory(scene, here, need)
+                self.order_memory(scene, here, need).into()
             }
         };
-        let uses = self.push_use(here, barrier, state.uses);
+        let uses = Some(self.push_use(here, behind, state.uses));
         let next = &mut self.states[here.subresource];
         next.uses = uses;
-        if on_gpu && next.family == NONE {
-            next.family = scene.frame.families[usize::from(here.queue)];
+        if on_gpu && next.family.is_none() {
+            next.family = Some(scene.frame.families[usize::from(here.queue)]);
             next.owner = uses;
         }
     }
 
     /// Where the first use of a read group prepares the subresource, the others rely on it.
-    fn rely_on_initializer(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
-        let read_group = &scene.read_groups.read_groups[here.read_group as usize];
+    fn rely_on_initializer(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        state: State,
+        waits: &mut IdVec<WaitId, Stages>,
+    ) {
+        let read_group = &scene.read_groups.read_groups[here.read_group];
         let frame = scene.frame;
         let prepared = here.access.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
         if read_group.is_led(prepared) && state.initializer != here.queue {
@@ -496,9 +525,16 @@ impl Hazards {
     }
 
     /// Lets one more use see what others of its queue and read group see already; returns the barrier through which.
-    fn let_see(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, barrier: u32, waits: &mut [Stages]) -> u32 {
-        match barrier {
-            ENTRY => {
+    fn let_see(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        state: State,
+        behind: Behind,
+        waits: &mut IdVec<WaitId, Stages>,
+    ) -> Behind {
+        match behind {
+            Behind::Entry => {
                 let entry = self.states[here.subresource]
                     .entry
                     .as_mut()
@@ -506,40 +542,45 @@ impl Hazards {
                 entry.stages |= here.access.stages;
                 entry.access |= here.access.kinds;
             }
-            NONE => {
+            Behind::Nothing => {
                 let mut need = Need::default();
                 self.follow_before(scene, here, state, waits, &mut need);
                 self.rely_on_initializer(scene, here, state, waits);
                 if here.queue != scene.frame.schedule.host() && !need.stages.is_empty() {
-                    return self.order_memory(scene, here, need);
+                    return self.order_memory(scene, here, need).into();
                 }
             }
             // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
-            inner if self.is_within_another_physical(scene, inner, here.physical) => {
+            Behind::Barrier(inner) if self.is_within_another_physical(scene, Some(inner), here.physical) => {
                 let own =
                     self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
                 let writes = own.access & Accesses::WRITES;
                 let left = Left { queue: own.queue, last: own.last, stages: own.stages, writes };
                 self.follow(scene, here, left, waits, &mut need);
-                return self.order_memory(scene, here, need);
+                return self.order_memory(scene, here, need).into();
             }
-            barrier => {
+            Behind::Barrier(barrier) => {
                 self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
-                if self.calls.barriers[barrier as usize].about == About::Memory {
+                if self.calls.barriers[barrier].about == About::Memory {
                     self.follow_before(scene, here, state, waits, &mut Need::default());
                     self.rely_on_initializer(scene, here, state, waits);
                 }
             }
         }
-        barrier
+        behind
     }
 
-    pub(super) fn is_within_another_physical(&self, scene: Scene<'_>, barrier: u32, physical: u32) -> bool {
-        let Some(call) = self.calls.barriers.get(barrier as usize).map(|barrier| barrier.call) else { return false };
-        match self.calls.calls[call as usize].site {
-            CallSite::Within(at) => scene.frame.schedule.passes[at as usize].physical != physical,
+    pub(super) fn is_within_another_physical(
+        &self,
+        scene: Scene<'_>,
+        barrier: Option<BarrierId>,
+        physical: PhysicalId,
+    ) -> bool {
+        let Some(barrier) = barrier else { return false };
+        match self.calls.calls[self.calls.barriers[barrier].call].site {
+            CallSite::Within(at) => scene.frame.schedule.passes[at].physical != physical,
             _ => false,
         }
     }

@@ -1,0 +1,84 @@
+//! Mistakes that only the order of accesses shows.
+
+use super::AccessId;
+use super::subresource::Part;
+use crate::graph::{FlagId, PassId};
+use crate::resource::ResourceId;
+
+/// What reads contents that nobody wrote.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reads {
+    /// A declared access.
+    Access(AccessId),
+    /// A pass that a declaration implies.
+    Inserted,
+    /// The caller, of a root.
+    Root,
+}
+
+/// A mistake that only the order of accesses shows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Problem {
+    /// A read of what nobody wrote.
+    NeverWritten {
+        /// What reads it.
+        by: Reads,
+        /// The resource.
+        resource: ResourceId,
+        /// The part that nothing wrote.
+        part: Part,
+    },
+    /// A conditional pass whose output holds nothing while the flag is off.
+    HoldsNothing {
+        /// The flag.
+        flag: FlagId,
+        /// The pass that it switches.
+        pass: PassId,
+        /// What holds nothing.
+        resource: ResourceId,
+        /// The pass that reads it all the same; `None`: the caller, as a root.
+        reader: Option<PassId>,
+    },
+    /// A root whose memory another resource takes over.
+    RootModified {
+        /// The root.
+        root: ResourceId,
+        /// The resource that modifies it.
+        by: ResourceId,
+    },
+    /// A pass that uses one memory under two names, one of which modifies the other: accesses of the first name come
+    /// before those of the second.
+    TwoNames {
+        /// The pass.
+        pass: PassId,
+        /// An access by one name.
+        first: AccessId,
+        /// An access by another.
+        second: AccessId,
+    },
+    /// A pass that reads an output, and writes what stands in for it: the write leaves nothing of that, or the read looks
+    /// forward and has another place in the order than the write.
+    StandsIn {
+        /// The pass.
+        pass: PassId,
+        /// The access that reads the output.
+        read: AccessId,
+        /// The access that writes what stands in.
+        write: AccessId,
+    },
+    /// Passes that must run before each other, first repeated at the end is left out.
+    Cycle(Vec<(PassId, Via)>),
+}
+
+/// Why one pass of a cycle must run before the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Via {
+    /// Both use this resource, in declared order.
+    Resource(ResourceId),
+    /// The next one reads what this one is the first to write.
+    Forward(ResourceId),
+    /// The second resource modifies the first.
+    Modifies(ResourceId, ResourceId),
+    /// Declared with `after`.
+    After,
+}
