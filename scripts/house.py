@@ -12,8 +12,14 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 PATH = re.compile(r"\b(?:crate|super|self)(?:::(?:\w+|\{|\*))+")
 REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))? use ([^;]*);", re.MULTILINE)
 FUNCTION = re.compile(r"^( *)(?:pub(?:\([^)]*\))? )?(?:const |unsafe |async )*fn \w+.*$")
-# A field or parameter that is a position by its type alone: a whole number that nothing says the meaning of.
-RAW = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?\w+: (?:&?(?:mut )?(?:Vec<|\[)?\(?(?:u32|usize)\b)[^;{]*,$", re.MULTILINE)
+# A field or parameter of a whole number, on a line of its own. Quantities have no position to be confused with.
+RAW = re.compile(
+    r"^\s*(?:pub(?:\([^)]*\))? )?"
+    r"(?!(?:\w+_)?(?:samples|mips|layers|levels?|count|counts|stride|effort|most|frames|size|sizes|depth|width|height|bytes"
+    r"|channels|colors|queues|words|lines|columns|swaps|nodes|submits|calls|barriers|instances|primitives|vertices)\b)"
+    r"\w+: (?:&?(?:mut )?(?:Vec<|\[)?\(?(?:u32|usize)\b)[^;{\n]*,$",
+    re.MULTILINE,
+)
 PUBLIC = re.compile(r"^\s*pub (?:const |unsafe )*(?:fn|struct|enum|trait|type|const|static|mod|macro)\b", re.MULTILINE)
 OLD = re.compile(r"\b(?:touch(?:es)?|epochs?|graveyard|bury|garbage|deed|said|told|mend(?:s|ed)?)\b")
 

@@ -68,6 +68,14 @@ def test_files_in_a_circle_are_three_at_most_in_one_folder():
     assert [circle for circle in held if len(circle) > 3 or len({module[:-1] for module in circle}) > 1] == []
 
 
+def test_files_and_functions_stay_short():
+    count = house()
+    texts = {path: count.code(path) for path in sources() if "/src/" in path.as_posix()}
+    assert len(texts) > 500
+    assert [path for path, text in texts.items() if text.count("\n") > 600] == []
+    assert [path for path, text in texts.items() if count.long_functions(count.bare(text))] == []
+
+
 def test_circles_are_found_through_reexports_and_trees_of_names(tmp_path):
     files = {
         "lib.rs": "mod a;\nmod b;\nmod c;\n",
