@@ -38,7 +38,7 @@ pub(crate) struct Writer {
     pub available: u32,
     /// Up to which event of its queue that was looked for.
     pub looked: u32,
-    /// A transition, entry or transfer: available at once.
+    /// A transition, entry or transfer: available from the time on at which it happens, and not before.
     pub transition: bool,
 }
 
@@ -262,8 +262,8 @@ impl Events {
 
     /// When a writer became available.
     pub(crate) fn available(&self, writer: &mut Writer) -> u32 {
-        if writer.available != NEVER || writer.transition {
-            return if writer.transition { 0 } else { writer.available };
+        if writer.available != NEVER {
+            return writer.available;
         }
         let list = &self.available[writer.queue as usize];
         while let Some(event) = list.get(writer.looked as usize) {

@@ -16,6 +16,8 @@
 //!
 //! The lines become a graph file, so that a failing corner can be given to `rgraph bake` as it is printed.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::fmt::Write as _;
 
 use rgraph_check::certificate::{certificate, verify};
@@ -198,7 +200,7 @@ const SEVERAL_QUEUES: &str = r#"{"rprofile": 1, "name": "several", "image_alignm
             {"name": "compute", "family": 1, "count": 2, "capabilities": ["compute", "transfer"]},
             {"name": "transfer", "family": 2, "count": 1, "capabilities": ["transfer"]}]}"#;
 
-fn profiles() -> Vec<Profile> {
+pub fn profiles() -> Vec<Profile> {
     let several = read_profile(SEVERAL_QUEUES.as_bytes(), "several").expect("the profile is right");
     vec![Profile::minimal(), Profile::single_queue(), Profile::discrete(), several]
 }
@@ -279,16 +281,22 @@ pub fn wrong(graph: &Graph, profiles: &[Profile], expected: &[Expected]) -> Opti
     None
 }
 
+/// The graph that the lines stand for.
+///
+/// # Panics
+/// With the graph file if it is none.
+pub fn graph(text: &str) -> Graph {
+    let (file, _) = parse(text);
+    read_graph(file.as_bytes(), "corner").unwrap_or_else(|error| panic!("{error}\n{file}"))
+}
+
 /// Bakes a corner in every way: each plan checks clean, computes what the declaration says, and meets the expectations.
 ///
 /// # Panics
 /// With the graph file and the first difference if one does not.
 pub fn assert_corner(text: &str) {
     let (file, expected) = parse(text);
-    let graph = match read_graph(file.as_bytes(), "corner") {
-        Ok(graph) => graph,
-        Err(error) => panic!("{error}\n{file}"),
-    };
+    let graph = graph(text);
     if let Some(what) = wrong(&graph, &profiles(), &expected) {
         panic!("{what}\n{file}");
     }
