@@ -118,6 +118,35 @@ fn a_number_of_bytes_is_kept_where_an_order_fits_and_noted_where_none_does() {
 }
 
 #[test]
+fn a_number_of_bytes_that_a_plan_needs_exactly_is_enough_for_it() {
+    // Eight calls keep two images of each chain alive: 4 MiB.
+    let graph = chains(8, 8, 256);
+    let plan = baked(&graph, MemoryBudget::Bytes(4 << 20), 1);
+    assert_eq!((plan.report.barriers, plan.memory.total), (8, 4 << 20));
+    let chained = [(2, 9, 64), (3, 5, 256), (8, 8, 64), (8, 8, 256), (5, 12, 128)];
+    let chained = chained.map(|(count, length, texels)| (format!("{count} × {length}"), chains(count, length, texels)));
+    let families =
+        families::FAMILIES.iter().flat_map(|(name, family)| [16, 64, 256].map(|n| (format!("{name}-{n}"), family(n))));
+    for (name, graph) in chained.into_iter().chain(families) {
+        for effort in [0, 1] {
+            for memory in [MemoryBudget::Balanced, MemoryBudget::Fast] {
+                let named = baked(&graph, memory, effort);
+                let bytes = named.memory.total;
+                let exact = baked(&graph, MemoryBudget::Bytes(bytes), effort);
+                let calls = [exact.report.barriers, named.report.barriers];
+                assert!(exact.memory.total <= bytes, "{name}, effort {effort}, {memory}: {} bytes", exact.memory.total);
+                assert!(calls[0] <= calls[1], "{name}, effort {effort}, {memory}, {bytes} bytes: {calls:?} calls");
+                assert!(
+                    !exact.report.notes.iter().any(|note| note.contains("memory budget")),
+                    "{:?}",
+                    exact.report.notes
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn plan_files_keep_the_budget() {
     let graph = chains(2, 2, 64);
     for memory in MemoryBudget::NAMED.into_iter().chain([MemoryBudget::Bytes(0), MemoryBudget::Bytes(u64::MAX)]) {

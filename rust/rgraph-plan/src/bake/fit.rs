@@ -90,9 +90,12 @@ impl Scratch {
         options: &Options,
         plan: &mut Plan,
     ) -> Result<(), GraphError> {
-        let first = self.sum(|peak| peak.total);
         let MemoryBudget::Bytes(budget) = options.memory else { return Ok(()) };
-        if first <= budget || options.without.aliasing {
+        if options.without.aliasing || self.take_named(budget, graph, profile, options, plan)? {
+            return Ok(());
+        }
+        let first = self.sum(|peak| peak.total);
+        if first <= budget {
             return Ok(());
         }
         let (mut best, mut least) = (None, first);
@@ -115,6 +118,42 @@ impl Scratch {
         }
         plan.report.notes.push(format!("the memory budget is {budget} bytes; no order tried takes less than {least}"));
         Ok(())
+    }
+
+    /// Takes the frame of a named budget in place of the one that was made for so many bytes, if it keeps to them with fewer
+    /// intervals; else leaves that. Orders for a number of bytes leave room for a placement that wastes some. One that
+    /// wastes nothing is found without a number: a named budget's frame is had for exactly the bytes that it takes.
+    fn take_named(
+        &mut self,
+        budget: u64,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        plan: &mut Plan,
+    ) -> Result<bool, GraphError> {
+        let own = (self.sum(|peak| peak.total) > budget, self.intervals());
+        // No order has fewer intervals than the longest chain has passes, but for those that merge.
+        if own < (false, self.ordering.topology.depth) {
+            return Ok(false);
+        }
+        for memory in [MemoryBudget::Fast, MemoryBudget::Balanced] {
+            self.start_over(graph, profile, &Options { memory, ..*options }, plan)?;
+            let fits = self.sum(|peak| peak.total) <= budget && self.excess(graph, profile).is_none();
+            if fits && (false, self.intervals()) < own {
+                return Ok(true);
+            }
+        }
+        self.start_over(graph, profile, options, plan)?;
+        Ok(false)
+    }
+
+    /// Intervals of all queues together.
+    fn intervals(&self) -> u32 {
+        let mut last: [u32; 256] = [0; 256];
+        for physical in self.schedule.physical_passes.iter() {
+            last[usize::from(physical.queue)] = physical.interval + 1;
+        }
+        last.iter().sum()
     }
 
     /// Makes an attempt; false if there is nothing to try.
