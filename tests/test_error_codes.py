@@ -134,4 +134,6 @@ def test_errors_are_what_python_programs_expect():
     assert issubclass(rg.DeviceError, RuntimeError)
     for kind in (rg.GraphError, rg.ShaderError, rg.PlanError):
         assert issubclass(kind, ValueError)
-    assert {kind for kind, _ in CODES.values()} == {kind.__name__ for kind in rg.RgError.__subclasses__()}
+    assert issubclass(rg.NotReadyError, rg.BusyError)
+    kinds = [kind for base in rg.RgError.__subclasses__() for kind in (base, *base.__subclasses__())]
+    assert {kind for kind, _ in CODES.values()} == {kind.__name__ for kind in kinds}

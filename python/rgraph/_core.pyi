@@ -242,6 +242,7 @@ __all__ = [
     "Module",
     "Pass",
     "Plan",
+    "Preparation",
     "Profile",
     "Report",
     "Resource",
@@ -3634,6 +3635,43 @@ class Device:
         BusyError
             If another graph came after `previous` before.
         """
+    def prepare(
+        self,
+        graph: Graph | Plan,
+        *,
+        of: Graph | None = None,
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
+        effort: int | None = None,
+        memory: str | int = "balanced",
+        max_batches: int | None = 256,
+        weights: _Weights | None = None,
+        measure: _Measure | None = None,
+        sample: int | None = None,
+        previous: Compiled | None = None,
+    ) -> Preparation:
+        """Compile a graph in the background, its pipelines on all cores: frames go on meanwhile.
+
+        `run` of the graph then finds it compiled, or waits for the rest; with `wait_pipelines=False` it does not wait. Other
+        graphs find the pipelines that they share. Closing the device gives up what is under way.
+
+        Parameters
+        ----------
+        graph, of, policy, split_barriers, effort, memory, max_batches, weights, measure, sample, previous
+            See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result` alone.
+
+        Returns
+        -------
+        Preparation
+            To be waited for, or asked how far it is.
+
+        Raises
+        ------
+        GraphError
+            If the declaration cannot be read. What else is wrong is `Preparation.error`.
+        DeviceError
+            If the device is closed or lost, or `previous` is of another device.
+        """
     def run(
         self,
         graph: Graph | Plan | Compiled,
@@ -3651,6 +3689,7 @@ class Device:
         signal: _Signals | None = None,
         fence: Fence | int | None = None,
         adapt: bool | Literal["queues"] | Adapt | None = None,
+        wait_pipelines: bool = True,
     ) -> Frame:
         """Run a frame.
 
@@ -3706,6 +3745,10 @@ class Device:
         fence
             A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
             included.
+        wait_pipelines
+            If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`). Until it
+            is, frames run the graph as it was declared before, if that has the same inputs, results and flags, else they are
+            refused. Of what callbacks record, pipelines are made by the frame that needs them first.
 
         Returns
         -------
@@ -3714,6 +3757,8 @@ class Device:
 
         Raises
         ------
+        NotReadyError
+            With `wait_pipelines=False`, until the graph is compiled.
         GraphError
             If the declaration is wrong, or an array does not fit: the message has the expected shape.
         DeviceError
@@ -4764,6 +4809,65 @@ class Compiled:
         *states
             Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
             without an array become zeros.
+        """
+
+@final
+class Preparation:
+    """A graph that is compiled in the background. Made by `Device.prepare`.
+
+    It goes on if nobody has it any more: the device keeps the pipelines.
+    """
+
+    @property
+    def done(self) -> bool:
+        """Whether it is over, with a compiled graph or with an error."""
+    @property
+    def pipelines(self) -> int:
+        """How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that callbacks
+        record are not known before they do.
+        """
+    @property
+    def pipelines_made(self) -> int:
+        """How many of them were made so far."""
+    @property
+    def error(self) -> Exception | None:
+        """What failed: the exception of the first pass that has one, with the file and line of its declaration; None while it
+        is under way, and if nothing did.
+        """
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is over. Ctrl-C ends the wait, not the preparation.
+
+        Parameters
+        ----------
+        timeout
+            Seconds; default: as long as it takes.
+
+        Returns
+        -------
+        bool
+            True when it is over, also with an error; False after the timeout.
+        """
+    def result(self, timeout: float | None = None) -> Compiled:
+        """The compiled graph; waits for it.
+
+        Parameters
+        ----------
+        timeout
+            Seconds; default: as long as it takes.
+
+        Returns
+        -------
+        Compiled
+            The same one each time.
+
+        Raises
+        ------
+        NotReadyError
+            After the timeout.
+        GraphError
+            If anything is wrong with the declaration.
+        DeviceError
+            If the device lacks a feature, fails, or was closed meanwhile.
         """
 
 @final

@@ -13,6 +13,7 @@ __all__ = [
     "GraphError",
     "InternalError",
     "Mistake",
+    "NotReadyError",
     "PlanError",
     "RgError",
     "ShaderError",
@@ -252,6 +253,10 @@ class DeviceError(RgError, RuntimeError):
 
 class BusyError(RgError, RuntimeError, BufferError):
     """A function would wait for the device that waits for it."""
+
+
+class NotReadyError(BusyError):
+    """A graph is still being compiled, and the frame was asked not to wait for it (`wait_pipelines=False`)."""
 
 
 class BatchError(RgError, RuntimeError):

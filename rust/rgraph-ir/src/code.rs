@@ -19,6 +19,8 @@ pub enum Class {
     Shader,
     /// `BusyError`: something is in use.
     Busy,
+    /// `NotReadyError`: a graph that a frame may not wait for. Python raises it.
+    NotReady,
     /// `PlanError`: a plan that cannot be run.
     Plan,
     /// `BatchError`: tasks, workers and schedulers of `rgraph.batch`. Python raises it.
@@ -35,6 +37,7 @@ impl Class {
             Self::Graph => "GraphError",
             Self::Shader => "ShaderError",
             Self::Busy => "BusyError",
+            Self::NotReady => "NotReadyError",
             Self::Plan => "PlanError",
             Self::Batch => "BatchError",
             Self::Internal => "InternalError",
@@ -199,6 +202,10 @@ codes! {
         HandedOver = 403,
         /// Wait for a semaphore that nobody signals.
         NeverSignalled = 404,
+    }
+    NotReady {
+        /// Graph is still being compiled.
+        NotReady = 405,
     }
     Plan {
         /// Malformed plan: command, id or range out of bounds.

@@ -58,6 +58,8 @@ mod core {
     #[pymodule_export]
     use crate::classes::plan::PyPlan;
     #[pymodule_export]
+    use crate::classes::preparation::PyPreparation;
+    #[pymodule_export]
     use crate::classes::preview::preview;
     #[pymodule_export]
     use crate::classes::profile::PyProfile;

@@ -120,9 +120,10 @@ impl Scratch {
         Ok(())
     }
 
-    /// Takes the frame of a named budget in place of the one that was made for so many bytes, if it keeps to them with fewer
-    /// intervals; else leaves that. Orders for a number of bytes leave room for a placement that wastes some. One that
-    /// wastes nothing is found without a number: a named budget's frame is had for exactly the bytes that it takes.
+    /// Takes the frame of a named budget in place of the one that was made for so many bytes, if it keeps to them with
+    /// fewer intervals; else leaves that. Orders for a number of bytes leave room for a placement that wastes some. One
+    /// that wastes nothing is found without a number: a named budget's frame is had for exactly the bytes that it
+    /// takes.
     fn take_named(
         &mut self,
         budget: u64,

@@ -105,8 +105,13 @@ pub fn options(
     Ok(Options { policy, split, effort, clock, memory, ..default })
 }
 
+/// How `Device.run` bakes a graph.
+pub fn of_run(py: Python<'_>, memory: Budget) -> PyResult<Options> {
+    options(py, Text("auto"), Text("never"), false, None, (memory, MaxBatches::default()))
+}
+
 /// Which GPU times runs measure, and in one run of how many.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 pub struct Measuring {
     /// Which.
     pub measure: Measure,

@@ -8,8 +8,8 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::Options;
-use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
+use rgraph_vk::{Compiled, Device, Error};
 
 use crate::arguments::options::{Asked, Measuring};
 use crate::arguments::weights::Weights;
@@ -42,6 +42,86 @@ pub struct PyCompiled {
     asked: Asked,
     /// What tries other plans, once a run asked for it.
     tuned: Mutex<Option<Arc<Tuned>>>,
+}
+
+/// Compiles on a device, maybe behind a graph that ran before.
+type CompileWork = Box<dyn FnOnce(&Device, Option<&Compiled>) -> Result<Compiled, Error> + Send>;
+
+/// A graph or a plan that is to be compiled, read from Python.
+pub struct Order {
+    /// What compiles it, without the interpreter.
+    pub work: CompileWork,
+    /// What its Python object needs besides.
+    pub rest: Rest,
+}
+
+/// See [`Order::rest`].
+pub struct Rest {
+    load: Load,
+    origin: Option<Py<PyGraph>>,
+    asked: Asked,
+    measuring: Measuring,
+    /// Whether it is planned, too.
+    is_new: bool,
+}
+
+impl Rest {
+    /// The declaration.
+    pub fn graph(&self) -> &Graph {
+        &self.load.0.graph
+    }
+
+    /// For the garbage collector.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.origin)?;
+        self.load.1.iter().try_for_each(|held| held.visit(visit))
+    }
+}
+
+impl Order {
+    /// Reads a graph or a plan, with the graph and weights of a plan; and what it comes after.
+    pub fn new<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        (of, weights): (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),
+        previous: Option<&Bound<'py, PyCompiled>>,
+        (options, measuring): (&Options, Measuring),
+    ) -> PyResult<(Self, Option<Detached<Compiled>>)> {
+        GRAPHS_COMPILED.add(1);
+        let py = device.py();
+        // Nothing is planned for a device that refuses it. A forked child that starts threads may take the memory of
+        // the driver's, which its exit handlers then join.
+        device.get().device.known().check().map_err(|error| raised(py, error))?;
+        let previous = previous.map(|previous| previous.get().last(py)).transpose()?;
+        let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
+        if let Ok(plan) = value.cast::<PyPlan>() {
+            let (load, origin, made_of_it) = PyCompiled::of_plan(plan, (of, weights), &device.get().numbers)?;
+            let asked = plan.get().asked().cloned().unwrap_or(asked);
+            let plan = Arc::clone(plan.get().plan());
+            let whole = load.0.clone();
+            let work: CompileWork = Box::new(move |device, previous| match (previous, made_of_it) {
+                (Some(previous), _) => device.compile_plan_next(previous, plan, whole),
+                // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
+                // with the graph that it was judged against; both are immutable.
+                (None, true) => unsafe { device.compile_plan_unchecked(plan, whole) },
+                (None, false) => device.compile_plan(plan, whole),
+            });
+            return Ok((Self { work, rest: Rest { load, origin, asked, measuring, is_new: false } }, previous));
+        }
+        let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+        let mut whole = PyGraph::resolved(graph)?;
+        if let Some(weights) = weights {
+            Weights::of(weights)?.apply(py, &mut whole)?;
+        }
+        let load = PyGraph::workload(graph, Arc::new(whole), &device.get().numbers);
+        let (whole, options) = (load.0.clone(), *options);
+        let work: CompileWork = Box::new(move |device, previous| match previous {
+            Some(previous) => device.compile_next(previous, whole, &options),
+            None => device.compile(whole, &options),
+        });
+        let origin = Some(graph.clone().unbind());
+        Ok((Self { work, rest: Rest { load, origin, asked, measuring, is_new: true } }, previous))
+    }
 }
 
 impl Deref for PyCompiled {
@@ -88,50 +168,22 @@ impl PyCompiled {
     fn make<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
-        (of, weights): (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),
+        of: (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),
         previous: Option<&Bound<'py, Self>>,
-        (options, measuring): (&Options, Measuring),
+        options: (&Options, Measuring),
     ) -> PyResult<Self> {
-        GRAPHS_COMPILED.add(1);
         let py = device.py();
-        let runs = &device.get().device;
-        // Nothing is planned for a device that refuses it. A forked child that starts threads may take the memory of
-        // the driver's, which its exit handlers then join.
-        runs.known().check().map_err(|error| raised(py, error))?;
-        let previous = previous.map(|previous| previous.get().last(py)).transpose()?;
-        let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
-            Ok(plan) => {
-                let (load, origin, made_of_it) = Self::of_plan(plan, (of, weights), &device.get().numbers)?;
-                let plan = Arc::clone(plan.get().plan());
-                let whole = load.0.clone();
-                let compiled =
-                    runs.make_after(py, previous.as_ref(), move |device, previous| match (previous, made_of_it) {
-                        (Some(previous), _) => device.compile_plan_next(previous, plan, whole),
-                        // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
-                        // with the graph that it was judged against; both are immutable.
-                        (None, true) => unsafe { device.compile_plan_unchecked(plan, whole) },
-                        (None, false) => device.compile_plan(plan, whole),
-                    })?;
-                (compiled, load, origin)
-            }
-            Err(_) => {
-                let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
-                let mut whole = PyGraph::resolved(graph)?;
-                if let Some(weights) = weights {
-                    Weights::of(weights)?.apply(py, &mut whole)?;
-                }
-                let load = PyGraph::workload(graph, Arc::new(whole), &device.get().numbers);
-                let (whole, options) = (load.0.clone(), *options);
-                let compiled = runs.make_after(py, previous.as_ref(), move |device, previous| match previous {
-                    Some(previous) => device.compile_next(previous, whole, &options),
-                    None => device.compile(whole, &options),
-                })?;
-                (compiled, load, Some(graph.clone().unbind()))
-            }
-        };
-        let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
-        let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
-        if !value.is_instance_of::<PyPlan>() {
+        let (order, previous) = Order::new(device, value, of, previous, options)?;
+        let Order { work, rest } = order;
+        let compiled = device.get().device.make_after(py, previous.as_ref(), work)?;
+        Self::finish(device, compiled, rest)
+    }
+
+    /// The Python object of what was compiled.
+    pub fn finish(device: &Bound<'_, PyDevice>, compiled: Detached<Compiled>, rest: Rest) -> PyResult<Self> {
+        let Rest { load: (load, held), origin, asked, measuring, is_new } = rest;
+        let py = device.py();
+        if is_new {
             last_bakes::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
         }
         let plan = Arc::clone(compiled.plan());

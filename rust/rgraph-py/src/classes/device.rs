@@ -17,6 +17,7 @@ use crate::arguments::options;
 use crate::arguments::options::{Budget, MaxBatches, Measuring};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
+use crate::classes::preparation::PyPreparation;
 use crate::classes::profile::PyProfile;
 use crate::run::detached::{Detached, call};
 use crate::run::error::bad;
@@ -77,6 +78,7 @@ pub struct PyDevice {
     /// The view that follows its runs.
     pub follow: Follow,
     compiled: Mutex<Remembered<PyCompiled>>,
+    preparing: Mutex<Remembered<PyPreparation>>,
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -86,16 +88,23 @@ impl PyDevice {
     pub fn around(device: Detached<Device>, measuring: Measuring) -> Self {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let numbers = Arc::from([number]);
-        Self { device, number, numbers, measuring, follow: Follow::default(), compiled: Mutex::default() }
+        let (follow, compiled, preparing) = (Follow::default(), Mutex::default(), Mutex::default());
+        Self { device, number, numbers, measuring, follow, compiled, preparing }
     }
 
-    fn compiled(&self) -> MutexGuard<'_, Remembered<PyCompiled>> {
+    /// What `run` compiled.
+    pub fn compiled(&self) -> MutexGuard<'_, Remembered<PyCompiled>> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is compiled in the background for `run`.
+    pub fn preparing(&self) -> MutexGuard<'_, Remembered<PyPreparation>> {
+        self.preparing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets go of what `run` compiled.
     pub fn forget(&self) {
-        let forgotten = std::mem::take(&mut *self.compiled());
+        let forgotten = (std::mem::take(&mut *self.compiled()), std::mem::take(&mut *self.preparing()));
         drop(forgotten);
     }
 
@@ -104,6 +113,7 @@ impl PyDevice {
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
         memory: Option<Budget>,
+        wait_pipelines: bool,
     ) -> PyResult<ToRun<'py>> {
         let py = slf.py();
         let origin_of = |compiled: &Bound<'py, PyCompiled>| match graph.cast::<PyGraph>() {
@@ -127,8 +137,12 @@ impl PyDevice {
             let origin = origin_of(&known);
             return Ok((known, origin));
         }
+        if let Some(prepared) = PyPreparation::find(slf, graph, what.as_ref(), (memory, wait_pipelines))? {
+            let origin = origin_of(&prepared);
+            return Ok((prepared, origin));
+        }
         let snapshot = graph.cast::<PyGraph>().ok().and_then(|graph| Snapshot::of(graph.get()));
-        let options = options::options(py, Text("auto"), Text("never"), false, None, (memory, MaxBatches::default()))?;
+        let options = options::of_run(py, memory)?;
         let compiled = PyCompiled::of_any(slf, graph, (&options, slf.get().measuring))?;
         // Another thread may have declared meanwhile.
         if let Some(what) = what.filter(|what| What::of(graph, memory.0).is_ok_and(|now| now.as_ref() == Some(what))) {
@@ -358,6 +372,8 @@ impl PyDevice {
         // A held lock means that the device is in use, so it is no garbage.
         let Ok(compiled) = self.compiled.try_lock() else { return Ok(()) };
         compiled.compiled().try_for_each(|compiled| visit.call(compiled))?;
+        let Ok(preparing) = self.preparing.try_lock() else { return Ok(()) };
+        preparing.compiled().try_for_each(|preparation| visit.call(preparation))?;
         self.follow.traverse(&visit)
     }
 

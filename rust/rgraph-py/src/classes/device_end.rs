@@ -30,6 +30,9 @@ impl PyDevice {
                 idle => Ok(idle.unwrap_or(true)),
             }
         })?;
+        wait(py, None, |free, slice| {
+            Ok(self.device.get(free).map_or(true, |device| device.give_up_preparations(Some(slice))))
+        })?;
         self.forget();
         self.follow.set(None);
         call(py, |free| self.device.get(free).map_or(Ok(()), |device| device.close_within(limit)))?;

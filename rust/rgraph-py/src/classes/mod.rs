@@ -42,6 +42,7 @@ pub(crate) mod pickled;
 pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod plan_records;
+pub(crate) mod preparation;
 pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod raster;

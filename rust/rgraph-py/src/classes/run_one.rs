@@ -129,6 +129,10 @@ impl PyDevice {
     /// fence
     ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
     ///     included.
+    /// wait_pipelines
+    ///     If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`). Until it
+    ///     is, frames run the graph as it was declared before, if that has the same inputs, results and flags, else they are
+    ///     refused. Of what callbacks record, pipelines are made by the frame that needs them first.
     ///
     /// Returns
     /// -------
@@ -137,16 +141,18 @@ impl PyDevice {
     ///
     /// Raises
     /// ------
+    /// NotReadyError
+    ///     With `wait_pipelines=False`, until the graph is compiled.
     /// GraphError
     ///     If the declaration is wrong, or an array does not fit: the message has the expected shape.
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
                         statistics = false, measure = None, chaos = None, memory = None, wait = None,
-                        signal = None, fence = None, adapt = None, **unknown),
+                        signal = None, fence = None, adapt = None, wait_pipelines = true, **unknown),
            text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
                              statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None, \
-                             fence=None, adapt=None)")]
+                             fence=None, adapt=None, wait_pipelines=True)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -164,11 +170,13 @@ impl PyDevice {
         signal: Option<&Bound<'py, PyAny>>,
         fence: Option<&Bound<'py, PyAny>>,
         adapt: Option<&Bound<'py, PyAny>>,
+        wait_pipelines: bool,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
-        let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
+        let graph = seen.as_ref().map_or(graph, |seen| seen.as_any());
+        let (compiled, origin) = Self::remembered(slf, graph, memory, wait_pipelines)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let arguments =
             Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, fence, adapt };
@@ -195,7 +203,7 @@ impl PyDevice {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         keywords::refuse_of::<Self>("trials", unknown)?;
-        adapt::trials(&Self::remembered(slf, graph, memory)?.0)
+        adapt::trials(&Self::remembered(slf, graph, memory, true)?.0)
     }
 
     /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
@@ -245,7 +253,7 @@ impl PyDevice {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         keywords::refuse_of::<Self>("chaos", unknown)?;
-        let (compiled, origin) = Self::remembered(slf, graph, None)?;
+        let (compiled, origin) = Self::remembered(slf, graph, None, true)?;
         let options = ChaosOptions {
             seed: seed.0,
             seeds: seeds.0.into(),

@@ -1,6 +1,6 @@
-//! Values of the runtime, as Python objects own them. What is made of a device may wait, join or destroy when it is called
-//! or dropped, and Python drops at any moment: in a garbage collection, at the end of the interpreter, in a forked child.
-//! [`Detached`] is the only way to own such a value here, so none of that can be forgotten:
+//! Values of the runtime, as Python objects own them. What is made of a device may wait, join or destroy when it is
+//! called or dropped, and Python drops at any moment: in a garbage collection, at the end of the interpreter, in a
+//! forked child. [`Detached`] is the only way to own such a value here, so none of that can be forgotten:
 //! - it is called only by closures of [`call`] and [`wait`], which run without the interpreter's lock: they alone get
 //!   a [`Free`], and [`Detached::get`] asks for it;
 //! - what those closures return is [`Plain`], or owned by a `Detached` too before anything else happens;
@@ -15,14 +15,16 @@ use std::time::{Duration, Instant};
 use ash::vk::Handle;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BinarySemaphore, BorrowedHandle, CLOSE_PATIENCE, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device,
-    DeviceInfo, Devices, DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Patience,
-    Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
+    DeviceError, DeviceInfo, Devices, DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport,
+    Patience, Preparation, Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory,
+    SharedMemoryInfo,
 };
 
 use crate::run::ending;
@@ -126,8 +128,8 @@ impl Detached<Devices> {
 }
 
 impl<T: Send + Clone> Detached<T> {
-    /// As [`Detached::make`], for work of seconds that nothing can stop: Ctrl-C ends the wait for it, and the device goes on
-    /// with it in the background.
+    /// As [`Detached::make`], for work of seconds that nothing can stop: Ctrl-C ends the wait for it, and the device
+    /// goes on with it in the background.
     pub fn make_patiently<U: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -156,6 +158,27 @@ impl Detached<Device> {
         // The caller's own outlives this copy, or its drop is the thread's.
         let previous = previous.map(|previous| Compiled::clone(&previous.value));
         self.make_patiently(py, move |device| make(device, previous.as_ref()))
+    }
+
+    /// As [`Detached::make_after`], in the background.
+    pub fn prepare(
+        &self,
+        py: Python<'_>,
+        previous: Option<&Detached<Compiled>>,
+        compile: impl FnOnce(&Device, Option<&Compiled>) -> Result<Compiled, Error> + Send + 'static,
+    ) -> PyResult<Detached<Preparation>> {
+        let previous = previous.map(|previous| Compiled::clone(&previous.value));
+        self.make(py, |device, _| {
+            let (preparation, task) = device.preparation(move |device| compile(device, previous.as_ref()))?;
+            let run = move || {
+                let _inside = ending::enter();
+                task.run();
+            };
+            let thread = std::thread::Builder::new().name("rgraph prepare".to_owned()).spawn(run);
+            thread
+                .map_err(|error| DeviceError::new(Code::Failed, format!("no thread: {error}"), "compile it at once"))?;
+            Ok(preparation)
+        })
     }
 }
 
@@ -187,8 +210,8 @@ impl<T: Send> Drop for Detached<T> {
     }
 }
 
-/// Drops a device. One that is at work, and that nobody else has, is waited for and destroyed by a thread. The caller's own
-/// is waited for here: the caller may destroy it next.
+/// Drops a device. One that is at work, and that nobody else has, is waited for and destroyed by a thread. The caller's
+/// own is waited for here: the caller may destroy it next.
 fn end(device: Device) {
     if device.is_borrowed() || !device.drop_waits() {
         return;
@@ -245,7 +268,8 @@ pub fn call<T: Plain>(py: Python<'_>, work: impl FnOnce(&Free<'_>) -> Result<T, 
     delivered(py, done)
 }
 
-/// Waits in slices without the interpreter's lock, so that signals (Ctrl-C) are seen; `false`: the time was over before.
+/// Waits in slices without the interpreter's lock, so that signals (Ctrl-C) are seen; `false`: the time was over
+/// before.
 pub fn wait(
     py: Python<'_>,
     timeout: Option<Duration>,
@@ -291,6 +315,13 @@ impl Detached<Device> {
     /// Closes it as it is: refuses everything from now on.
     pub fn abandon(&self) {
         self.value.abandon();
+    }
+}
+
+impl Detached<Preparation> {
+    /// The preparation, to be asked for what waits for nothing.
+    pub fn known(&self) -> &Preparation {
+        &self.value
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use rgraph_vk::work::CallbackError;
-use rgraph_vk::{PerProcess, wait_for_open_devices};
+use rgraph_vk::{PerProcess, give_up_preparations, wait_for_open_devices};
 
 /// Most time that the end of the process waits, for threads in the runtime and then for devices.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -102,8 +102,9 @@ pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
 pub fn end(py: Python<'_>) {
     py.detach(|| {
         let (gate, begin) = (GATE.get(), Instant::now());
+        gate.lock().ending = Some(std::thread::current().id());
+        give_up_preparations();
         let mut state = gate.lock();
-        state.ending = Some(std::thread::current().id());
         while state.inside > 0 && begin.elapsed() < PATIENCE {
             let left = PATIENCE.saturating_sub(begin.elapsed());
             state = gate.left.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;

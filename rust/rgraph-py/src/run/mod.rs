@@ -14,6 +14,7 @@ pub(crate) mod follow;
 pub(crate) mod functions;
 pub(crate) mod inputs;
 pub(crate) mod inside;
+pub(crate) mod interface;
 pub(crate) mod last_bakes;
 pub(crate) mod lasting;
 pub(crate) mod lease;

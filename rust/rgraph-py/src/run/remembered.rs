@@ -142,6 +142,20 @@ impl<C> Remembered<C> {
         if self.0.len() > MOST { self.0.pop().map(|entry| entry.compiled) } else { None }
     }
 
+    /// Takes one out: what it is, and how it is recognised.
+    pub fn take(&mut self, compiled: &Bound<'_, C>) -> Option<(What, Option<Snapshot>, Py<C>)> {
+        let at = self.0.iter().position(|entry| entry.compiled.is(compiled))?;
+        let Entry { what, compiled, snapshot } = self.0.remove(at);
+        Some((what, snapshot, compiled))
+    }
+
+    /// What was compiled of a graph as it was declared before, the last used first.
+    pub fn earlier<'py>(&self, py: Python<'py>, now: &What) -> Vec<Bound<'py, C>> {
+        let What::Graph(identity, .., memory) = now else { return Vec::new() };
+        let is_of = |what: &What| matches!(what, What::Graph(of, .., in_) if of == identity && in_ == memory);
+        self.0.iter().filter(|entry| is_of(&entry.what)).map(|entry| entry.compiled.bind(py).clone()).collect()
+    }
+
     /// All of them.
     pub fn compiled(&self) -> impl Iterator<Item = &Py<C>> {
         self.0.iter().map(|entry| &entry.compiled)

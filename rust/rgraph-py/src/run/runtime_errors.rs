@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use rgraph_plan::error::Code;
 use rgraph_vk::{BusyError, DeviceError, Error, PlanError};
 
 use crate::run::error::{class, graph_error, shader_error};
@@ -38,6 +39,21 @@ fn busy_error(py: Python<'_>, error: &BusyError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let fields = (error.to_string(), error.code.text(), None::<&str>, None::<&str>, &error.help);
     let exception = class(py, &CLASS, "BusyError").and_then(|class| class.call1(fields));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// A graph that a frame may not wait for.
+pub fn not_ready(py: Python<'_>, graph: &str, (made, pipelines): (usize, usize)) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let code = Code::NotReady;
+    let help = "run it again later, or wait for it: device.prepare(graph).wait()";
+    let far = match pipelines {
+        0 => "it is being planned".to_owned(),
+        _ => format!("{made} of {pipelines} pipelines are made"),
+    };
+    let message = format!("{code} \"{graph}\" is not ready: {far}\n  help: {help}");
+    let fields = (message, code.text(), None::<&str>, None::<&str>, help);
+    let exception = class(py, &CLASS, "NotReadyError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 

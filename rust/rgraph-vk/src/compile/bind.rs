@@ -240,10 +240,14 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn in_pass(&self, pass: PlanPassId, error: Error) -> Error {
-        match error {
-            Error::Device(device) => device.in_pass(self.plan.pass_name(pass)).into(),
-            other => other,
+    /// An error with its pass, and where that is declared.
+    pub(super) fn in_pass(&self, pass: PlanPassId, error: Error) -> Error {
+        let Error::Device(device) = error else { return error };
+        let name = self.plan.pass_name(pass);
+        let device = device.in_pass(name);
+        match self.scene.pass_of[pass].and_then(|declared| self.graph.pass_place(declared)) {
+            Some(place) => device.note(format!("pass \"{name}\"  {place}")).into(),
+            None => device.into(),
         }
     }
 

@@ -9,7 +9,7 @@ use ash::vk;
 use rgraph_plan::access::Aspects;
 use rgraph_plan::format::Format;
 use rgraph_work::vertex::VertexFormat;
-use rgraph_work::{HitGroup, RasterState, VertexBuffer};
+use rgraph_work::{HitGroup, RasterState, RayGroups, VertexBuffer};
 
 /// How a vertex buffer is read: the buffer itself does not matter.
 pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
@@ -90,6 +90,14 @@ pub(crate) struct RayKey {
     pub hit: Vec<HitGroup>,
     pub callable: Vec<u32>,
     pub depth: u32,
+}
+
+impl RayKey {
+    pub fn new(program: &Program, groups: &RayGroups, depth: u32) -> Self {
+        let RayGroups { miss, hit, callable, .. } = groups;
+        let (miss, hit, callable) = (miss.clone(), hit.clone(), callable.clone());
+        Self { program: ProgramKey::new(program), miss, hit, callable, depth }
+    }
 }
 
 #[cfg(test)]

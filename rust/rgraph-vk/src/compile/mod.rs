@@ -16,6 +16,7 @@ pub(crate) mod pipelines;
 pub(crate) mod place;
 pub(crate) mod prepared;
 mod primitives;
+pub(crate) mod progress;
 pub(crate) mod raster;
 pub(crate) mod ray;
 mod ray_checks;

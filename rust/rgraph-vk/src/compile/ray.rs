@@ -12,7 +12,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 use rgraph_work::{Build, Geometry, INSTANCE_BYTES, Instance, RayGroups};
 
-use crate::compile::keys::{ProgramKey, RayKey};
+use crate::compile::keys::RayKey;
 use crate::compile::pipeline::{MADE, ShaderStages};
 use crate::compile::pipelines::{RayPipeline, first_pipeline};
 use crate::device::Shared;
@@ -107,13 +107,7 @@ impl Shared {
     /// The ray-tracing pipeline of a program.
     pub(super) fn ray_pipeline(&self, program: &Program, groups: &RayGroups, depth: u32) -> Result<RayPipeline, Error> {
         let RayGroups { miss, hit, callable, .. } = groups;
-        let key = RayKey {
-            program: ProgramKey::new(program),
-            miss: miss.clone(),
-            hit: hit.clone(),
-            callable: callable.clone(),
-            depth,
-        };
+        let key = RayKey::new(program, groups, depth);
         if let Some(known) = self.pipelines.ray(&key) {
             return Ok(known);
         }

@@ -70,7 +70,12 @@ impl Binder<'_> {
     }
 
     /// Refuses groups with shaders of other stages than theirs.
-    fn check_ray_groups(&self, pass: PlanPassId, program: &Program, groups: &RayGroups) -> Result<(), Error> {
+    pub(super) fn check_ray_groups(
+        &self,
+        pass: PlanPassId,
+        program: &Program,
+        groups: &RayGroups,
+    ) -> Result<(), Error> {
         if let Some((module, wanted, found)) = groups.misplaced(program) {
             let is = found.map_or("not there", Stage::name);
             let says = format!("has shader {module} in the place of a {} shader, and it is {is}", wanted.name());

@@ -151,6 +151,7 @@ impl Device {
             handles: Default::default(),
             foreign_waits: Default::default(),
             plans: Default::default(),
+            preparing: Default::default(),
             needs: Default::default(),
             spares: Arc::downgrade(&spares) as Weak<dyn Reclaim>,
             lost: OnceLock::new(),

@@ -203,7 +203,11 @@ impl Device {
         if matches!(first, Err(Error::Busy(_))) {
             return first;
         }
-        if self.0.closed.swap(true, Ordering::AcqRel) || !waits(&self.0) {
+        if self.0.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.give_up_preparations(None);
+        if !waits(&self.0) {
             return Ok(());
         }
         self.1.clear();
@@ -224,6 +228,9 @@ impl Device {
     /// with the last object made of it.
     pub fn abandon(&self) {
         self.0.closed.store(true, Ordering::Release);
+        if self.0.is_ours() {
+            self.0.preparing.give_up();
+        }
         self.1.clear();
     }
 

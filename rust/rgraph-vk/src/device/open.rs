@@ -15,16 +15,27 @@ pub(crate) fn remember(device: &Arc<Shared>) {
     open.push(Arc::downgrade(device));
 }
 
+fn devices() -> Vec<Arc<Shared>> {
+    let open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+    open.iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Gives up what is compiled in the background for the devices of this process, and waits for nothing. For the end of a
+/// process: each compilation then ends behind the pipelines that it is just making.
+pub fn give_up_preparations() {
+    for device in devices() {
+        device.preparing.give_up();
+        // Its last owner may have gone meanwhile: what is left is the end of the process.
+        std::mem::forget(device);
+    }
+}
+
 /// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`. For the end
 /// of a process whose threads still have devices: a driver whose libraries are destroyed while it works crashes.
 /// Nothing is destroyed, and errors are left to those who use the devices.
 pub fn wait_for_open_devices(timeout: Duration) {
     let begin = Instant::now();
-    let open: Vec<_> = {
-        let open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter().filter_map(Weak::upgrade).collect()
-    };
-    for device in open {
+    for device in devices() {
         if !device.is_lost() {
             // A lost device is found out by its users.
             let _ = device.wait(&device.submitted(), Some(timeout.saturating_sub(begin.elapsed())));

@@ -10,6 +10,7 @@ use rgraph_plan::profile::Profile;
 use super::{context, driver};
 use crate::compile::known_plans::KnownPlans;
 use crate::compile::pipelines::Pipelines;
+use crate::compile::progress::Preparing;
 use crate::convert;
 use crate::device::context::Context;
 use crate::device::enabled::Enabled;
@@ -61,6 +62,8 @@ pub(crate) struct Shared {
     pub handles: Handles,
     pub foreign_waits: ForeignWaits,
     pub plans: KnownPlans,
+    /// Compilations in the background, which outlive the device where they end last.
+    pub preparing: Arc<Preparing>,
     pub needs: KnownNeeds,
     /// Keeps memory of graphs that nobody has any more.
     pub spares: Weak<dyn Reclaim>,

@@ -3,4 +3,5 @@
 mod compile;
 pub(crate) mod compiled;
 pub(crate) mod frame;
+pub(crate) mod prepare;
 pub(crate) mod spare;
