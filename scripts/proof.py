@@ -215,6 +215,19 @@ CAMPAIGNS = (
         (r"frames, (\d+ bakes)",),
     ),
     Campaign(
+        "calls",
+        "Calls of the Python interface in any order (devices, declarations, plans, runs, views, threads): bytes as a "
+        "model in numpy has them, or an error in words",
+        "100,000 calls, no crash, no hang, no other bytes",
+        "env RGRAPH_CALLS={n} scripts/with-layers A .venv/bin/python -m pytest -s tests/gpu/test_calls.py",
+        30,
+        3000,
+        r"examples, (\d+) calls",
+        "calls",
+        r"(\d+) failed",
+        (r"calls, (\d+ frames compared)",),
+    ),
+    Campaign(
         "resizes",
         "Sizes of a real X window under the validation layer, each with a swapchain and a frame; screenshots compared",
         "1,000 sizes",

@@ -150,6 +150,10 @@ def test_unknown_keywords_suggest_the_one_that_was_meant(g: rg.Graph) -> None:
 
 def test_calls_of_every_kind_suggest_the_keyword_that_was_meant(g: rg.Graph, tmp_path: Path) -> None:
     call: Callable[..., object]
+    other = rg.Graph()
+    other.fill("p", other.buffer("filled", 64), 1)
+    other.root("filled")
+    plan = other.bake()
     for call, wrong, meant in (
         (g.module, "nam", "; did you mean 'name'?"),
         (g.root, "name", "; it takes no keywords"),
@@ -159,8 +163,18 @@ def test_calls_of_every_kind_suggest_the_keyword_that_was_meant(g: rg.Graph, tmp
         (rg.reflect, "entri", "; did you mean 'entry'?"),
         (rg.devices, "loder", "; did you mean 'loader'?"),
         (rg.show, "rot", "; did you mean 'root'?"),
+        (plan.check, "grph", "; did you mean 'graph'?"),
+        (plan.minimal, "grph", "; did you mean 'graph'?"),
+        (plan.certificate, "grph", "; did you mean 'graph'?"),
+        (plan.to_dot, "grph", "; did you mean 'graph'?"),
+        (plan.explain, "grph", "; did you mean 'graph'?"),
+        (plan.verify, "grph", "; did you mean 'graph'?"),
+        (plan.interpret, "interleaving", "; did you mean 'interleavings'?"),
+        (other.box_tree, "profil", "; did you mean 'profile'?"),
+        (other.box_tree().sample, "sed", "; did you mean 'seed'?"),
     ):
         first = {g.module: ["m"], g.root: ["a"], g.save: [tmp_path / "g.json"], rg.reflect: [FILL], rg.show: [g]}
+        first |= {plan.explain: ["p"], plan.verify: [{}]}
         with pytest.raises(TypeError) as caught:
             call(*first.get(call, []), **{wrong: 1})
         assert str(caught.value).endswith(f"() got an unexpected keyword argument '{wrong}'{meant}")

@@ -111,6 +111,20 @@ def test_passes_and_resources_are_removed():
     assert g.bake().pass_names == ["make"]
 
 
+def test_what_was_removed_cannot_be_removed_again():
+    g = rg.Graph()
+    _, _, second = chain(g)
+    c = g.find("c")
+    g.remove(second, c)
+    before = g.hash
+    for again, words in ((second, 'pass "second"'), ("second", '"second"'), (c, '"c"'), ("c", '"c"')):
+        with pytest.raises(rg.GraphError, match=f"{words} was removed\n  help: declare it anew") as caught:
+            g.remove("first", again)
+        assert caught.value.code == "RG-E202"
+    assert g.hash == before
+    assert "first" in [one.name for one in g.passes], "a call that is refused removes nothing"
+
+
 def test_what_was_removed_may_be_declared_again():
     g = rg.Graph()
     _, _, second = chain(g)

@@ -171,3 +171,24 @@ def test_work_is_proportional_to_the_passes(own_device: rg.Device, passes: int):
         own_device.run(scaled(passes=passes), read=[])
     again = {name: count - before[name] - ran[name] for name, count in _counts().items()}
     assert again == nothing | {"passes_hashed": 3 * passes, "passes_compared": 3 * passes}
+
+
+def test_a_plan_with_a_pass_that_was_removed_since_is_refused(device: rg.Device):
+    g = rg.Graph("removed")
+    made, out = g.buffer("made", 16), g.buffer("out", 16, persistent=np.full(4, 3, np.uint32))
+    made_by = g.fill("make", made, 7)
+    g.copy("copy", made, out)
+    g.root(out)
+    plan, compiled, both = g.bake(device.profile), device.compile(g), g.bake_devices([device.profile])
+    g.remove(made_by)
+    with pytest.raises(
+        rg.GraphError, match='the plan has pass "make", which was removed from graph "removed"'
+    ) as caught:
+        device.compile(plan)
+    assert "bake the graph anew" in str(caught.value)
+    with rg.Devices([device]) as devices, pytest.raises(rg.GraphError, match='the plan has pass "make"'):
+        devices.compile(both)
+    assert np.asarray(compiled.run()["out"]).view(np.uint32).tolist() == [7] * 4, "what is compiled stays"
+    g.fill("make", made, 9)
+    again = device.run(device.compile(g.bake(device.profile)))
+    assert np.asarray(again["out"]).view(np.uint32).tolist() == [9] * 4

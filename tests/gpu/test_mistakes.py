@@ -133,9 +133,15 @@ def test_results_are_not_assigned_and_say_how_to_write_instead(device: rg.Device
         (lambda: frame["a"].__setitem__(0, 1), 'copy = frame["a"].numpy(copy=True)'),
         (lambda: frame.__setitem__("a", 1), "results = dict(frame.items())"),
         (lambda: own.__setitem__(0, 1), "resource.write(array)"),
+        (lambda: frame["a"].__delitem__(0), "take a part of it, array[…]"),
+        (lambda: frame.__delitem__("a"), "del results[name]"),
+        (lambda: own.__delitem__(0), "resource.write(array)"),
+        (lambda: a.__delitem__(0), "graph.remove(resource)"),
+        (lambda: a[0:4].__delitem__(0), "graph.remove(resource)"),
     ):
         with pytest.raises(TypeError, match=r"\n  help: ") as caught:
             wrong()
+        assert type(caught.value) is TypeError
         assert help in str(caught.value)
     copy = frame["a"].numpy(copy=True)
     copy[...] = 1

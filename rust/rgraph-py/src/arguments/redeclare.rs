@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use rgraph_plan::error::{Code, Mistake};
-use rgraph_plan::graph::{Pass, PassId, Place};
+use rgraph_plan::graph::{Graph, Pass, PassId, Place};
 use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Resource, ResourceId};
 
@@ -18,7 +18,7 @@ use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
 use crate::run::anew::Dropped;
 use crate::run::draft::Draft;
-use crate::run::error::{Refusal, one, refusal};
+use crate::run::error::{Refusal, bad, one, refusal};
 use crate::run::state::State;
 use crate::run::unresolved::Want;
 
@@ -106,13 +106,25 @@ impl State {
         self.first.remove(&id);
     }
 
+    /// Something of an earlier declaration that was removed since: what it was to do or to hold is forgotten.
+    pub fn removed_since(&self, earlier: &Graph) -> Option<String> {
+        let graph = self.graph.as_ref()?;
+        let mut passes = self.anew.passes.iter().map(|&id| graph.pass_name(id));
+        let mut resources = self.anew.resources.iter().map(|&id| graph.resource_name(id));
+        let pass = passes.find(|name| earlier.find_pass(name).is_some()).map(|name| format!("pass \"{name}\""));
+        pass.or_else(|| {
+            let name = resources.find(|name| earlier.find_resource(name).is_some())?;
+            Some(format!("\"{name}\""))
+        })
+    }
+
     /// Refuses what is declared of a pass that was removed.
     pub fn refuse_removed(&self, pass: PassId) -> Result<(), Refusal> {
         match self.anew.passes.contains(&pass) {
             false => Ok(()),
             true => {
                 let name = self.graph.as_ref().map_or("", |graph| graph.pass_name(pass));
-                Err(refusal(Code::UnknownName, format!("pass \"{name}\" was removed"), "declare it anew"))
+                Err(removed(&format!("pass \"{name}\"")))
             }
         }
     }
@@ -164,6 +176,19 @@ impl PyGraph {
     }
 }
 
+impl PyGraph {
+    /// Refuses to run a plan of an earlier declaration of which something was removed since.
+    pub fn refuse_earlier(&self, py: Python<'_>, earlier: &Graph) -> PyResult<()> {
+        let Some(gone) = self.read(|state| state.removed_since(earlier)) else { return Ok(()) };
+        let message = format!("the plan has {gone}, which was removed from graph \"{}\" since", earlier.name());
+        Err(bad(py, Code::BadFile, message, "bake the graph anew"))
+    }
+}
+
+fn removed(what: &str) -> Refusal {
+    refusal(Code::UnknownName, format!("{what} was removed"), "declare it anew")
+}
+
 impl State {
     fn remove(&mut self, identity: u64, things: Vec<(u64, Thing)>) -> Result<(), Refusal> {
         let (mut passes, mut resources) = (Vec::new(), Vec::new());
@@ -173,8 +198,17 @@ impl State {
                 refusal(Code::UnknownName, "what is to be removed belongs to another graph", help)
             };
             match thing {
-                Thing::Pass(id) if self.has_pass(identity, of, id) => passes.push(id),
-                Thing::Resource(id) if self.has_resource(identity, of, id) => resources.push(id),
+                Thing::Pass(id) if self.has_pass(identity, of, id) => {
+                    self.refuse_removed(id)?;
+                    passes.push(id);
+                }
+                Thing::Resource(id) if self.has_resource(identity, of, id) => {
+                    if self.anew.resources.contains(&id) {
+                        let name = self.graph.as_ref().map_or("", |graph| graph.resource_name(id));
+                        return Err(removed(&format!("\"{name}\"")));
+                    }
+                    resources.push(id);
+                }
                 Thing::Pass(_) | Thing::Resource(_) => return Err(foreign()),
                 Thing::Name(name) => match self.named(&name)? {
                     Thing::Pass(id) => passes.push(id),
@@ -210,7 +244,11 @@ impl State {
             }
             (None, None) => {
                 let graph = self.open()?;
-                let help = match nearest(name, graph.pass_names().iter().chain(graph.resource_names().iter())) {
+                let all = graph.pass_names().iter().chain(graph.resource_names().iter());
+                if graph.find_pass(name).is_some() || graph.find_resource(name).is_some() {
+                    return Err(removed(&format!("\"{name}\"")));
+                }
+                let help = match nearest(name, all) {
                     Some(near) => format!("did you mean \"{near}\"?"),
                     None => "give a pass, an image or a buffer of this graph".to_owned(),
                 };

@@ -1,4 +1,4 @@
-//! Assignment to elements, where nothing is written that way: refused with the call that writes.
+//! Assignment to elements, and their deletion, where nothing is written that way: refused with the call that writes.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,6 +8,11 @@ use crate::classes::device_resource::PyDeviceResource;
 use crate::classes::frame::PyFrame;
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
+
+/// Nothing of rgraph has elements that can be deleted.
+fn undeletable(name: &str, help: &str) -> PyResult<()> {
+    refuse(&format!("elements of {name} cannot be deleted"), help)
+}
 
 fn refuse(message: &str, help: &str) -> PyResult<()> {
     Err(PyTypeError::new_err(format!("{message}\n  help: {help}")))
@@ -27,6 +32,10 @@ impl PyArray {
         let help = format!("write to a copy: copy = frame[\"{name}\"].numpy(copy=True); copy[…] = value");
         refuse("results of a frame cannot be written", &help)
     }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        undeletable("an array of results", "take a part of it, array[…], or of a copy: frame[NAME].numpy(copy=True)")
+    }
 }
 
 #[pymethods]
@@ -35,6 +44,10 @@ impl PyFrame {
         let help = "collect results in a dict: results = dict(frame.items()); arrays for the next frame are \
                     run(inputs={name: array})";
         refuse("results of a frame cannot be replaced", help)
+    }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        undeletable("a frame", "collect results in a dict: results = dict(frame.items()); del results[name]")
     }
 }
 
@@ -46,6 +59,10 @@ impl PyDeviceResource {
                     resource.write(array)";
         refuse(&format!("\"{name}\" is written as a whole"), help)
     }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        undeletable("a device resource", "write contents with resource.write(array)")
+    }
 }
 
 #[pymethods]
@@ -53,11 +70,19 @@ impl PyResource {
     fn __setitem__(&self, _key: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         declared()
     }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        undeletable("a declared resource", "graph.remove(resource) takes a declaration back")
+    }
 }
 
 #[pymethods]
 impl PyView {
     fn __setitem__(&self, _key: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         declared()
+    }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        undeletable("a part of a declared resource", "graph.remove(resource) takes a declaration back")
     }
 }

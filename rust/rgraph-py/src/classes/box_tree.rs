@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::bake::Orders;
 
 use crate::arguments::convert::Bytes;
+use crate::arguments::keywords;
 use crate::arguments::options;
 use crate::classes::graph::PyGraph;
 use crate::run::error::{graph_error, guarded};
@@ -32,8 +34,9 @@ impl PyBoxTree {
     /// ----------
     /// seed
     ///     Equal seeds give equal orders.
-    #[pyo3(signature = (seed = Bytes(0)), text_signature = "($self, seed=0)")]
-    fn sample(&self, py: Python<'_>, seed: Bytes) -> PyResult<Vec<String>> {
+    #[pyo3(signature = (seed = Bytes(0), **unknown), text_signature = "($self, seed=0)")]
+    fn sample(&self, py: Python<'_>, seed: Bytes, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+        keywords::refuse_of::<Self>("sample", unknown)?;
         let orders = Arc::clone(&self.0);
         guarded(py, move || orders.sample(seed.0).into_iter().map(str::to_owned).collect())
     }
@@ -89,8 +92,13 @@ impl PyGraph {
     /// ...     g.root(image)
     /// >>> g.box_tree().count()
     /// 2
-    #[pyo3(signature = (profile = None))]
-    fn box_tree<'py>(slf: &Bound<'py, Self>, profile: Option<&Bound<'py, PyAny>>) -> PyResult<PyBoxTree> {
+    #[pyo3(signature = (profile = None, **unknown), text_signature = "($self, profile=None)")]
+    fn box_tree<'py>(
+        slf: &Bound<'py, Self>,
+        profile: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<PyBoxTree> {
+        keywords::refuse_of::<Self>("box_tree", unknown)?;
         let py = slf.py();
         let (profile, whole) = (options::profile(py, profile)?, Self::resolved(slf)?);
         let mut scratch = take_scratch();

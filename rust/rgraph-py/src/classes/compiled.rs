@@ -250,6 +250,9 @@ impl PyCompiled {
             let message = format!("the plan is not one of graph \"{}\" as it is declared now", graph.name());
             return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
         }
+        if let Some(origin) = &origin {
+            origin.get().refuse_earlier(py, &graph)?;
+        }
         let load = match &origin {
             Some(origin) => PyGraph::workload(origin, graph, devices),
             None => (Workload::new((*graph).clone()), Vec::new()),

@@ -61,6 +61,7 @@ impl PyCompiledDevices {
             Ok(plan) => {
                 let plan = plan.get();
                 let source = plan.origin.bind(py).clone();
+                source.get().refuse_earlier(py, &plan.graph)?;
                 let load = PyGraph::workload(&source, Arc::clone(&plan.graph), &numbers);
                 let (planned, whole, options) = ((*plan.plan).clone(), load.0.clone(), plan.options);
                 let compiled =

@@ -30,6 +30,7 @@ pub(crate) mod graph_files;
 pub(crate) mod graph_lists;
 pub(crate) mod history;
 pub(crate) mod judge;
+pub(crate) mod judging;
 pub(crate) mod layers;
 pub(crate) mod live;
 pub(crate) mod module;

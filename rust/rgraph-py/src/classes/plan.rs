@@ -14,8 +14,9 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 
-use crate::arguments::convert::{Count, FileText, Text, word};
+use crate::arguments::convert::{FileText, Text, word};
 use crate::arguments::files;
+use crate::arguments::keywords;
 use crate::arguments::options::Asked;
 use crate::arguments::propose;
 use crate::classes::graph::PyGraph;
@@ -186,8 +187,14 @@ impl PyPlan {
     /// ----------
     /// graph
     ///     Its graph; default: the graph it was baked from, as it was then.
-    #[pyo3(signature = (graph = None))]
-    fn to_dot(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+    #[pyo3(signature = (graph = None, **unknown), text_signature = "($self, graph=None)")]
+    fn to_dot(
+        &self,
+        py: Python<'_>,
+        graph: Option<&Bound<'_, PyGraph>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<String> {
+        keywords::refuse_of::<Self>("to_dot", unknown)?;
         let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
         guarded(py, move || rgraph_report::dot(&graph, &plan))
     }
@@ -219,7 +226,7 @@ impl PyPlan {
             "txt" => self.text(py, rgraph_report::listing)?,
             "html" => self.page(py)?,
             "svg" => self.picture(py)?,
-            _ => self.to_dot(py, None)?,
+            _ => self.to_dot(py, None, None)?,
         };
         files::write(py, &path, text.into_bytes())
     }
@@ -259,8 +266,15 @@ impl PyPlan {
     /// ------
     /// GraphError
     ///     If the plan has no such pass; the message offers the nearest name.
-    #[pyo3(signature = (name, graph = None))]
-    fn explain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+    #[pyo3(signature = (name, graph = None, **unknown), text_signature = "($self, name, graph=None)")]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        graph: Option<&Bound<'_, PyGraph>>,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<String> {
+        keywords::refuse_of::<Self>("explain", unknown)?;
         let name = match name.cast::<PyPass>() {
             Ok(pass) => pass.get().full_name(),
             Err(_) => name.extract::<Text>()?.0.to_owned(),
@@ -268,116 +282,6 @@ impl PyPlan {
         let (graph, plan) = (self.graph_or_own(py, graph)?, Arc::clone(&self.plan));
         let explained = guarded(py, move || rgraph_report::explain(&graph, &plan, &name))?;
         explained.map_err(|error| graph_error(py, &error))
-    }
-
-    /// Judge the plan on an abstract machine that shares no code with the planner.
-    ///
-    /// Parameters
-    /// ----------
-    /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then.
-    ///
-    /// Returns
-    /// -------
-    /// list of Finding
-    ///     Every rule that the plan breaks; empty if it is right.
-    #[pyo3(signature = (graph = None))]
-    fn check<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
-        judge::check(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
-    }
-
-    /// Find the barriers, waits, stages and accesses that the plan would be as right without.
-    ///
-    /// Each is judged with all others in place, so two that stand in for each other are both listed. Quadratic in the plan.
-    ///
-    /// Parameters
-    /// ----------
-    /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then.
-    ///
-    /// Returns
-    /// -------
-    /// list of Redundant
-    ///     In plan order; empty if `check` has findings.
-    #[pyo3(signature = (graph = None))]
-    fn minimal<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
-        judge::minimal(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
-    }
-
-    /// Prove that the plan covers every hazard: for each pair of uses the chain of synchronization between them.
-    ///
-    /// Parameters
-    /// ----------
-    /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then.
-    ///
-    /// Returns
-    /// -------
-    /// dict
-    ///     Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries, exits, with
-    ///     their scopes), `accesses` (what passes and layout transitions do to which pieces of memory), `chains` (lists of
-    ///     `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are positions in these
-    ///     lists. `data` says whether the chain carries a write, `run_before` whether it begins in the run before.
-    ///
-    /// Raises
-    /// ------
-    /// PlanError
-    ///     If a hazard is not covered, or a layout or owner is not what a use needs.
-    #[pyo3(signature = (graph = None))]
-    fn certificate<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyAny>> {
-        judge::certificate(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan))
-    }
-
-    /// Verify a certificate of any origin: find all hazard pairs, and follow each chain link by link.
-    ///
-    /// Parameters
-    /// ----------
-    /// certificate
-    ///     As `certificate` returns it.
-    /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then.
-    ///
-    /// Raises
-    /// ------
-    /// PlanError
-    ///     If it is of another plan, a pair is missing, or a chain does not hold.
-    #[pyo3(signature = (certificate, graph = None))]
-    fn verify(
-        &self,
-        py: Python<'_>,
-        certificate: &Bound<'_, PyAny>,
-        graph: Option<&Bound<'_, PyGraph>>,
-    ) -> PyResult<()> {
-        judge::verify(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan), certificate)
-    }
-
-    /// Result of the plan by symbolic execution of its batches on shared memory.
-    ///
-    /// Parameters
-    /// ----------
-    /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then.
-    /// interleavings
-    ///     In how many legal orders of its queues it is run; all of them must compute the same.
-    ///
-    /// Returns
-    /// -------
-    /// list of dict
-    ///     Equal to what `Graph.interpret` gives, if the plan is right.
-    ///
-    /// Raises
-    /// ------
-    /// PlanError
-    ///     If the plan cannot be run, or computes different things in different orders.
-    #[pyo3(signature = (graph = None, *, interleavings = Count(4)),
-           text_signature = "($self, graph=None, *, interleavings=4)")]
-    fn interpret<'py>(
-        &self,
-        py: Python<'py>,
-        graph: Option<&Bound<'py, PyGraph>>,
-        interleavings: Count,
-    ) -> PyResult<Bound<'py, PyList>> {
-        judge::interpret_plan(py, self.graph_or_own(py, graph)?, Arc::clone(&self.plan), interleavings.0.into())
     }
 
     /// Name of the graph that it is a plan of.
