@@ -125,6 +125,7 @@ impl PyCompiledDevices {
     /// array
     ///     Of its shape and dtype, or of as many bytes as the buffer.
     fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.devices.get().check(state.py())?;
         (**self).set(state, array)
     }
 
@@ -137,6 +138,7 @@ impl PyCompiledDevices {
     #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
     fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         keywords::refuse_of::<Self>("reset", unknown)?;
+        self.devices.get().check(states.py())?;
         (**self).reset(states)
     }
 

@@ -13,6 +13,7 @@ use crate::classes::array_layout::ArrayLayout;
 use crate::classes::compiled::PyCompiled;
 use crate::run::error::bad;
 use crate::run::runnable::Runnable;
+use crate::run::runtime_errors::raised;
 use crate::run::states::{Packed, Pending};
 
 impl Runnable {
@@ -98,6 +99,13 @@ impl Runnable {
     }
 }
 
+impl PyCompiled {
+    /// Refuses what is set for a next run that a closed or lost device will not have.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.device.get().device.known().check().map_err(|error| raised(py, error))
+    }
+}
+
 #[pymethods]
 impl PyCompiled {
     /// Say what a persistent resource or a history holds before the next frame.
@@ -116,6 +124,7 @@ impl PyCompiled {
     /// GraphError
     ///     If it does not live from frame to frame, or the array does not fit.
     fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check(state.py())?;
         (**self).set(state, array)
     }
 
@@ -129,6 +138,7 @@ impl PyCompiled {
     #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
     fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         keywords::refuse_of::<Self>("reset", unknown)?;
+        self.check(states.py())?;
         (**self).reset(states)
     }
 }
