@@ -211,7 +211,7 @@ def test_closing_the_device_gives_up_what_is_prepared():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
 def test_an_interrupt_ends_the_wait_and_not_the_preparation(own_device: rg.Device):
-    g = shaders(8, 12)
+    g = shaders(256, 12)
     preparation = own_device.prepare(g)
     for waits in (preparation.wait, preparation.result, lambda: own_device.run(g)):
         timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
