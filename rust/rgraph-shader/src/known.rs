@@ -7,7 +7,9 @@
 //! stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system", 1969).
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -215,12 +217,58 @@ fn find(key: u64, is_same: impl Fn(&Program) -> bool) -> Option<Arc<Program>> {
     known()?.find(key, is_same)
 }
 
-/// The programs remembered, unless another thread has them just now. It is not waited for: in a forked child that thread
-/// does not exist.
+/// How long another thread may have the programs remembered, which takes it microseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The process that gave up waiting for a thread that does not exist in it.
+static ORPHANED_IN: AtomicU32 = AtomicU32::new(0);
+
+/// The programs remembered. Another thread that has them just now is waited for, but not for ever: in a forked child that
+/// thread does not exist, and nothing is remembered there from then on.
 fn known() -> Option<MutexGuard<'static, Known>> {
-    match KNOWN.get_or_init(Mutex::default).try_lock() {
-        Ok(known) => Some(known),
-        Err(TryLockError::Poisoned(known)) => Some(known.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
+    let known = KNOWN.get_or_init(Mutex::default);
+    let mut since = None;
+    loop {
+        match known.try_lock() {
+            Ok(known) => return Some(known),
+            Err(TryLockError::Poisoned(known)) => return Some(known.into_inner()),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let process = std::process::id();
+        if ORPHANED_IN.load(Ordering::Relaxed) == process {
+            return None;
+        }
+        if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            ORPHANED_IN.store(process, Ordering::Relaxed);
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::include::Included;
+
+    #[test]
+    fn programs_that_are_made_at_the_same_time_are_all_remembered() {
+        let text = |thread: u32, at: u32| {
+            format!("@compute @workgroup_size(1) fn main() {{ /* at the same time: {thread}, {at} */ }}")
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                scope.spawn(move || {
+                    for at in 0..16 {
+                        let code = GivenCode::Text(Language::Wgsl, text(thread, at));
+                        let given = Given { path: None, code, included: Included::default(), stage: None };
+                        Program::of("", Kind::Compute, vec![given], None, &Constants::default()).unwrap();
+                    }
+                });
+            }
+        });
+        for (thread, at) in (0..8).flat_map(|thread| (0..16).map(move |at| (thread, at))) {
+            let known = Program::recall(Kind::Compute, &text(thread, at), None, &Constants::default());
+            assert!(known.is_some(), "{thread}, {at}");
+        }
     }
 }
