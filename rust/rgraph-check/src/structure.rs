@@ -243,6 +243,18 @@ pub(crate) fn scopes(plan: &Plan, findings: &mut Findings) {
             continue;
         };
         let plan_queue = &plan.queues[queue];
+        if !plan_queue.capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
+            let event = |command: &Command| match command {
+                Command::SetEvent(event, _) | Command::WaitEvents(event, _) => Some(event.index()),
+                _ => None,
+            };
+            if let Some(event) = plan.commands[batch.commands.range()].iter().find_map(event) {
+                let name = &plan_queue.name;
+                let message =
+                    format!("event {event} stands on queue \"{name}\", which has neither graphics nor compute");
+                findings.add(Rule::Queue, None, None, message);
+            }
+        }
         let has = stages_of(plan_queue.capabilities);
         let mut check = |stages: Stages, what: String| {
             if !has.contains(stages) {

@@ -16,6 +16,7 @@ use crate::plan::{
     Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PhysicalPassId,
     Plan, PlanKind, PlanPassId, QueueId, Wait,
 };
+use crate::profile::Capabilities;
 use crate::resource::ResourceId;
 use crate::stages::resolve::{ResolvedAttachment, declared};
 
@@ -247,6 +248,12 @@ impl Scratch {
         for (physical, &call) in input.hazards.before_physical.iter_ids() {
             crate::cancel::poll();
             let Some(call) = call else { continue };
+            // Queues for transfers alone have no events (Vulkan 1.3, `vkCmdSetEvent2`, "Supported Queue Types").
+            let lane = queue(input, schedule.physical_passes[physical].queue);
+            let capabilities = lane.map_or(Capabilities::empty(), |lane| plan.queues[lane].capabilities);
+            if !capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
+                continue;
+            }
             let all = self.of_call[call];
             let begins = |at: BarrierId| {
                 let Barrier { source, scope, .. } = &calls.barriers[at];
