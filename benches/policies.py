@@ -1,10 +1,10 @@
 """The demo's frame by policy, memory and queues: whether the default is the fastest of them on this device.
 
-    python benches/policies.py [--sizes 1280x720,3840x2160] [--rounds 7]
+    python benches/policies.py [--sizes 1280x720,3840x2160] [--rounds 7] [--costs FILE]
 
 Each way is compiled of the same declaration, whose passes leave their queue to the planner but where a way names one.
 The ways take turns, and printed are microseconds from frame to frame with many under way, the median of all rounds, and
-what the default takes of the fastest way's time.
+what the default takes of the fastest way's time. `FILE` is what `rgraph doctor --measure --profile FILE` wrote.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 //! The planner's words as Vulkan's numbers. The masks of stages and accesses are leaf by leaf: what a plan says is
-//! what the driver hears.
+//! what the driver hears, and [`visible_to`] adds the accesses that the validation layers ask for beyond that.
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Load, ResolveMode, Stages, Store};
