@@ -76,6 +76,13 @@ def test_files_and_functions_stay_short():
     assert [path for path, text in texts.items() if count.long_functions(count.bare(text))] == []
 
 
+def test_the_architecture_lists_each_file_of_the_runtime_once():
+    section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("## The files of the runtime")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `([\w/]+\.rs)` \| [^|]+ \|$", section, re.MULTILINE)
+    src = ROOT / "rust/rgraph-vk/src"
+    assert sorted(listed) == sorted(path.relative_to(src).as_posix() for path in src.rglob("*.rs"))
+
+
 def test_circles_are_found_through_reexports_and_trees_of_names(tmp_path):
     files = {
         "lib.rs": "mod a;\nmod b;\nmod c;\n",
