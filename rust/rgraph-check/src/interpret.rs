@@ -69,7 +69,7 @@ pub fn interpret_plan(graph: &Graph, plan: &Plan, interleavings: u64) -> Result<
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
     let declared_of = declared_passes(&facts, plan)?;
     let flags = frames(&facts, Flags::Changing);
-    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len());
     let (first, _) = executor.run(&flags, None, IN_FLIGHT, false)?;
     for seed in 1..interleavings {
         let (again, complaint) = executor.run(&flags, Some(seed), IN_FLIGHT, false)?;
@@ -90,7 +90,7 @@ pub fn interpret_with(graph: &Graph, plan: &Plan, schedule: &Schedule) -> Result
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
     let declared_of = declared_passes(&facts, plan)?;
     let flags = frames(&facts, schedule.flags);
-    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len());
     let window = if schedule.overlapping { IN_FLIGHT } else { 1 };
     Ok(executor.run(&flags, (schedule.seed > 0).then_some(schedule.seed), window, false)?.0)
 }
@@ -117,13 +117,13 @@ pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     };
     let flags = frames(&facts, Flags::Changing);
     let wanted = crate::meaning::run(&facts, &serial, &flags, true);
-    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len());
     let found = (0..orders).find_map(|seed| compare(&executor, &flags, &wanted, seed));
     let count = facts.graph.flags().len();
     if found.is_some() || count == 0 {
         return found;
     }
-    let frames_constant = frames(&facts, Flags::Constant(0)).len() as u32;
+    let frames_constant = frames(&facts, Flags::Constant(0)).len();
     let executor = Executor::new(&facts, plan, &declared_of, frames_constant);
     let mut random = crate::random::Random::new(count as u64);
     (0..1 << count.min(6)).find_map(|index: u64| {

@@ -152,8 +152,8 @@ impl Memory {
                 for &subresource in &at.subresources {
                     let group = if at.unordered { group(number, at.resource, subresource) } else { 0 };
                     let new = match last {
-                        true => resolved(base, number.index() as u32, subresource.index() as u32, &samples),
-                        false => written(base, number.index() as u32, subresource.index() as u32),
+                        true => resolved(base, number, subresource, &samples),
+                        false => written(base, number, subresource),
                     };
                     let held = self.read(facts, at.resource, subresource, run);
                     let before = self.read_in(facts, at.resource, subresource, run, group);

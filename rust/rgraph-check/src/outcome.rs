@@ -6,12 +6,13 @@ use std::fmt;
 
 use rgraph_ir::access::Usage;
 use rgraph_ir::graph::Clear;
-use rgraph_ir::id::IdVec;
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::BatchId;
 use rgraph_ir::resource::ResourceId;
 
 use crate::facts::{DeclaredUse, Facts, SubresourceUse};
 use crate::finding::Finding;
-use crate::ids::{FlagStates, SubresourceId};
+use crate::ids::{FlagStates, SubresourceId, UseId};
 
 /// What somebody outside can see: by frame, the symbols of roots, imported, persistent and remembered resources
 /// subresource by subresource, and of what passes with side effects read.
@@ -49,7 +50,7 @@ pub enum Fault {
     /// Every queue waits.
     Deadlock {
         /// Batches at the heads of their queues.
-        batches: Vec<usize>,
+        batches: Vec<BatchId>,
     },
     /// Two legal interleavings of its queues compute different things.
     Diverges {
@@ -67,7 +68,10 @@ impl fmt::Display for Fault {
                 let first = findings.first().map_or_else(|| "unknown".to_owned(), ToString::to_string);
                 write!(f, "the plan cannot be run: {first}")
             }
-            Self::Deadlock { batches } => write!(f, "every queue waits, at batches {batches:?}"),
+            Self::Deadlock { batches } => {
+                let batches: Vec<_> = batches.iter().map(|batch| batch.index()).collect();
+                write!(f, "every queue waits, at batches {batches:?}")
+            }
             Self::Diverges { seed, what } => write!(f, "interleaving {seed} computes something else: {what}"),
         }
     }
@@ -139,14 +143,14 @@ pub(crate) fn is_loaded(at: &DeclaredUse) -> bool {
 }
 
 /// What a use writes into a subresource of a pass that computes `base`.
-pub(crate) fn written(base: u128, number: u32, subresource: u32) -> u128 {
-    symbol("write", &[base, u128::from(number), u128::from(subresource)])
+pub(crate) fn written(base: u128, number: UseId, subresource: SubresourceId) -> u128 {
+    symbol("write", &[base, number.index() as u128, subresource.index() as u128])
 }
 
 /// What a resolve writes into a subresource, of samples that may be undefined.
-pub(crate) fn resolved(base: u128, number: u32, subresource: u32, samples: &[Option<u128>]) -> u128 {
+pub(crate) fn resolved(base: u128, number: UseId, subresource: SubresourceId, samples: &[Option<u128>]) -> u128 {
     let undefined = symbol("undefined", &[]);
-    let mut parts = vec![base, u128::from(number), u128::from(subresource)];
+    let mut parts = vec![base, number.index() as u128, subresource.index() as u128];
     parts.extend(samples.iter().map(|sample| sample.unwrap_or(undefined)));
     symbol("resolve", &parts)
 }

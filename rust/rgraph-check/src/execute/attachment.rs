@@ -4,78 +4,89 @@ use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store};
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::ResourceId;
 
-use super::memory::{Agent, POISON, Sight, UNDEFINED};
-use super::order::{Kind, Node};
+use super::ids::{
+    Actor, ExecId, FineId, Instance, POISON, RenderingId, RenderingInstance, RunId, TargetId, UNDEFINED, ValueId,
+};
+use super::memory::{Agent, Sight, Torn};
+use super::order::Node;
+use super::scene::Target;
 use super::value::Value;
-use super::{FOREIGN, Machine, RENDERING};
+use super::{FOREIGN, Machine};
 use crate::facts::DeclaredUse;
-use crate::ids::SubresourceId;
 use crate::outcome::{cleared, is_loaded};
 use crate::tables::leaves;
 
 impl<'e> Machine<'_, 'e> {
     /// The first declared pass of a rendering that runs and has a subresource as attachment; whether its access is
     /// unordered.
-    fn user(&self, rendering: u32, run: u32, entry: usize, fine: u32) -> Option<&'e DeclaredUse> {
+    fn user(&self, rendering: RenderingId, run: RunId, target: &Target, fine: FineId) -> Option<&'e DeclaredUse> {
         let scene = self.scene;
         let facts = scene.facts;
-        let resource = scene.plan.attachments[entry].resource;
+        let resource = scene.plan.attachments[target.entry.index()].resource;
         let memory = facts.memory[resource];
-        let coarse = scene.coarse[memory][SubresourceId::new(fine as usize)];
+        let coarse = scene.coarse[memory][fine];
         let declared_passes =
-            scene.renderings[rendering as usize].declared_passes.iter().filter(|declared| self.runs(**declared, run));
+            scene.renderings[rendering].declared_passes.iter().filter(|declared| self.runs(**declared, run));
         declared_passes.flat_map(|declared| &facts.declared_passes[*declared].uses).find(|at| {
             facts.memory[at.resource] == memory && is_loaded(at) && at.subresources.binary_search(&coarse).is_ok()
         })
     }
 
-    pub(super) fn is_rendered(&self, rendering: u32, run: u32) -> bool {
-        self.scene.renderings[rendering as usize].declared_passes.iter().any(|declared| self.runs(*declared, run))
+    pub(super) fn is_rendered(&self, rendering: RenderingId, run: RunId) -> bool {
+        self.scene.renderings[rendering].declared_passes.iter().any(|declared| self.runs(*declared, run))
     }
 
-    fn operation(&self, node: &Node, depth: bool, stage: Stages, write: bool) -> Agent {
-        let access = match (depth, write) {
+    /// A load or store operation in a subpass.
+    fn operation(
+        &self,
+        node: &Node,
+        rendering: RenderingId,
+        target: &Target,
+        (stage, subpass): (Stages, u32),
+        write: bool,
+    ) -> Agent {
+        let access = match (target.depth, write) {
             (true, true) => Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
             (true, false) => Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
             (false, true) => Accesses::COLOR_ATTACHMENT_WRITE,
             (false, false) => Accesses::COLOR_ATTACHMENT_READ,
         };
-        let target = &self.scene.renderings[node.a as usize].targets[node.b as usize];
-        let rendering = self.rendering(node.a, node.run);
+        let instance = RenderingInstance { run: node.run, rendering };
         Agent {
             queue: node.queue,
             position: node.position,
             stage: leaves(stage).next().unwrap_or(0) as u8,
-            access: access.bits(),
-            rendering,
-            subpass: if node.kind == Kind::Load { target.first_subpass } else { target.last_subpass },
+            access,
+            rendering: Some(instance),
+            subpass,
             attachment: true,
-            instance: RENDERING | rendering,
+            actor: Actor::Rendering(instance),
         }
     }
 
     /// A load operation: a clear fills, a discard destroys, a load must find its contents.
-    pub(super) fn load(&mut self, node: &Node) {
-        if !self.is_rendered(node.a, node.run) {
+    pub(super) fn load(&mut self, node: &Node, rendering: RenderingId, target: TargetId) {
+        if !self.is_rendered(rendering, node.run) {
             return;
         }
         let scene = self.scene;
-        let target = &scene.renderings[node.a as usize].targets[node.b as usize];
-        let entry = &scene.plan.attachments[target.entry];
+        let target = &scene.renderings[rendering].targets[target];
+        let entry = &scene.plan.attachments[target.entry.index()];
         let memory = scene.facts.memory[entry.resource];
         let start = scene.start(entry.resource, node.run);
         let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         for &fine in &target.subresources {
-            let stencil = scene.fine[memory].aspect(SubresourceId::new(fine as usize)) == Aspects::STENCIL;
+            let stencil = scene.aspect(memory, fine) == Aspects::STENCIL;
             let (load, kept) = entry.stencil.filter(|_| stencil).unwrap_or((entry.load, entry.store));
-            let user = self.user(node.a, node.run, target.entry, fine);
+            let user = self.user(rendering, node.run, target, fine);
             if user.is_some_and(|at| at.unordered) {
                 continue;
             }
-            let agent = self.operation(node, target.depth, stage, load != Load::Load);
-            let place = start + fine;
+            let at = (stage, target.first_subpass);
+            let agent = self.operation(node, rendering, target, at, load != Load::Load);
+            let place = start.plus(fine);
             let [_, foreign] = self.is_amiss(node, place, entry.resource, u16::MAX);
-            let subresource = &mut self.subresources[place as usize];
+            let subresource = &mut self.subresources[place];
             let sight = self.events.sees(&mut subresource.now, &agent);
             if load == Load::Load && foreign {
                 subresource.now.value = POISON;
@@ -94,7 +105,7 @@ impl<'e> Machine<'_, 'e> {
             }
             let good = sight != Sight::No || self.events.was_seen(&subresource.now, &agent);
             if !good {
-                subresource.torn = subresource.torn.max(node.run + 1);
+                subresource.torn = subresource.torn.max(Torn::In(node.run));
             }
             let value = match load {
                 // What is cleared to nothing in particular may be cleared to anything.
@@ -111,21 +122,22 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// A store operation: what is not stored is gone, what nobody wrote is written again.
-    pub(super) fn store(&mut self, node: &Node) {
-        if !self.is_rendered(node.a, node.run) {
+    pub(super) fn store(&mut self, node: &Node, rendering: RenderingId, target: TargetId) {
+        if !self.is_rendered(rendering, node.run) {
             return;
         }
         let scene = self.scene;
-        let target = &scene.renderings[node.a as usize].targets[node.b as usize];
-        let entry = &scene.plan.attachments[target.entry];
+        let target = &scene.renderings[rendering].targets[target];
+        let entry = &scene.plan.attachments[target.entry.index()];
         let memory = scene.facts.memory[entry.resource];
         let start = scene.start(entry.resource, node.run);
         let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
-        let agent = self.operation(node, target.depth, stage, true);
+        let agent = self.operation(node, rendering, target, (stage, target.last_subpass), true);
         for &fine in &target.subresources {
-            let stencil = scene.fine[memory].aspect(SubresourceId::new(fine as usize)) == Aspects::STENCIL;
+            let stencil = scene.aspect(memory, fine) == Aspects::STENCIL;
             let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
-            let subresource = &mut self.subresources[(start + fine) as usize];
+            let place = start.plus(fine);
+            let subresource = &mut self.subresources[place];
             let own = || subresource.now.writers.iter().filter(|writer| writer.rendering == agent.rendering);
             let (written, moved) = (own().next().is_some(), own().any(|writer| writer.transition));
             match kept {
@@ -138,8 +150,8 @@ impl<'e> Machine<'_, 'e> {
                     let good = sight != Sight::No || !moved && self.events.was_seen(&subresource.now, &agent);
                     let (value, run) = (subresource.now.value, subresource.now.run);
                     if !subresource.now.writers.is_empty() {
-                        self.put(start + fine, node.run, &agent, if good { value } else { POISON });
-                        self.subresources[(start + fine) as usize].now.run = run;
+                        self.put(place, node.run, &agent, if good { value } else { POISON });
+                        self.subresources[place].now.run = run;
                     }
                 }
             }
@@ -147,37 +159,37 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// The resolves of a pass, at the end of its subpass: of what the samples are then.
-    pub(super) fn resolve(&mut self, node: &Node) {
+    pub(super) fn resolve(&mut self, node: &Node, id: ExecId) {
         let scene = self.scene;
-        let exec = &scene.execs[node.a as usize];
+        let exec = &scene.execs[id];
         if !self.runs(exec.declared, node.run) {
             return;
         }
-        let instance = node.run * scene.execs.len() as u32 + node.a;
+        let instance = Instance { run: node.run, exec: id };
         self.values.ran(instance);
         for &number in &exec.resolves {
-            let access = &exec.accesses[number as usize];
+            let access = &exec.accesses[number];
             let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
             let agent = Agent {
                 queue: node.queue,
                 position: node.position,
                 stage: leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0) as u8,
-                access: Accesses::COLOR_ATTACHMENT_WRITE.bits(),
+                access: Accesses::COLOR_ATTACHMENT_WRITE,
                 rendering: self.rendering(exec.rendering, node.run),
                 subpass: exec.subpass,
                 attachment: true,
-                instance,
+                actor: Actor::Pass(instance),
             };
-            let samples = self.samples(node, at.resolves);
+            let samples = self.samples(instance, at.resolves);
             let start = scene.start(access.resource, node.run);
             for target in &access.targets {
-                let place = start + target.fine;
+                let place = start.plus(target.fine);
                 let [amiss, _] = self.is_amiss(node, place, access.resource, target.layouts);
-                let subresource = &mut self.subresources[place as usize];
+                let subresource = &mut self.subresources[place];
                 let good = (self.events.sees(&mut subresource.now, &agent) != Sight::No
                     || self.events.was_seen(&subresource.now, &agent))
                     && !amiss;
-                let (number, samples) = (access.number.index() as u32, samples.clone());
+                let (number, samples) = (access.number, samples.clone());
                 let value = self.values.add(Value::Resolved { instance, number, subresource: target.coarse, samples });
                 self.put(place, node.run, &agent, if good { value } else { POISON });
             }
@@ -185,15 +197,15 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// What a pass's samples are.
-    fn samples(&self, node: &Node, resolves: Option<ResourceId>) -> Vec<u32> {
-        let exec = &self.scene.execs[node.a as usize];
+    fn samples(&self, Instance { run, exec }: Instance, resolves: Option<ResourceId>) -> Vec<ValueId> {
+        let exec = &self.scene.execs[exec];
         let mut samples = Vec::new();
         for access in exec.accesses.iter().filter(|access| Some(access.resource) == resolves && access.attachment) {
-            let start = self.scene.start(access.resource, node.run);
+            let start = self.scene.start(access.resource, run);
             let mut targets: Vec<_> = access.targets.iter().map(|target| (target.coarse, target.fine)).collect();
             targets.dedup_by_key(|target| target.0);
-            let held = targets.iter().map(|(_, fine)| &self.subresources[(start + fine) as usize].now);
-            samples.extend(held.map(|held| self.value(held, access.resource, node.run)));
+            let held = targets.iter().map(|(_, fine)| &self.subresources[start.plus(*fine)].now);
+            samples.extend(held.map(|held| self.value(held, access.resource, run)));
         }
         samples
     }

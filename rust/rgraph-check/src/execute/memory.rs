@@ -8,36 +8,32 @@
 //! Source: Vulkan 1.3 specification, "Memory Dependencies" (availability, visibility), "Semaphores", "Layout
 //! Transitions", "Queue Family Ownership Transfer".
 
-use rgraph_ir::access::{Accesses, Stages};
-use rgraph_ir::plan::Scope;
+use rgraph_ir::access::{Accesses, Layout, Stages};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{QueueId, Scope};
 
-use super::scene::NONE;
+use super::ids::{
+    Actor, AvailabilityId, PlaceId, Position, RenderingInstance, RunId, Time, UNDEFINED, ValueId, WriterId,
+};
+use crate::ids::{BufferBarrierId, ImageBarrierId};
 use crate::tables::{leaf, leaves};
-
-/// No value, or one that cannot be relied on.
-pub(crate) const UNDEFINED: u32 = 0;
-/// What a fault left: it spoils all that is computed from it.
-pub(crate) const POISON: u32 = 1;
-/// Not yet.
-pub(crate) const NEVER: u32 = u32::MAX;
-/// The run of contents that were there before the first.
-pub(crate) const BEFORE: i32 = -1;
 
 /// Who wrote a subresource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writer {
-    pub queue: u32,
-    pub position: u32,
+    pub queue: QueueId,
+    pub position: Position,
     pub stage: u8,
-    pub access: u32,
-    pub rendering: u32,
+    pub access: Accesses,
+    pub rendering: Option<RenderingInstance>,
     pub subpass: u32,
     pub attachment: bool,
-    pub instance: u32,
+    /// `None` for transitions, entries and transfers.
+    pub actor: Option<Actor>,
     /// The time at which it became available.
-    pub available: u32,
-    /// Up to which event of its queue that was looked for.
-    pub looked: u32,
+    pub available: Time,
+    /// The first event of its queue that was not yet looked at for that.
+    pub looked: AvailabilityId,
     /// A transition, entry or transfer: available from the time on at which it happens, and not before.
     pub transition: bool,
 }
@@ -45,55 +41,86 @@ pub(crate) struct Writer {
 /// A barrier on a subresource that made one of its writers visible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grant {
-    pub writer: u32,
-    pub queue: u32,
-    pub position: u32,
-    pub rendering: u32,
-    pub stages: u32,
-    pub access: u32,
+    pub writer: WriterId,
+    pub queue: QueueId,
+    pub position: Position,
+    /// The render pass that it is limited to.
+    pub rendering: Option<RenderingInstance>,
+    pub stages: Stages,
+    pub access: Accesses,
+}
+
+/// A writer that a barrier on another subresource in the same bytes took in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lent {
+    pub writer: WriterId,
+    /// The subresource that the barrier named.
+    pub to: PlaceId,
+    pub time: Time,
 }
 
 /// Who uses a subresource, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agent {
-    pub queue: u32,
-    pub position: u32,
+    pub queue: QueueId,
+    pub position: Position,
     pub stage: u8,
-    pub access: u32,
-    pub rendering: u32,
+    pub access: Accesses,
+    pub rendering: Option<RenderingInstance>,
     pub subpass: u32,
     pub attachment: bool,
-    pub instance: u32,
+    pub actor: Actor,
+}
+
+/// Who saw all of some contents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    Nobody,
+    One(Actor),
+    Many,
+}
+
+/// Until when an older write may still land on a subresource. Later states are worse.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Torn {
+    No,
+    /// In this run.
+    In(RunId),
+    /// A transition from a layout that it was not in left the image in no layout at all, until its contents are
+    /// discarded.
+    Always,
+}
+
+/// A release that waits for its acquire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Release {
+    Image(ImageBarrierId),
+    Buffer(BufferBarrierId),
 }
 
 /// What became of the writers of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
-    pub value: u32,
-    /// The run that wrote it, or [`BEFORE`].
-    pub run: i32,
-    pub writers: Vec<Writer>,
+    pub value: ValueId,
+    /// The run that wrote it; `None` for what was there before the first.
+    pub run: Option<RunId>,
+    pub writers: IdVec<WriterId, Writer>,
     pub grants: Vec<Grant>,
-    /// Writers that barriers on others in the same bytes took in: writer, the subresource that the barrier named, time.
-    pub lent: Vec<[u32; 3]>,
-    /// Who saw all of it: [`NONE`], one instance, or [`MANY`].
-    pub seen: u32,
+    pub lent: Vec<Lent>,
+    pub seen: Seen,
     /// Whether the host saw all of it.
     host_saw: bool,
 }
-
-/// More than one instance.
-pub(crate) const MANY: u32 = u32::MAX - 1;
 
 impl Content {
     fn new() -> Self {
         Self {
             value: UNDEFINED,
-            run: BEFORE,
-            writers: Vec::new(),
+            run: None,
+            writers: IdVec::new(),
             grants: Vec::new(),
             lent: Vec::new(),
-            seen: NONE,
+            seen: Seen::Nobody,
             host_saw: false,
         }
     }
@@ -109,7 +136,7 @@ impl Content {
         self.writers.clear();
         self.grants.clear();
         self.lent.clear();
-        (self.seen, self.host_saw) = (NONE, false);
+        (self.seen, self.host_saw) = (Seen::Nobody, false);
     }
 
     fn clear(&mut self) {
@@ -124,16 +151,14 @@ pub(crate) struct SubresourceState {
     pub now: Content,
     /// What an unordered group found.
     pub before: Content,
-    pub group: u32,
-    pub group_run: u32,
-    pub instance: u32,
-    /// The run (from 1) in which an older write may still land here; [`NEVER`]: a transition from a layout that it
-    /// was not in left the image in no layout at all, until its contents are discarded.
-    pub torn: u32,
-    pub layout: u8,
+    /// The unordered group that wrote it last, and in which run.
+    pub group: Option<(u32, RunId)>,
+    /// Who wrote it last.
+    pub actor: Option<Actor>,
+    pub torn: Torn,
+    pub layout: Layout,
     pub owner: Option<u32>,
-    /// The list (0 images, 1 buffers) and position of a release that waits for its acquire.
-    pub release: Option<(u8, u32)>,
+    pub release: Option<Release>,
 }
 
 impl SubresourceState {
@@ -141,50 +166,49 @@ impl SubresourceState {
         Self {
             now: Content::new(),
             before: Content::new(),
-            group: 0,
-            group_run: 0,
-            instance: NONE,
-            torn: 0,
-            layout: 0,
+            group: None,
+            actor: None,
+            torn: Torn::No,
+            layout: Layout::Undefined,
             owner: None,
             release: None,
         }
     }
 
     /// As it was before the first run.
-    pub(crate) fn reset(&mut self, value: u32) {
+    pub(crate) fn reset(&mut self, value: ValueId) {
         self.now.clear();
         self.before.clear();
-        (self.now.value, self.now.run) = (value, BEFORE);
-        (self.group, self.group_run, self.instance, self.torn) = (0, 0, NONE, 0);
-        (self.layout, self.owner, self.release) = (0, None, None);
+        (self.now.value, self.now.run) = (value, None);
+        (self.group, self.actor, self.torn) = (None, None, Torn::No);
+        (self.layout, self.owner, self.release) = (Layout::Undefined, None, None);
     }
 
     /// Forgets what the subresource held: other bytes took its place.
     pub(crate) fn destroy(&mut self) {
         self.now.clear();
-        (self.group, self.instance) = (0, NONE);
+        (self.group, self.actor) = (None, None);
     }
 }
 
 /// Something on a queue that made all writes of some stages available.
 #[derive(Clone, Copy, Debug)]
 struct Availability {
-    time: u32,
-    position: u32,
-    stages: u32,
-    access: u32,
-    rendering: u32,
+    time: Time,
+    position: Position,
+    stages: Stages,
+    access: Accesses,
+    rendering: Option<RenderingInstance>,
 }
 
 /// Something on a queue that made everything available up to a time visible.
 #[derive(Clone, Copy, Debug)]
 struct Visibility {
-    until: u32,
-    position: u32,
-    stages: u32,
-    access: u32,
-    rendering: u32,
+    until: Time,
+    position: Position,
+    stages: Stages,
+    access: Accesses,
+    rendering: Option<RenderingInstance>,
 }
 
 /// Whether a value may be relied on.
@@ -197,81 +221,99 @@ pub(crate) enum Sight {
 }
 
 /// What global barriers, signals and waits did, by queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Events {
-    available: Vec<Vec<Availability>>,
-    visible: Vec<Vec<Visibility>>,
-    host: u32,
+    available: IdVec<QueueId, IdVec<AvailabilityId, Availability>>,
+    visible: IdVec<QueueId, Vec<Visibility>>,
+    host: QueueId,
 }
 
 impl Events {
-    pub(crate) fn new(host: usize) -> Self {
-        let queues = host + 1;
-        Self { available: vec![Vec::new(); queues], visible: vec![Vec::new(); queues], host: host as u32 }
+    /// Of some queues and the host behind them.
+    pub(crate) fn new(host: QueueId) -> Self {
+        let queues = host.index() + 1;
+        Self { available: IdVec::filled(IdVec::new(), queues), visible: IdVec::filled(Vec::new(), queues), host }
     }
 
-    /// How many events of a queue a new writer need not look at.
-    pub(crate) fn looked(&self, queue: u32) -> u32 {
-        self.available[queue as usize].len() as u32
+    /// The first event of a queue that a new writer has to look at.
+    pub(crate) fn looked(&self, queue: QueueId) -> AvailabilityId {
+        self.available[queue].next_id()
     }
 
     /// Whether all writers of some contents were available at a time.
-    pub(crate) fn all_available(&self, content: &mut Content, until: u32) -> bool {
+    pub(crate) fn all_available(&self, content: &mut Content, until: Time) -> bool {
         content.writers.iter_mut().all(|writer| self.available(writer) <= until)
     }
 
     /// The same where barriers on others in the same bytes may have taken the writers in: `counts` says on which.
-    pub(crate) fn all_available_by(&self, content: &mut Content, until: u32, counts: impl Fn(u32) -> bool) -> bool {
+    pub(crate) fn all_available_by(
+        &self,
+        content: &mut Content,
+        until: Time,
+        counts: impl Fn(PlaceId) -> bool,
+    ) -> bool {
         let Content { writers, lent, .. } = content;
-        writers.iter_mut().enumerate().all(|(at, writer)| {
-            let took = |[writer, to, time]: &[u32; 3]| *writer == at as u32 && *time <= until && counts(*to);
-            self.available(writer) <= until || lent.iter().any(took)
+        writers.ids().all(|id| {
+            let took = |lent: &Lent| lent.writer == id && lent.time <= until && counts(lent.to);
+            self.available(&mut writers[id]) <= until || lent.iter().any(took)
         })
     }
 
     /// A global barrier's first scope.
-    pub(crate) fn make_available(&mut self, queue: u32, position: u32, time: u32, scope: &Scope, rendering: u32) {
-        let (stages, access) = (scope.src_stages.bits(), scope.src_access.bits());
-        self.available[queue as usize].push(Availability { time, position, stages, access, rendering });
+    pub(crate) fn make_available(
+        &mut self,
+        (queue, position): (QueueId, Position),
+        time: Time,
+        scope: &Scope,
+        rendering: Option<RenderingInstance>,
+    ) {
+        let (stages, access) = (scope.src_stages, scope.src_access);
+        self.available[queue].push(Availability { time, position, stages, access, rendering });
     }
 
     /// A signal.
-    pub(crate) fn signal(&mut self, queue: u32, position: u32, time: u32) {
-        let all = Availability { time, position, stages: u32::MAX, access: u32::MAX, rendering: NONE };
-        self.available[queue as usize].push(all);
+    pub(crate) fn signal(&mut self, queue: QueueId, position: Position, time: Time) {
+        let (stages, access) = (Stages::all(), Accesses::all());
+        self.available[queue].push(Availability { time, position, stages, access, rendering: None });
     }
 
     /// A global barrier's second scope; what became available by `until` is visible.
-    pub(crate) fn make_visible(&mut self, queue: u32, position: u32, until: u32, scope: &Scope, rendering: u32) {
-        let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
-        self.visible[queue as usize].push(Visibility { until, position, stages, access, rendering });
+    pub(crate) fn make_visible(
+        &mut self,
+        (queue, position): (QueueId, Position),
+        until: Time,
+        scope: &Scope,
+        rendering: Option<RenderingInstance>,
+    ) {
+        let (stages, access) = (scope.dst_stages, scope.dst_access);
+        self.visible[queue].push(Visibility { until, position, stages, access, rendering });
         if to_host(scope) {
-            let all = Visibility { until, position: 0, stages: u32::MAX, access, rendering: NONE };
-            self.visible[self.host as usize].push(all);
+            let all = Visibility { until, position: Position(0), stages: Stages::all(), access, rendering: None };
+            self.visible[self.host].push(all);
         }
     }
 
     /// A wait for a signal that was given at `until`.
-    pub(crate) fn wait(&mut self, queue: u32, position: u32, until: u32, stages: Stages) {
+    pub(crate) fn wait(&mut self, queue: QueueId, position: Position, until: Time, stages: Stages) {
         // What a wait shows the host was made visible to it by a barrier.
         if queue != self.host {
-            let all = Visibility { until, position, stages: stages.bits(), access: u32::MAX, rendering: NONE };
-            self.visible[queue as usize].push(all);
+            let access = Accesses::all();
+            self.visible[queue].push(Visibility { until, position, stages, access, rendering: None });
         }
     }
 
     /// When a writer became available.
-    pub(crate) fn available(&self, writer: &mut Writer) -> u32 {
-        if writer.available != NEVER {
+    pub(crate) fn available(&self, writer: &mut Writer) -> Time {
+        if writer.available != Time::NEVER {
             return writer.available;
         }
-        let list = &self.available[writer.queue as usize];
-        while let Some(event) = list.get(writer.looked as usize) {
-            writer.looked += 1;
+        let list = &self.available[writer.queue];
+        while let Some(event) = list.get(writer.looked) {
+            writer.looked = AvailabilityId::new(writer.looked.index() + 1);
             let takes = event.position > writer.position
-                && event.stages >> writer.stage & 1 == 1
-                && event.access & writer.access != 0
-                && (event.rendering == NONE || event.rendering == writer.rendering);
+                && has(event.stages, writer.stage)
+                && event.access.intersects(writer.access)
+                && (event.rendering.is_none() || event.rendering == writer.rendering);
             if takes {
                 writer.available = event.time;
                 break;
@@ -285,21 +327,22 @@ impl Events {
     pub(crate) fn take(
         &self,
         content: &mut Content,
-        (queue, position): (u32, u32),
-        time: u32,
+        (queue, position): (QueueId, Position),
+        time: Time,
         scope: &Scope,
-        rendering: u32,
-        alias: Option<u32>,
+        rendering: Option<RenderingInstance>,
+        alias: Option<PlaceId>,
     ) {
-        for (at, writer) in content.writers.iter_mut().enumerate() {
+        for id in content.writers.ids() {
+            let writer = &mut content.writers[id];
             self.available(writer);
             let takes = writer.queue == queue
                 && writer.position < position
-                && scope.src_stages.bits() >> writer.stage & 1 == 1
-                && scope.src_access.bits() & writer.access != 0
-                && (rendering == NONE || writer.rendering == rendering);
+                && has(scope.src_stages, writer.stage)
+                && scope.src_access.intersects(writer.access)
+                && (rendering.is_none() || writer.rendering == rendering);
             match alias.filter(|_| takes) {
-                Some(place) => content.lent.push([at as u32, place, time]),
+                Some(to) => content.lent.push(Lent { writer: id, to, time }),
                 None if takes && !writer.transition => writer.available = writer.available.min(time),
                 None => {}
             }
@@ -310,30 +353,28 @@ impl Events {
     pub(crate) fn show(
         &self,
         content: &mut Content,
-        queue: u32,
-        position: u32,
-        until: u32,
+        (queue, position): (QueueId, Position),
+        until: Time,
         scope: &Scope,
-        rendering: u32,
+        rendering: Option<RenderingInstance>,
     ) {
-        for at in 0..content.writers.len() {
-            if self.available(&mut content.writers[at]) > until {
+        for writer in content.writers.ids() {
+            if self.available(&mut content.writers[writer]) > until {
                 continue;
             }
-            let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
-            content.grants.push(Grant { writer: at as u32, queue, position, rendering, stages, access });
+            let (stages, access) = (scope.dst_stages, scope.dst_access);
+            content.grants.push(Grant { writer, queue, position, rendering, stages, access });
             if to_host(scope) {
-                let (queue, stages) = (self.host, u32::MAX);
-                let position = 0;
-                content.grants.push(Grant { writer: at as u32, queue, position, rendering: NONE, stages, access });
+                let (queue, position, stages) = (self.host, Position(0), Stages::all());
+                content.grants.push(Grant { writer, queue, position, rendering: None, stages, access });
             }
         }
     }
 
     /// Notes that an agent saw all of some contents.
     pub(crate) fn see(&self, content: &mut Content, agent: &Agent) {
-        let first = content.seen == NONE || content.seen == agent.instance;
-        content.seen = if first { agent.instance } else { MANY };
+        let first = content.seen == Seen::Nobody || content.seen == Seen::One(agent.actor);
+        content.seen = if first { Seen::One(agent.actor) } else { Seen::Many };
         content.host_saw |= agent.queue == self.host;
     }
 
@@ -342,35 +383,35 @@ impl Events {
     pub(crate) fn was_seen(&self, content: &Content, agent: &Agent) -> bool {
         match agent.queue == self.host {
             true => content.host_saw,
-            false => content.seen != NONE && content.seen != agent.instance,
+            false => content.seen != Seen::Nobody && content.seen != Seen::One(agent.actor),
         }
     }
 
     /// Whether all writers of some contents are visible to an agent.
     pub(crate) fn sees(&self, content: &mut Content, agent: &Agent) -> Sight {
         let mut all = Sight::Yes;
-        for at in 0..content.writers.len() {
-            let mut writer = content.writers[at];
-            let own = writer.instance == agent.instance && !writer.transition
+        for id in content.writers.ids() {
+            let mut writer = content.writers[id];
+            let own = writer.actor == Some(agent.actor) && !writer.transition
                 || writer.queue == self.host && agent.queue == self.host;
-            let local = writer.rendering != NONE
+            let local = writer.rendering.is_some()
                 && writer.rendering == agent.rendering
                 && writer.subpass == agent.subpass
                 && writer.attachment
                 && agent.attachment;
             let granted = |grant: &Grant| {
-                grant.writer == at as u32
+                grant.writer == id
                     && grant.queue == agent.queue
                     && (grant.position < agent.position || grant.queue == self.host)
-                    && grant.stages >> agent.stage & 1 == 1
-                    && grant.access & agent.access != 0
-                    && (grant.rendering == NONE || grant.rendering == agent.rendering)
+                    && has(grant.stages, agent.stage)
+                    && grant.access.intersects(agent.access)
+                    && (grant.rendering.is_none() || grant.rendering == agent.rendering)
             };
-            if content.grants.iter().any(granted) || self.shown(&mut writer, agent) {
-                content.writers[at] = writer;
+            let shown = content.grants.iter().any(granted) || self.shown(&mut writer, agent);
+            content.writers[id] = writer;
+            if shown {
                 continue;
             }
-            content.writers[at] = writer;
             if own || local {
                 all = Sight::Local;
             } else {
@@ -382,17 +423,22 @@ impl Events {
 
     fn shown(&self, writer: &mut Writer, agent: &Agent) -> bool {
         let available = self.available(writer);
-        if available == NEVER {
+        if available == Time::NEVER {
             return false;
         }
-        self.visible[agent.queue as usize].iter().rev().any(|event| {
+        self.visible[agent.queue].iter().rev().any(|event| {
             event.until >= available
                 && (event.position < agent.position || agent.queue == self.host)
-                && event.stages >> agent.stage & 1 == 1
-                && event.access & agent.access != 0
-                && (event.rendering == NONE || event.rendering == agent.rendering)
+                && has(event.stages, agent.stage)
+                && event.access.intersects(agent.access)
+                && (event.rendering.is_none() || event.rendering == agent.rendering)
         })
     }
+}
+
+/// Whether a scope has a leaf stage; none has what presents.
+fn has(stages: Stages, stage: u8) -> bool {
+    stages.bits().checked_shr(u32::from(stage)).is_some_and(|bits| bits & 1 == 1)
 }
 
 /// Whether a barrier's second scope has the host.

@@ -14,6 +14,7 @@
 
 mod attachment;
 mod barrier;
+mod ids;
 mod memory;
 mod order;
 mod pick;
@@ -23,20 +24,22 @@ mod value;
 use std::collections::BTreeMap;
 
 use rgraph_ir::access::{Load, Usage};
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Plan, QueueId};
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::Facts;
-use crate::ids::{DeclaredOf, DeclaredPassId, FlagStates, MemoryId, SubresourceId};
+use crate::ids::{DeclaredOf, DeclaredPassId, FlagStates, MemoryId};
 use crate::outcome::{Fault, Outcome, Watched, cleared, is_loaded, symbol};
-use memory::{Agent, BEFORE, Content, Events, NEVER, POISON, Sight, SubresourceState, UNDEFINED, Writer};
+use ids::{
+    AccessId, Actor, AnyAccessId, ByRun, ExecId, Instance, ItemId, OrderNodeId, POISON, PlaceId, RenderingId,
+    RenderingInstance, RunId, Time, UNDEFINED, ValueId, WHATEVER, WatchedId, ZEROS,
+};
+use memory::{Agent, Content, Events, Seen, Sight, SubresourceState, Torn, Writer};
 use order::{Kind, Node, Order};
-use scene::{NONE, ResolvedAccess, Scene};
+use scene::{ResolvedAccess, Scene};
 use value::{Value, Values};
 
-/// Instances of load and store operations are told from those of passes by this bit.
-const RENDERING: u32 = 1 << 31;
 const FOREIGN: &str = "finds contents of another queue family";
 const AMISS: &str = "finds another layout or owner";
 
@@ -44,40 +47,42 @@ const AMISS: &str = "finds another layout or owner";
 pub(crate) struct Executor<'a> {
     scene: Scene<'a>,
     order: Order,
-    watch: Vec<Watched>,
-    runs: u32,
+    watch: IdVec<WatchedId, Watched>,
+    runs: usize,
 }
 
 /// One run of everything.
 struct Machine<'a, 'e> {
     scene: &'e Scene<'a>,
     order: &'e Order,
-    watch: &'e [Watched],
+    watch: &'e IdVec<WatchedId, Watched>,
     flags: &'e [FlagStates],
-    subresources: Vec<SubresourceState>,
+    subresources: IdVec<PlaceId, SubresourceState>,
     events: Events,
     values: Values,
     /// By node: when it ran.
-    times: Vec<u32>,
-    time: u32,
-    /// By run and watched subresource: nodes that are still to access it, and what it held then.
-    left: Vec<u32>,
-    captured: Vec<u32>,
-    /// By subresource: watched roots.
-    roots: Vec<Vec<u32>>,
-    /// By instance and access: whether it was written.
-    wrote: Vec<bool>,
-    first_access: Vec<u32>,
-    /// By instance: a read of an unordered access found nothing to rely on.
-    spoiled: Vec<bool>,
+    times: IdVec<OrderNodeId, Time>,
+    time: Time,
+    /// Nodes that are still to access a watched subresource.
+    left: ByRun<WatchedId, usize>,
+    /// What a watched subresource held once the last of them ran.
+    captured: ByRun<WatchedId, Option<ValueId>>,
+    /// Watched roots.
+    roots: IdVec<PlaceId, Vec<WatchedId>>,
+    /// Whether an access was written.
+    wrote: ByRun<AnyAccessId, bool>,
+    /// By pass: its first access among those of all.
+    first_access: IdVec<ExecId, AnyAccessId>,
+    /// A read of an unordered access found nothing to rely on.
+    spoiled: ByRun<ExecId, bool>,
     /// What first went wrong: the node, the subresource, and how.
-    blame: Option<(Node, u32, &'static str)>,
+    blame: Option<(Node, PlaceId, &'static str)>,
 }
 
 impl<'a> Executor<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: u32) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: usize) -> Self {
         let scene = Scene::new(facts, plan, declared_of, runs);
-        let watch = crate::outcome::watched(facts);
+        let watch = crate::outcome::watched(facts).into_iter().collect();
         let order = order::order(&scene, runs, &watch);
         Self { scene, order, watch, runs }
     }
@@ -91,36 +96,36 @@ impl<'a> Executor<'a> {
         &self,
         flags: &[FlagStates],
         seed: Option<u64>,
-        window: usize,
+        overlapping: usize,
         all: bool,
     ) -> Result<(Outcome, Option<String>), Fault> {
         let order = &self.order;
-        let writes = |node: u32| {
-            let node = &order.nodes[node as usize];
-            node.kind == Kind::Item && self.scene.execs[node.a as usize].items[node.b as usize].write
+        let writes = |node: OrderNodeId| match order.nodes[node].kind {
+            Kind::Item(exec, item) => self.scene.execs[exec].items[item].write,
+            _ => false,
         };
-        let priority = pick::priorities(order, seed, writes);
+        let priorities = pick::priorities(order, seed, writes);
         let mut machine = Machine::new(self, flags);
         let mut waits = order.waits.clone();
-        let mut ready = pick::Ready::new(order, window.max(1), &priority);
+        let mut ready = pick::Ready::new(order, overlapping.max(1), &priorities);
         let mut count = 0;
         while let Some(node) = ready.pop() {
             machine.node(node);
             count += 1;
-            let after = order.first_after[node as usize] as usize..order.first_after[node as usize + 1] as usize;
-            for &next in &order.after[after] {
-                waits[next as usize] -= 1;
-                if waits[next as usize] == 0 {
-                    ready.push(order.nodes[next as usize].run as usize, next, priority[next as usize]);
+            for &next in &order.after[node] {
+                waits[next] -= 1;
+                if waits[next] == 0 {
+                    ready.push(order.nodes[next].run, next, &priorities);
                 }
             }
-            ready.done(order.nodes[node as usize].run as usize, &priority);
+            ready.done(order.nodes[node].run, &priorities);
         }
         if count < order.nodes.len() {
-            let mut batches: Vec<usize> = (0..order.nodes.len())
-                .filter(|node| machine.times[*node] == NEVER && order.nodes[*node].kind == Kind::Wait)
-                .map(|node| order.nodes[node].batch as usize)
-                .collect();
+            let stuck = order
+                .nodes
+                .iter_ids()
+                .filter(|(id, node)| machine.times[*id] == Time::NEVER && matches!(node.kind, Kind::Wait(_)));
+            let mut batches: Vec<_> = stuck.map(|(_, node)| node.batch).collect();
             batches.sort_unstable();
             batches.dedup();
             return Err(Fault::Deadlock { batches });
@@ -133,17 +138,15 @@ impl<'a> Executor<'a> {
 impl<'a, 'e> Machine<'a, 'e> {
     fn new(executor: &'e Executor<'a>, flags: &'e [FlagStates]) -> Self {
         let scene = &executor.scene;
-        let execs = scene.execs.len();
-        let slots: Vec<u32> = scene.execs.iter().map(|exec| exec.slot_count).collect();
-        let mut values = Values::new(&slots, executor.runs);
-        let mut first_access = Vec::with_capacity(execs + 1);
+        let (runs, execs) = (executor.runs, scene.execs.len());
+        let mut values = Values::new(scene, runs);
+        let mut first_access = IdVec::new();
         let mut accesses = 0;
         for exec in &scene.execs {
-            first_access.push(accesses);
-            accesses += exec.accesses.len() as u32;
+            first_access.push(AnyAccessId::new(accesses));
+            accesses += exec.accesses.len();
         }
-        first_access.push(accesses);
-        let mut subresources = vec![SubresourceState::new(); scene.subresources];
+        let mut subresources = IdVec::filled(SubresourceState::new(), scene.aliases.len());
         for (store, &memory) in scene.memory_of.iter_ids() {
             let copy = scene.first[memory].map_or(0, |first| store.index() - first.index());
             let stays = stays(scene.facts, memory);
@@ -155,15 +158,15 @@ impl<'a, 'e> Machine<'a, 'e> {
                     }
                     false => UNDEFINED,
                 };
-                subresources[scene.base[store] as usize + fine.index()].reset(value);
+                subresources[scene.base[store].plus(fine)].reset(value);
             }
         }
-        let mut roots = vec![Vec::new(); scene.subresources];
-        for (at, part) in executor.watch.iter().enumerate() {
+        let mut roots = IdVec::<PlaceId, _>::filled(Vec::new(), scene.aliases.len());
+        for (id, part) in executor.watch.iter_ids() {
             let memory = scene.facts.memory[part.resource];
             if !scene.facts.edged[memory] {
                 for fine in &scene.parts[memory][part.subresource] {
-                    roots[(scene.start(part.resource, 0) + fine) as usize].push(at as u32);
+                    roots[scene.start(part.resource, RunId::new(0)).plus(*fine)].push(id);
                 }
             }
         }
@@ -173,58 +176,59 @@ impl<'a, 'e> Machine<'a, 'e> {
             watch: &executor.watch,
             flags,
             subresources,
-            events: Events::new(scene.host.index()),
+            events: Events::new(scene.host),
             values,
-            times: vec![NEVER; executor.order.nodes.len()],
-            time: 0,
+            times: IdVec::filled(Time::NEVER, executor.order.nodes.len()),
+            time: Time::START,
             left: executor.order.accessing.clone(),
-            captured: vec![NEVER; executor.order.accessing.len()],
+            captured: ByRun::filled(None, runs, executor.watch.len()),
             roots,
-            wrote: vec![false; accesses as usize * executor.runs as usize],
+            wrote: ByRun::filled(false, runs, accesses),
             first_access,
-            spoiled: vec![false; execs * executor.runs as usize],
+            spoiled: ByRun::filled(false, runs, execs),
             blame: None,
         }
     }
 
-    fn node(&mut self, at: u32) {
-        let node = self.order.nodes[at as usize];
-        self.time += 1;
-        self.times[at as usize] = self.time;
+    fn node(&mut self, id: OrderNodeId) {
+        let order = self.order;
+        let node = &order.nodes[id];
+        self.time.0 += 1;
+        self.times[id] = self.time;
         match node.kind {
             Kind::Join => {}
-            Kind::Item => self.item(&node),
-            Kind::Load => self.load(&node),
-            Kind::Store => self.store(&node),
-            Kind::Resolve => self.resolve(&node),
+            Kind::Item(exec, item) => self.item(node, exec, item),
+            Kind::Load(rendering, target) => self.load(node, rendering, target),
+            Kind::Store(rendering, target) => self.store(node, rendering, target),
+            Kind::Resolve(exec) => self.resolve(node, exec),
             Kind::Signal => self.events.signal(node.queue, node.position, self.time),
-            Kind::Wait => {
-                let until = self.times.get(node.other as usize).copied().unwrap_or(0);
-                let stages = self.scene.plan.waits[node.a as usize].stages;
+            Kind::Wait(wait) => {
+                let until = node.other.map_or(Time::START, |signal| self.times[signal]);
+                let stages = self.scene.plan.waits[wait.index()].stages;
                 self.events.wait(node.queue, node.position, until, stages);
             }
-            Kind::Enter => self.enter(&node),
-            Kind::Memory(_) | Kind::Buffer(_) | Kind::Image(_) => self.barrier(&node),
+            Kind::Enter(enter) => self.enter(node, enter),
+            Kind::Memory(half, barrier) => self.memory_barrier(node, half, barrier),
+            Kind::Buffer(half, barrier) => self.buffer_barrier(node, half, barrier),
+            Kind::Image(half, barrier) => self.image_barrier(node, half, barrier),
         }
-        let order = self.order;
-        let accessed = order.first_watched[at as usize] as usize..order.first_watched[at as usize + 1] as usize;
-        for &part in &order.watched[accessed] {
-            let slot = node.run as usize * self.watch.len() + part as usize;
-            self.left[slot] -= 1;
-            if self.left[slot] == 0 {
-                self.captured[slot] = self.part(part as usize, node.run);
+        for &part in &order.watched[id] {
+            let at = (node.run, part);
+            self.left[at] -= 1;
+            if self.left[at] == 0 {
+                self.captured[at] = Some(self.part(part, node.run));
             }
         }
     }
 
     /// What a watched subresource holds in a run.
-    fn part(&self, part: usize, run: u32) -> u32 {
+    fn part(&self, part: WatchedId, run: RunId) -> ValueId {
         let watched = &self.watch[part];
         let memory = self.scene.facts.memory[watched.resource];
         let start = self.scene.start(watched.resource, run);
         let mut held = None;
         for fine in &self.scene.parts[memory][watched.subresource] {
-            let value = self.value(&self.subresources[(start + fine) as usize].now, watched.resource, run);
+            let value = self.value(&self.subresources[start.plus(*fine)].now, watched.resource, run);
             let first = *held.get_or_insert(value);
             if first != value && !self.values.is_same(first, value) {
                 return POISON;
@@ -234,31 +238,30 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// The value of some contents as a resource of a run has it.
-    fn value(&self, content: &Content, resource: ResourceId, run: u32) -> u32 {
+    fn value(&self, content: &Content, resource: ResourceId, run: RunId) -> ValueId {
         let facts = self.scene.facts;
         if stays(facts, facts.memory[resource]) {
             return content.value;
         }
-        let ago = facts.frames_ago[resource];
-        if ago > 0 && run < ago {
-            if content.run != BEFORE {
+        let Some(written) = run.index().checked_sub(facts.frames_ago[resource] as usize) else {
+            if content.run.is_some() {
                 return POISON;
             }
             let zero = match facts.graph.resources()[resource].life {
                 Life::History(history) => history.zero_first,
                 _ => false,
             };
-            return if zero { Values::ZEROS } else { Values::WHATEVER };
-        }
-        if content.run == run as i32 - ago as i32 { content.value } else { UNDEFINED }
+            return if zero { ZEROS } else { WHATEVER };
+        };
+        if content.run == Some(RunId::new(written)) { content.value } else { UNDEFINED }
     }
 
-    fn runs(&self, declared: DeclaredPassId, run: u32) -> bool {
-        self.scene.facts.runs(declared, &self.flags[run as usize])
+    fn runs(&self, declared: DeclaredPassId, run: RunId) -> bool {
+        self.scene.facts.runs(declared, &self.flags[run.index()])
     }
 
-    fn rendering(&self, rendering: u32, run: u32) -> u32 {
-        if rendering == NONE { NONE } else { run * self.scene.renderings.len() as u32 + rendering }
+    fn rendering(&self, rendering: Option<RenderingId>, run: RunId) -> Option<RenderingInstance> {
+        rendering.map(|rendering| RenderingInstance { run, rendering })
     }
 
     fn writer(&self, agent: &Agent) -> Writer {
@@ -270,21 +273,21 @@ impl<'a, 'e> Machine<'a, 'e> {
             rendering: agent.rendering,
             subpass: agent.subpass,
             attachment: agent.attachment,
-            instance: agent.instance,
-            available: NEVER,
+            actor: Some(agent.actor),
+            available: Time::NEVER,
             looked: self.events.looked(agent.queue),
             transition: false,
         }
     }
 
-    fn item(&mut self, node: &Node) {
+    fn item(&mut self, node: &Node, id: ExecId, item: ItemId) {
         let scene = self.scene;
-        let exec = &scene.execs[node.a as usize];
+        let exec = &scene.execs[id];
         if !self.runs(exec.declared, node.run) {
             return;
         }
-        let item = &exec.items[node.b as usize];
-        let instance = node.run * scene.execs.len() as u32 + node.a;
+        let item = &exec.items[item];
+        let instance = Instance { run: node.run, exec: id };
         self.values.ran(instance);
         for &(access, kinds) in &item.accesses {
             let agent = Agent {
@@ -294,67 +297,66 @@ impl<'a, 'e> Machine<'a, 'e> {
                 access: kinds,
                 rendering: self.rendering(exec.rendering, node.run),
                 subpass: exec.subpass,
-                attachment: exec.accesses[access as usize].attachment,
-                instance,
+                attachment: exec.accesses[access].attachment,
+                actor: Actor::Pass(instance),
             };
-            if !self.is_active(exec.declared, &exec.accesses[access as usize], node.run) {
+            if !self.is_active(exec.declared, &exec.accesses[access], node.run) {
                 continue;
             }
             if item.write {
-                self.write(node, access, &agent);
+                self.write(node, instance, access, &agent);
             } else {
-                self.read(node, access, &agent);
+                self.read(node, instance, access, &agent);
             }
         }
     }
 
-    fn is_active(&self, declared: DeclaredPassId, access: &ResolvedAccess, run: u32) -> bool {
+    fn is_active(&self, declared: DeclaredPassId, access: &ResolvedAccess, run: RunId) -> bool {
         let at = &self.scene.facts.declared_passes[declared].uses[access.number];
-        at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run as usize]) == access.resource
+        at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run.index()]) == access.resource
     }
 
     /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue
     /// family; the user owns it afterwards. What holds nothing may be used by any family as if it were new (Vulkan 1.3,
     /// "Queue Family Ownership Transfer": needed only to keep contents).
-    fn is_amiss(&mut self, node: &Node, place: u32, resource: ResourceId, layouts: u16) -> [bool; 2] {
+    fn is_amiss(&mut self, node: &Node, place: PlaceId, resource: ResourceId, layouts: u16) -> [bool; 2] {
         let scene = self.scene;
-        let family = scene.plan.queues.get(QueueId::new(node.queue as usize)).map(|queue| queue.family);
+        let family = scene.plan.queues.get(node.queue).map(|queue| queue.family);
         let mut foreign = false;
         if let Some(family) = family.filter(|_| !scene.concurrent[scene.facts.memory[resource]]) {
-            let subresource = &mut self.subresources[place as usize];
+            let subresource = &mut self.subresources[place];
             foreign = subresource.release.take().is_some() || subresource.owner.is_some_and(|owner| owner != family);
             subresource.owner = Some(family);
         }
-        let subresource = &self.subresources[place as usize];
+        let subresource = &self.subresources[place];
         let foreign = foreign && self.value(&subresource.now, resource, node.run) != UNDEFINED;
-        [layouts >> subresource.layout & 1 == 0, foreign]
+        [layouts & scene::bit(subresource.layout) == 0, foreign]
     }
 
-    fn read(&mut self, node: &Node, access: u32, agent: &Agent) {
+    fn read(&mut self, node: &Node, instance: Instance, access: AccessId, agent: &Agent) {
         let scene = self.scene;
-        let exec = &scene.execs[node.a as usize];
-        let access = &exec.accesses[access as usize];
+        let exec = &scene.execs[instance.exec];
+        let access = &exec.accesses[access];
         let start = scene.start(access.resource, node.run);
         let kept = scene.facts.declared_passes[exec.declared].uses[access.number].usage == Usage::HostWrite;
         for target in &access.targets {
-            let at = start + target.fine;
-            let amiss = self.is_amiss(node, at, access.resource, target.layouts).contains(&true);
-            let subresource = &self.subresources[at as usize];
+            let place = start.plus(target.fine);
+            let amiss = self.is_amiss(node, place, access.resource, target.layouts).contains(&true);
+            let subresource = &self.subresources[place];
             // What a later stage finds after the pass's own write was found by its earlier stages.
-            if subresource.instance == agent.instance {
+            if subresource.actor == Some(agent.actor) {
                 continue;
             }
-            let grouped =
-                target.group != 0 && subresource.group == target.group && subresource.group_run == node.run + 1;
+            let grouped = target.group != 0 && subresource.group == Some((target.group, node.run));
             // The host keeps what is there, if anything is.
             let held = if grouped { &subresource.before } else { &subresource.now };
             if kept && self.value(held, access.resource, node.run) == UNDEFINED {
-                if target.slot != NONE {
-                    self.values.note(agent.instance, target.slot, UNDEFINED);
+                if let Some(read) = target.read {
+                    self.values.note(instance, read, UNDEFINED);
                 }
                 continue;
             }
-            let subresource = &mut self.subresources[at as usize];
+            let subresource = &mut self.subresources[place];
             let content = if grouped { &mut subresource.before } else { &mut subresource.now };
             let presents = agent.stage == scene::PRESENTS;
             let sight = if presents { Sight::Yes } else { self.events.sees(content, agent) };
@@ -363,38 +365,36 @@ impl<'a, 'e> Machine<'a, 'e> {
             }
             let blind = amiss || sight == Sight::No;
             if content.writers.is_empty() {
-                self.see_garbage(at, agent);
+                self.see_garbage(place, agent);
             }
             if blind {
-                self.blame(node, at, if amiss { AMISS } else { "does not see what was written" });
+                self.blame(node, place, if amiss { AMISS } else { "does not see what was written" });
             }
-            if target.slot == NONE {
-                self.spoiled[agent.instance as usize] |= blind;
+            let Some(read) = target.read else {
+                self.spoiled[instance] |= blind;
                 continue;
-            }
-            let content =
-                if grouped { &self.subresources[at as usize].before } else { &self.subresources[at as usize].now };
+            };
+            let content = if grouped { &self.subresources[place].before } else { &self.subresources[place].now };
             let value = if blind { POISON } else { self.value(content, access.resource, node.run) };
-            self.values.note(agent.instance, target.slot, value);
+            self.values.note(instance, read, value);
         }
     }
 
-    fn write(&mut self, node: &Node, number: u32, agent: &Agent) {
+    fn write(&mut self, node: &Node, instance: Instance, number: AccessId, agent: &Agent) {
         let scene = self.scene;
-        let exec = &scene.execs[node.a as usize];
-        let access = &exec.accesses[number as usize];
+        let exec = &scene.execs[instance.exec];
+        let access = &exec.accesses[number];
         let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
         let start = scene.start(access.resource, node.run);
-        let total = self.first_access[scene.execs.len()];
-        let slot = (node.run * total + self.first_access[node.a as usize] + number) as usize;
-        let again = std::mem::replace(&mut self.wrote[slot], true);
+        let any = AnyAccessId::new(self.first_access[instance.exec].index() + number.index());
+        let again = std::mem::replace(&mut self.wrote[(node.run, any)], true);
         for target in &access.targets {
-            let place = start + target.fine;
+            let place = start.plus(target.fine);
             if again {
                 let writer = self.writer(agent);
-                let subresource = &mut self.subresources[place as usize];
+                let subresource = &mut self.subresources[place];
                 subresource.now.writers.push(writer);
-                if subresource.instance != agent.instance && target.group == 0 {
+                if subresource.actor != Some(agent.actor) && target.group == 0 {
                     subresource.now.value = POISON;
                     self.blame(node, place, "writes again what another wrote between");
                 }
@@ -402,41 +402,37 @@ impl<'a, 'e> Machine<'a, 'e> {
             }
             // Contents of another family are lost, but may be replaced.
             let [amiss, foreign] = self.is_amiss(node, place, access.resource, target.layouts);
-            let value = self.values.add(Value::Written {
-                instance: agent.instance,
-                number: access.number.index() as u32,
-                subresource: target.coarse,
-            });
+            let (number, subresource) = (access.number, target.coarse);
+            let value = self.values.add(Value::Written { instance, number, subresource });
             if target.group != 0 {
-                self.add(node, place, target.group, access.resource, agent, value, amiss, foreign);
+                let good = !amiss && !self.spoiled[instance];
+                self.add(node, access.resource, (place, target.group), agent, value, [good, foreign]);
                 continue;
             }
-            let subresource = &mut self.subresources[place as usize];
+            let subresource = &mut self.subresources[place];
             let sight = self.events.sees(&mut subresource.now, agent);
             // An attachment's texel is read and written in rasterisation order: what the read saw, the write follows.
-            let blends = access.attachment && subresource.now.seen != NONE;
+            let blends = access.attachment && subresource.now.seen != Seen::Nobody;
             let seen = sight != Sight::No || blends || self.events.was_seen(&subresource.now, agent);
             let good = seen && !amiss;
             if !seen {
-                subresource.torn = subresource.torn.max(node.run + 1);
+                subresource.torn = subresource.torn.max(Torn::In(node.run));
             }
             if !good {
                 self.blame(node, place, if amiss { AMISS } else { "writes over what it does not see" });
             }
-            if access.reads_late && target.slot != NONE {
-                let aspect = scene.fine[access.memory].aspect(SubresourceId::new(target.fine as usize));
-                let itself = exec.rendering == NONE && is_loaded(at) && at.load_of(aspect) == Load::Clear;
+            if let Some(read) = target.read.filter(|_| access.reads_late) {
+                let aspect = scene.aspect(access.memory, target.fine);
+                let itself = exec.rendering.is_none() && is_loaded(at) && at.load_of(aspect) == Load::Clear;
                 let held = match (itself, good) {
                     (true, _) => self.values.add(Value::Known(cleared(at.clear))),
-                    (false, true) if !foreign => {
-                        self.value(&self.subresources[place as usize].now, access.resource, node.run)
-                    }
+                    (false, true) if !foreign => self.value(&self.subresources[place].now, access.resource, node.run),
                     (false, _) => {
                         self.blame(node, place, FOREIGN);
                         POISON
                     }
                 };
-                self.values.note(agent.instance, target.slot, held);
+                self.values.note(instance, read, held);
             }
             let value = match good {
                 _ if at.garbage => UNDEFINED,
@@ -448,69 +444,64 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Notes what went wrong first.
-    fn blame(&mut self, node: &Node, subresource: u32, why: &'static str) {
-        self.blame.get_or_insert((*node, subresource, why));
+    fn blame(&mut self, node: &Node, place: PlaceId, why: &'static str) {
+        self.blame.get_or_insert((*node, place, why));
     }
 
     /// What went wrong first, in words.
     fn complaint(&self) -> Option<String> {
-        let (node, subresource, why) = self.blame?;
+        let (node, place, why) = self.blame?;
         let scene = self.scene;
-        let store = scene.store_at(subresource);
-        let memory = scene.memory_of[store];
-        let fine = SubresourceId::new((subresource - scene.base[store]) as usize);
-        let what = format!("\"{}\" {}", scene.facts.memory_name(memory), scene.fine[memory].describe(fine));
+        let what = format!("\"{}\" {}", scene.facts.memory_name(scene.memory_at(place)), scene.describe(place));
         let who = match node.kind {
-            Kind::Item | Kind::Resolve => {
-                format!("pass \"{}\"", scene.facts.declared_passes[scene.execs[node.a as usize].declared].name)
+            Kind::Item(exec, _) | Kind::Resolve(exec) => {
+                format!("pass \"{}\"", scene.facts.declared_passes[scene.execs[exec].declared].name)
             }
-            Kind::Load => "a load operation".to_owned(),
-            Kind::Store => "a store operation".to_owned(),
-            Kind::Enter => "an entry".to_owned(),
+            Kind::Load(..) => "a load operation".to_owned(),
+            Kind::Store(..) => "a store operation".to_owned(),
+            Kind::Enter(_) => "an entry".to_owned(),
             _ => "a transition".to_owned(),
         };
-        Some(format!("{who} in batch {} of frame {} {why}, in {}", node.batch, node.run, what.trim_end()))
+        let (batch, frame) = (node.batch.index(), node.run.index());
+        Some(format!("{who} in batch {batch} of frame {frame} {why}, in {}", what.trim_end()))
     }
 
     /// Puts a value into a subresource, and takes it from the others in the same bytes.
-    fn put(&mut self, place: u32, run: u32, agent: &Agent, value: u32) {
+    fn put(&mut self, place: PlaceId, run: RunId, agent: &Agent, value: ValueId) {
         let good = self.take_bytes(place, run, agent);
         let writer = self.writer(agent);
-        let subresource = &mut self.subresources[place as usize];
-        let spoilt = !good || subresource.torn == run + 1 || subresource.torn == NEVER;
+        let subresource = &mut self.subresources[place];
+        let spoilt = !good || subresource.torn == Torn::In(run) || subresource.torn == Torn::Always;
         subresource.now.value = if spoilt && value != UNDEFINED { POISON } else { value };
-        subresource.now.run = run as i32;
+        subresource.now.run = Some(run);
         subresource.now.replace(writer);
-        (subresource.group, subresource.instance) = (0, agent.instance);
+        (subresource.group, subresource.actor) = (None, Some(agent.actor));
     }
 
     /// A write of an unordered group: a sum, since that commutes as the writes do.
-    #[allow(clippy::too_many_arguments, reason = "a write has a place, a maker and a value")]
     fn add(
         &mut self,
         node: &Node,
-        place: u32,
-        group: u32,
         resource: ResourceId,
+        (place, group): (PlaceId, u32),
         agent: &Agent,
-        value: u32,
-        amiss: bool,
-        foreign: bool,
+        value: ValueId,
+        [good, foreign]: [bool; 2],
     ) {
-        let good = self.take_bytes(place, node.run, agent) && !amiss && !self.spoiled[agent.instance as usize];
-        let subresource = &mut self.subresources[place as usize];
-        if subresource.group != group || subresource.group_run != node.run + 1 {
+        let good = self.take_bytes(place, node.run, agent) && good;
+        let subresource = &mut self.subresources[place];
+        if subresource.group != Some((group, node.run)) {
             std::mem::swap(&mut subresource.before, &mut subresource.now);
             subresource.now.forget_writers();
-            (subresource.group, subresource.group_run) = (group, node.run + 1);
-            let held = self.value(&self.subresources[place as usize].before, resource, node.run);
-            self.subresources[place as usize].now.value = held;
+            subresource.group = Some((group, node.run));
+            let held = self.value(&self.subresources[place].before, resource, node.run);
+            self.subresources[place].now.value = held;
         }
         if foreign {
             self.blame(node, place, FOREIGN);
-            self.subresources[place as usize].now.value = POISON;
+            self.subresources[place].now.value = POISON;
         }
-        let subresource = &mut self.subresources[place as usize];
+        let subresource = &mut self.subresources[place];
         let sight = self.events.sees(&mut subresource.before, agent);
         let seen = sight != Sight::No || self.events.was_seen(&subresource.before, agent);
         let old = subresource.now.value;
@@ -520,18 +511,18 @@ impl<'a, 'e> Machine<'a, 'e> {
         let good = good && seen;
         let new = if good && old != POISON { self.values.add(Value::Added { to: old, new: value }) } else { POISON };
         let writer = self.writer(agent);
-        let subresource = &mut self.subresources[place as usize];
+        let subresource = &mut self.subresources[place];
         subresource.now.value = new;
-        subresource.now.run = node.run as i32;
+        subresource.now.run = Some(node.run);
         subresource.now.writers.push(writer);
-        subresource.instance = agent.instance;
+        subresource.actor = Some(agent.actor);
     }
 
     /// Notes that a use looks at what others left in its bytes: garbage to it, but those who follow the look follow the
     /// writes that it saw.
-    fn see_garbage(&mut self, place: u32, agent: &Agent) {
-        for &other in &self.scene.aliases[place as usize] {
-            let content = &mut self.subresources[other as usize].now;
+    fn see_garbage(&mut self, place: PlaceId, agent: &Agent) {
+        for &other in &self.scene.aliases[place] {
+            let content = &mut self.subresources[other].now;
             if !content.writers.is_empty() && self.events.sees(content, agent) == Sight::Yes {
                 self.events.see(content, agent);
             }
@@ -539,11 +530,11 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Whether what the same bytes held under other names cannot land on a write any more; it is gone.
-    fn take_bytes(&mut self, place: u32, run: u32, agent: &Agent) -> bool {
+    fn take_bytes(&mut self, place: PlaceId, run: RunId, agent: &Agent) -> bool {
         let scene = self.scene;
         let mut good = true;
-        for &other in &scene.aliases[place as usize] {
-            let subresource = &mut self.subresources[other as usize];
+        for &other in &scene.aliases[place] {
+            let subresource = &mut self.subresources[other];
             if !subresource.now.writers.is_empty() {
                 good &= self.events.sees(&mut subresource.now, agent) != Sight::No
                     || self.events.was_seen(&subresource.now, agent);
@@ -554,32 +545,31 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Other bytes took a subresource's place: it is gone, and so is a root that had its contents.
-    fn lose(&mut self, subresource: u32, run: u32) {
-        self.subresources[subresource as usize].destroy();
-        for part in &self.roots[subresource as usize] {
-            let slot = run as usize * self.watch.len() + *part as usize;
-            if self.captured[slot] != NEVER {
-                self.captured[slot] = POISON;
+    fn lose(&mut self, place: PlaceId, run: RunId) {
+        self.subresources[place].destroy();
+        for part in &self.roots[place] {
+            if let Some(captured) = &mut self.captured[(run, *part)] {
+                *captured = POISON;
             }
         }
     }
 
-    fn outcome(mut self, runs: u32, all: bool) -> Outcome {
+    fn outcome(mut self, runs: usize, all: bool) -> Outcome {
         let scene = self.scene;
         let mut frames = Vec::new();
-        for run in 0..runs {
+        for run in (0..runs).map(RunId::new) {
             let mut seen = BTreeMap::new();
-            for (at, part) in self.watch.iter().enumerate() {
-                let slot = run as usize * self.watch.len() + at;
-                let held = if self.order.accessing[slot] == 0 { self.part(at, run) } else { self.captured[slot] };
-                let counts = part.counts(scene.facts, &self.flags[run as usize]);
-                let symbol = self.values.symbol(scene, held, self.flags);
+            for (id, part) in self.watch.iter_ids() {
+                let never = self.order.accessing[(run, id)] == 0;
+                let held = if never { Some(self.part(id, run)) } else { self.captured[(run, id)] };
+                let counts = part.counts(scene.facts, &self.flags[run.index()]);
+                let symbol = held.and_then(|held| self.values.symbol(scene, held, self.flags));
                 seen.insert(part.name.clone(), symbol.filter(|_| counts));
             }
-            for (at, exec) in scene.execs.iter().enumerate() {
+            for (id, exec) in scene.execs.iter_ids() {
                 let declared = &scene.facts.declared_passes[exec.declared];
                 if (declared.pinned || all && scene.facts.needed[exec.declared]) && self.runs(exec.declared, run) {
-                    let instance = run * scene.execs.len() as u32 + at as u32;
+                    let instance = Instance { run, exec: id };
                     let base = self.values.base(scene, instance, self.flags);
                     seen.insert(format!("what pass \"{}\" reads", declared.name), Some(base));
                 }

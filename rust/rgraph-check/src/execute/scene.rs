@@ -1,32 +1,31 @@
 //! What a plan does to memory, worked out once: memory cut into subresources by every use and every barrier,
 //! subresources in the same bytes, and each pass as items, one per stage and direction.
 
-use std::ops::Range;
-
-use rgraph_ir::access::{Aspects, Layout, Load, Sharing, Usage};
-use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::access::{Accesses, Aspects, Layout, Load, Sharing, Usage};
+use rgraph_ir::id::{Id, IdSpan, IdVec, Span};
 use rgraph_ir::plan::{BatchId, Command, Plan, QueueId};
 use rgraph_ir::resource::ResourceId;
 
+use super::ids::{AccessId, AttachmentId, ExecId, FineId, ItemId, PlaceId, ReadId, RenderingId, RunId, TargetId};
 use crate::facts::{BySubresource, DeclaredUse, Facts};
-use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, StoreId, SubresourceId, UseId};
+use crate::ids::{
+    BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, StoreId, SubresourceId, UseId,
+};
 use crate::shape::{Grid, Part};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
 
-/// No node, item, slot or exec.
-pub(crate) const NONE: u32 = u32::MAX;
 /// Stage of items that stand behind everything earlier on their queue.
 pub(crate) const PRESENTS: u8 = u8::MAX;
 
 /// A subresource that an access meets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccessTarget {
-    /// Where its value is noted, or [`NONE`].
-    pub slot: u32,
+    /// Where its value is noted.
+    pub read: Option<ReadId>,
     /// Subresource of the declaration's grid.
-    pub coarse: u32,
+    pub coarse: SubresourceId,
     /// Subresource of the plan's grid.
-    pub fine: u32,
+    pub fine: FineId,
     /// Layouts in which the pass may find it, one bit each.
     pub layouts: u16,
     /// Unordered group; 0: none.
@@ -54,8 +53,8 @@ pub(crate) struct ResolvedAccess {
 pub(crate) struct Item {
     pub stage: u8,
     pub write: bool,
-    /// Positions in [`Exec::accesses`], and accesses.
-    pub accesses: Vec<(u32, u32)>,
+    /// Accesses of its pass, and their kinds at this stage.
+    pub accesses: Vec<(AccessId, Accesses)>,
     pub attachment: bool,
 }
 
@@ -63,24 +62,22 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) struct Exec {
     pub declared: DeclaredPassId,
-    pub accesses: Vec<ResolvedAccess>,
-    pub items: Vec<Item>,
-    /// Resolves that happen at the end of its subpass: positions in `accesses`.
-    pub resolves: Vec<u32>,
-    /// By use: resource, and slots of what it reads there.
-    pub slots: IdVec<UseId, Vec<(ResourceId, Range<u32>)>>,
-    pub slot_count: u32,
-    /// Position in [`Scene::renderings`], or [`NONE`].
-    pub rendering: u32,
+    pub accesses: IdVec<AccessId, ResolvedAccess>,
+    pub items: IdVec<ItemId, Item>,
+    /// Resolves that happen at the end of its subpass.
+    pub resolves: Vec<AccessId>,
+    /// By use: resource, and what it reads there.
+    pub reads: IdVec<UseId, Vec<(ResourceId, IdSpan<ReadId>)>>,
+    pub rendering: Option<RenderingId>,
     pub subpass: u32,
 }
 
 /// An attachment of a render pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    pub entry: usize,
+    pub entry: AttachmentId,
     /// Subresources of the plan's grid.
-    pub subresources: Vec<u32>,
+    pub subresources: Vec<FineId>,
     pub depth: bool,
     pub first_subpass: u32,
     pub last_subpass: u32,
@@ -89,7 +86,7 @@ pub(crate) struct Target {
 /// A render pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendering {
-    pub targets: Vec<Target>,
+    pub targets: IdVec<TargetId, Target>,
     pub declared_passes: Vec<DeclaredPassId>,
 }
 
@@ -99,34 +96,37 @@ pub(crate) struct Scene<'a> {
     pub plan: &'a Plan,
     pub host: QueueId,
     /// How many runs there are, at least 1.
-    runs: u32,
+    runs: usize,
     /// By memory: its first store; stores of a ring follow each other.
     pub first: IdVec<MemoryId, Option<StoreId>>,
     /// By store: its first subresource.
-    pub base: IdVec<StoreId, u32>,
+    pub base: IdVec<StoreId, PlaceId>,
     pub memory_of: IdVec<StoreId, MemoryId>,
     /// By memory: the grid cut by uses and barriers.
     pub fine: IdVec<MemoryId, Grid>,
     /// By memory and subresource of the declaration's grid: subresources of the plan's.
-    pub parts: BySubresource<Vec<u32>>,
+    pub parts: BySubresource<Vec<FineId>>,
     /// By memory and subresource of the plan's grid: the subresource of the declaration's.
-    pub coarse: IdVec<MemoryId, IdVec<SubresourceId, SubresourceId>>,
-    pub subresources: usize,
-    /// By subresource: subresources in some of the same bytes.
-    pub aliases: Vec<Vec<u32>>,
+    pub coarse: IdVec<MemoryId, IdVec<FineId, SubresourceId>>,
+    /// By subresource of a store: those in some of the same bytes.
+    pub aliases: IdVec<PlaceId, Vec<PlaceId>>,
     pub concurrent: IdVec<MemoryId, bool>,
-    pub execs: Vec<Exec>,
-    /// By command: its exec or rendering.
-    pub of_command: Vec<u32>,
-    pub renderings: Vec<Rendering>,
-    pub image_subresources: Vec<Vec<u32>>,
-    pub buffer_subresources: Vec<Vec<u32>>,
+    pub execs: IdVec<ExecId, Exec>,
+    /// Number of reads whose values are noted.
+    pub reads: usize,
+    /// By command: its pass, if it is one that the declaration has.
+    pub exec_of: IdVec<CommandId, Option<ExecId>>,
+    /// By command: the render pass that it begins.
+    pub rendering_of: IdVec<CommandId, Option<RenderingId>>,
+    pub renderings: IdVec<RenderingId, Rendering>,
+    pub image_subresources: IdVec<ImageBarrierId, Vec<FineId>>,
+    pub buffer_subresources: IdVec<BufferBarrierId, Vec<FineId>>,
     /// By batch: resources of memory that outlives the frame which the batch uses.
     pub outliving: IdVec<BatchId, Vec<ResourceId>>,
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: u32) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: usize) -> Self {
         let mut scene = Self {
             facts,
             plan,
@@ -138,14 +138,15 @@ impl<'a> Scene<'a> {
             fine: fine_grids(facts, plan),
             parts: IdVec::new(),
             coarse: IdVec::new(),
-            subresources: 0,
-            aliases: Vec::new(),
+            aliases: IdVec::new(),
             concurrent: IdVec::filled(false, facts.memory.len()),
-            execs: Vec::new(),
-            of_command: vec![NONE; plan.commands.len()],
-            renderings: Vec::new(),
-            image_subresources: Vec::new(),
-            buffer_subresources: Vec::new(),
+            execs: IdVec::new(),
+            reads: 0,
+            exec_of: IdVec::filled(None, plan.commands.len()),
+            rendering_of: IdVec::filled(None, plan.commands.len()),
+            renderings: IdVec::new(),
+            image_subresources: IdVec::new(),
+            buffer_subresources: IdVec::new(),
             outliving: IdVec::new(),
         };
         scene.lay_out();
@@ -156,59 +157,72 @@ impl<'a> Scene<'a> {
         for b in &plan.image_barriers {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
             let part = Part::image(b.mips, b.layers, aspects);
-            scene.image_subresources.push(scene.fine_subresources(b.resource, &part));
+            let subresources = scene.fine_subresources(b.resource, &part);
+            scene.image_subresources.push(subresources);
         }
         for b in &plan.buffer_barriers {
-            scene.buffer_subresources.push(scene.fine_subresources(b.resource, &Part::buffer(b.range)));
+            let subresources = scene.fine_subresources(b.resource, &Part::buffer(b.range));
+            scene.buffer_subresources.push(subresources);
         }
         scene.read_commands(declared_of);
         scene.find_outliving();
         scene
     }
 
-    pub(crate) fn fine_subresources(&self, resource: ResourceId, part: &Part) -> Vec<u32> {
-        let subresources = self.fine[self.facts.memory[resource]].subresources(part);
-        subresources.into_iter().map(|subresource| subresource.index() as u32).collect()
+    pub(crate) fn fine_subresources(&self, resource: ResourceId, part: &Part) -> Vec<FineId> {
+        fine_ids(&self.fine[self.facts.memory[resource]], part)
+    }
+
+    /// The aspect of a subresource of a memory.
+    pub(crate) fn aspect(&self, memory: MemoryId, fine: FineId) -> Aspects {
+        self.fine[memory].aspect(SubresourceId::new(fine.index()))
     }
 
     /// The copy of a resource in a run.
-    pub(crate) fn store(&self, resource: ResourceId, run: u32) -> StoreId {
+    pub(crate) fn store(&self, resource: ResourceId, run: RunId) -> StoreId {
         let memory = self.facts.memory[resource];
         let ring = self.copies(memory);
         let first = self.first[memory].expect("a memory has a store");
-        StoreId::new(first.index() + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize)
+        StoreId::new(first.index() + (run.index() + ring * 64 - self.facts.frames_ago[resource] as usize) % ring)
     }
 
-    /// The store of a subresource.
-    pub(crate) fn store_at(&self, subresource: u32) -> StoreId {
-        StoreId::new(self.base.as_slice().partition_point(|base| *base <= subresource) - 1)
+    /// The store that holds a place.
+    pub(crate) fn store_at(&self, place: PlaceId) -> StoreId {
+        StoreId::new(self.base.as_slice().partition_point(|base| *base <= place) - 1)
     }
 
-    /// The memory of a subresource.
-    pub(crate) fn memory_at(&self, subresource: u32) -> MemoryId {
-        self.memory_of[self.store_at(subresource)]
+    /// The memory that holds a place.
+    pub(crate) fn memory_at(&self, place: PlaceId) -> MemoryId {
+        self.memory_of[self.store_at(place)]
+    }
+
+    /// The subresource of its memory at a place, in words.
+    pub(crate) fn describe(&self, place: PlaceId) -> String {
+        let store = self.store_at(place);
+        let fine = SubresourceId::new(place.index() - self.base[store].index());
+        self.fine[self.memory_of[store]].describe(fine)
     }
 
     /// The first subresource of a resource in a run.
-    pub(crate) fn start(&self, resource: ResourceId, run: u32) -> u32 {
+    pub(crate) fn start(&self, resource: ResourceId, run: RunId) -> PlaceId {
         self.base[self.store(resource, run)]
     }
 
     /// How many copies of a memory take turns: fresh ones never come round again.
-    fn copies(&self, memory: MemoryId) -> u32 {
-        if self.facts.fresh[memory] { self.runs } else { self.facts.ring[memory] }
+    fn copies(&self, memory: MemoryId) -> usize {
+        if self.facts.fresh[memory] { self.runs } else { self.facts.ring[memory] as usize }
     }
 
     fn lay_out(&mut self) {
         for memory in self.facts.grids.ids() {
             let (grid, fine) = (&self.facts.grids[memory], &self.fine[memory]);
-            let mut coarse = IdVec::filled(SubresourceId::new(0), fine.len());
-            let parts: IdVec<SubresourceId, Vec<u32>> = grid
+            let mut coarse = IdVec::<FineId, _>::filled(SubresourceId::new(0), fine.len());
+            let parts: IdVec<SubresourceId, Vec<FineId>> = grid
                 .ids()
                 .map(|subresource| {
-                    let subresources = fine.subresources(&grid.part(subresource));
+                    let subresources = fine_ids(fine, &grid.part(subresource));
                     subresources.iter().for_each(|at| coarse[*at] = subresource);
-                    subresources.into_iter().map(|subresource| subresource.index() as u32).collect()
+                    subresources
                 })
                 .collect();
             self.parts.push(parts);
@@ -218,16 +232,17 @@ impl<'a> Scene<'a> {
             }
             self.first[memory] = Some(StoreId::new(self.base.len()));
             for _ in 0..self.copies(memory) {
-                self.base.push(self.subresources as u32);
+                self.base.push(self.aliases.next_id());
                 self.memory_of.push(memory);
-                self.subresources += self.fine[memory].len();
+                for _ in self.fine[memory].ids() {
+                    self.aliases.push(Vec::new());
+                }
             }
         }
     }
 
     /// Subresources that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
     fn find_aliases(&mut self) {
-        self.aliases = vec![Vec::new(); self.subresources];
         let place = |memory: MemoryId| {
             self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource) == Some(&memory))
         };
@@ -250,9 +265,10 @@ impl<'a> Scene<'a> {
                 for y in self.fine[b].ids() {
                     let [first, end] = span(b, bt, y);
                     if from < end && first < to {
-                        let [x, y] = [first_a + x.index() as u32, first_b + y.index() as u32];
-                        self.aliases[x as usize].push(y);
-                        self.aliases[y as usize].push(x);
+                        let x = first_a.plus(FineId::new(x.index()));
+                        let y = first_b.plus(FineId::new(y.index()));
+                        self.aliases[x].push(y);
+                        self.aliases[y].push(x);
                     }
                 }
             }
@@ -261,44 +277,38 @@ impl<'a> Scene<'a> {
 
     fn read_commands(&mut self, declared_of: &DeclaredOf) {
         let plan = self.plan;
-        let mut open = NONE;
-        for (at, command) in plan.commands.iter().enumerate() {
-            match *command {
+        let mut open = None;
+        for at in self.exec_of.ids() {
+            match plan.commands[at.index()] {
                 Command::BeginRendering { attachments, .. } => {
-                    open = self.renderings.len() as u32;
-                    self.of_command[at] = open;
-                    let rendering = self.rendering(at, attachments.range(), declared_of);
-                    self.renderings.push(rendering);
+                    let rendering = self.rendering(at, attachments, declared_of);
+                    open = Some(self.renderings.push(rendering));
+                    self.rendering_of[at] = open;
                 }
-                Command::EndRendering => {
-                    self.of_command[at] = open;
-                    open = NONE;
-                }
+                Command::EndRendering => open = None,
                 Command::Pass { pass, layouts } => {
                     let Some(declared) = declared_of[pass] else { continue };
                     let inserted = &plan.pass_accesses[plan.passes[pass].accesses.range()];
                     let mut exec = Exec {
                         declared,
-                        accesses: Vec::new(),
-                        items: Vec::new(),
+                        accesses: IdVec::new(),
+                        items: IdVec::new(),
                         resolves: Vec::new(),
-                        slots: IdVec::new(),
-                        slot_count: 0,
+                        reads: IdVec::new(),
                         rendering: open,
                         subpass: plan.passes[pass].subpass,
                     };
                     self.find_accesses(&mut exec, &plan.layouts[layouts.range()], inserted);
                     find_items(self.facts, &mut exec);
-                    self.of_command[at] = self.execs.len() as u32;
-                    self.execs.push(exec);
+                    self.exec_of[at] = Some(self.execs.push(exec));
                 }
-                _ => self.of_command[at] = open,
+                _ => {}
             }
         }
     }
 
-    fn rendering(&self, begin: usize, attachments: Range<usize>, declared_of: &DeclaredOf) -> Rendering {
-        let rest = &self.plan.commands[begin + 1..];
+    fn rendering(&self, begin: CommandId, attachments: Span, declared_of: &DeclaredOf) -> Rendering {
+        let rest = &self.plan.commands[begin.index() + 1..];
         let passes: Vec<(DeclaredPassId, u32)> = rest
             .iter()
             .take_while(|command| !matches!(command, Command::EndRendering))
@@ -307,8 +317,9 @@ impl<'a> Scene<'a> {
                 _ => None,
             })
             .collect();
-        let targets = attachments.filter(|entry| !self.plan.attachments[*entry].input).map(|entry| {
-            let attachment = &self.plan.attachments[entry];
+        let entries = attachments.range().map(AttachmentId::new);
+        let targets = entries.filter(|entry| !self.plan.attachments[entry.index()].input).map(|entry| {
+            let attachment = &self.plan.attachments[entry.index()];
             let resource = attachment.resource;
             let memory = self.facts.memory[resource];
             let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
@@ -343,13 +354,13 @@ impl<'a> Scene<'a> {
     }
 
     fn find_accesses(
-        &self,
+        &mut self,
         exec: &mut Exec,
         layouts: &[rgraph_ir::plan::PassLayout],
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) {
         let facts = self.facts;
-        let named: Vec<(ResourceId, Vec<u32>, Layout)> = layouts
+        let named: Vec<(ResourceId, Vec<FineId>, Layout)> = layouts
             .iter()
             .map(|entry| {
                 let part = Part::image(entry.mips, entry.layers, entry.aspects);
@@ -363,22 +374,22 @@ impl<'a> Scene<'a> {
                     variants.push(stand_in.input);
                 }
             }
-            let mut slots = Vec::new();
+            let mut reads = Vec::new();
             for resource in variants {
-                let first = exec.slot_count;
+                let first = self.reads;
                 self.find_access(exec, number, resource, &named, inserted);
-                slots.push((resource, first..exec.slot_count));
+                reads.push((resource, IdSpan::new(first, self.reads)));
             }
-            exec.slots.push(slots);
+            exec.reads.push(reads);
         }
     }
 
     fn find_access(
-        &self,
+        &mut self,
         exec: &mut Exec,
         number: UseId,
         resource: ResourceId,
-        named: &[(ResourceId, Vec<u32>, Layout)],
+        named: &[(ResourceId, Vec<FineId>, Layout)],
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) {
         let facts = self.facts;
@@ -386,42 +397,32 @@ impl<'a> Scene<'a> {
         let memory = facts.memory[resource];
         let grid = &facts.grids[memory];
         let subresources = if resource == at.resource { at.subresources.clone() } else { grid.subresources(&at.part) };
-        let start = exec.accesses.len();
+        let first = exec.accesses.next_id();
         for coarse in subresources {
             let aspect = grid.aspect(coarse);
             let keeps = at.keeps_aspect(aspect);
             let value = reads_value(at, aspect);
-            let slot = if value { exec.slot_count } else { NONE };
-            exec.slot_count += u32::from(value);
+            let read = value.then(|| ReadId::new(self.reads));
+            self.reads += usize::from(value);
             let mut list = Vec::new();
             ops(at.usage, at.stages, keeps, &mut list);
-            let same = |access: &ResolvedAccess| access.ops == list;
-            let which = match exec.accesses[start..].iter().position(same) {
-                Some(found) => start + found,
-                None => {
-                    exec.accesses.push(ResolvedAccess {
-                        number,
-                        resource,
-                        memory,
-                        targets: Vec::new(),
-                        reads_late: list.iter().all(|op| op.write) && !list.is_empty(),
-                        ops: list,
-                        attachment: is_attachment(at.usage),
-                        input: at.usage == Usage::InputAttachment,
-                    });
-                    exec.accesses.len() - 1
-                }
-            };
+            let known = exec.accesses.ids().find(|id| *id >= first && exec.accesses[*id].ops == list);
+            let which = known.unwrap_or_else(|| {
+                exec.accesses.push(ResolvedAccess {
+                    number,
+                    resource,
+                    memory,
+                    targets: Vec::new(),
+                    reads_late: list.iter().all(|op| op.write) && !list.is_empty(),
+                    ops: list,
+                    attachment: is_attachment(at.usage),
+                    input: at.usage == Usage::InputAttachment,
+                })
+            });
             let group = facts.key(resource, coarse, exec.declared, number).map_or(0, |(_, group)| group);
             for &fine in &self.parts[memory][coarse] {
                 let layouts = self.layouts(at, resource, fine, named, inserted);
-                exec.accesses[which].targets.push(AccessTarget {
-                    slot,
-                    coarse: coarse.index() as u32,
-                    fine,
-                    layouts,
-                    group,
-                });
+                exec.accesses[which].targets.push(AccessTarget { read, coarse, fine, layouts, group });
             }
         }
     }
@@ -431,8 +432,8 @@ impl<'a> Scene<'a> {
         &self,
         at: &DeclaredUse,
         resource: ResourceId,
-        fine: u32,
-        named: &[(ResourceId, Vec<u32>, Layout)],
+        fine: FineId,
+        named: &[(ResourceId, Vec<FineId>, Layout)],
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) -> u16 {
         let facts = self.facts;
@@ -473,9 +474,10 @@ impl<'a> Scene<'a> {
             };
             for at in batch.commands.range() {
                 match self.plan.commands[at] {
-                    Command::Pass { .. } if self.of_command[at] != NONE => {
-                        let exec = &self.execs[self.of_command[at] as usize];
-                        exec.accesses.iter().for_each(|access| note(access.resource));
+                    Command::Pass { .. } => {
+                        if let Some(exec) = self.exec_of[CommandId::new(at)] {
+                            self.execs[exec].accesses.iter().for_each(|access| note(access.resource));
+                        }
                     }
                     Command::Barriers(b) | Command::SetEvent(_, b) => {
                         self.plan.image_barriers[b.images.range()].iter().for_each(|b| note(b.resource));
@@ -495,6 +497,11 @@ impl<'a> Scene<'a> {
 /// One bit per layout.
 pub(crate) fn bit(layout: Layout) -> u16 {
     1 << (layout as u16)
+}
+
+/// Subresources of a grid that uses and barriers cut, of which a part consists.
+fn fine_ids(grid: &Grid, part: &Part) -> Vec<FineId> {
+    grid.subresources(part).into_iter().map(|subresource| FineId::new(subresource.index())).collect()
 }
 
 fn is_local(usage: Usage) -> bool {
@@ -535,29 +542,29 @@ fn fine_grids(facts: &Facts, plan: &Plan) -> IdVec<MemoryId, Grid> {
 }
 
 fn find_items(facts: &Facts, exec: &mut Exec) {
-    for (at, access) in exec.accesses.iter().enumerate() {
+    for (at, access) in exec.accesses.iter_ids() {
         let usage = facts.declared_passes[exec.declared].uses[access.number].usage;
-        if usage == Usage::ResolveAttachment && exec.rendering != NONE {
-            exec.resolves.push(at as u32);
+        if usage == Usage::ResolveAttachment && exec.rendering.is_some() {
+            exec.resolves.push(at);
             continue;
         }
-        let mut add = |stage: u8, write: bool, declared_access: u32| {
+        let mut add = |stage: u8, write: bool, kinds: Accesses| {
             let same = |item: &&mut Item| item.stage == stage && item.write == write;
             match exec.items.iter_mut().find(same) {
                 Some(item) => {
-                    item.accesses.push((at as u32, declared_access));
+                    item.accesses.push((at, kinds));
                     item.attachment |= access.attachment;
                 }
                 None => {
-                    let accesses = vec![(at as u32, declared_access)];
+                    let accesses = vec![(at, kinds)];
                     exec.items.push(Item { stage, write, accesses, attachment: access.attachment });
                 }
             }
         };
-        access.ops.iter().for_each(|op| add(op.stage, op.write, op.access.bits()));
+        access.ops.iter().for_each(|op| add(op.stage, op.write, op.access));
         if access.ops.is_empty() {
-            add(PRESENTS, false, 0);
+            add(PRESENTS, false, Accesses::empty());
         }
     }
-    exec.items.sort_by_key(|item| (item.stage, item.write));
+    exec.items.as_vec_mut().sort_by_key(|item| (item.stage, item.write));
 }

@@ -1,9 +1,11 @@
 //! Values while a plan runs: who wrote them, not yet what they are. What a pass computes is known only when all its
 //! reads have happened, and some of its writes may happen before that, so symbols are worked out at the end.
 
-use super::memory::{POISON, UNDEFINED};
+use rgraph_ir::id::{Id, IdVec};
+
+use super::ids::{ByRun, ExecId, Instance, POISON, ReadId, UNDEFINED, ValueId};
 use super::scene::Scene;
-use crate::ids::FlagStates;
+use crate::ids::{FlagStates, SubresourceId, UseId};
 use crate::outcome::symbol;
 
 /// A value, known by who made it.
@@ -13,36 +15,33 @@ pub(crate) enum Value {
     Known(u128),
     /// What instance of a pass wrote by which use into which subresource.
     Written {
-        instance: u32,
-        number: u32,
-        subresource: u32,
+        instance: Instance,
+        number: UseId,
+        subresource: SubresourceId,
     },
     /// The same, resolved from samples.
     Resolved {
-        instance: u32,
-        number: u32,
-        subresource: u32,
-        samples: Vec<u32>,
+        instance: Instance,
+        number: UseId,
+        subresource: SubresourceId,
+        samples: Vec<ValueId>,
     },
     /// A sum.
     Added {
-        to: u32,
-        new: u32,
+        to: ValueId,
+        new: ValueId,
     },
 }
 
 /// All values of a run of everything, and what each instance of a pass read.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
-    list: Vec<Value>,
-    symbols: Vec<State>,
-    /// By exec: first slot.
-    first: Vec<u32>,
-    /// By run and slot.
-    reads: Vec<u32>,
-    total: u32,
-    bases: Vec<State>,
-    ran: Vec<bool>,
+    list: IdVec<ValueId, Value>,
+    symbols: IdVec<ValueId, State>,
+    /// What was read; `None`: nothing.
+    reads: ByRun<ReadId, Option<ValueId>>,
+    bases: ByRun<ExecId, State>,
+    ran: ByRun<ExecId, bool>,
 }
 
 /// How far a symbol is worked out.
@@ -53,130 +52,103 @@ enum State {
     Known(Option<u128>),
 }
 
-/// Nothing was read here.
-const UNREAD: u32 = u32::MAX;
-
 impl Values {
-    pub(crate) const ZEROS: u32 = 2;
-    pub(crate) const WHATEVER: u32 = 3;
-
-    /// Slots by exec, and how many runs there are.
-    pub(crate) fn new(slots: &[u32], runs: u32) -> Self {
-        let mut first = Vec::with_capacity(slots.len());
-        let mut total = 0;
-        for count in slots {
-            first.push(total);
-            total += count;
-        }
-        let list = vec![
+    /// Of a number of runs; those that have a name of their own are there from the start.
+    pub(crate) fn new(scene: &Scene, runs: usize) -> Self {
+        let named = [
             Value::Undefined,
             Value::Undefined,
             Value::Known(symbol("zeros", &[])),
             Value::Known(symbol("whatever was there", &[])),
         ];
         Self {
-            list,
-            symbols: Vec::new(),
-            first,
-            reads: vec![UNREAD; (total * runs) as usize],
-            total,
-            bases: vec![State::Unknown; slots.len() * runs as usize],
-            ran: vec![false; slots.len() * runs as usize],
+            list: named.into_iter().collect(),
+            symbols: IdVec::new(),
+            reads: ByRun::filled(None, runs, scene.reads),
+            bases: ByRun::filled(State::Unknown, runs, scene.execs.len()),
+            ran: ByRun::filled(false, runs, scene.execs.len()),
         }
     }
 
-    pub(crate) fn add(&mut self, value: Value) -> u32 {
-        if matches!(value, Value::Undefined) {
-            return UNDEFINED;
-        }
-        self.list.push(value);
-        self.list.len() as u32 - 1
+    pub(crate) fn add(&mut self, value: Value) -> ValueId {
+        if matches!(value, Value::Undefined) { UNDEFINED } else { self.list.push(value) }
     }
 
-    pub(crate) fn ran(&mut self, instance: u32) {
-        self.ran[instance as usize] = true;
-    }
-
-    fn slot(&self, instance: u32, slot: u32) -> usize {
-        let execs = self.first.len() as u32;
-        (instance / execs * self.total + self.first[(instance % execs) as usize] + slot) as usize
+    pub(crate) fn ran(&mut self, instance: Instance) {
+        self.ran[instance] = true;
     }
 
     /// Notes what an instance read; it reads one thing at all its stages and in all parts of a subresource that the
     /// plan's barriers cut, or nothing that can be relied on.
-    pub(crate) fn note(&mut self, instance: u32, slot: u32, value: u32) {
-        let at = self.slot(instance, slot);
-        let known = self.reads[at];
-        let same = known == UNREAD || known == value || self.is_same(known, value);
-        self.reads[at] = if same { value } else { POISON };
+    pub(crate) fn note(&mut self, instance: Instance, read: ReadId, value: ValueId) {
+        let at = (instance.run, read);
+        let same = self.reads[at].is_none_or(|known| known == value || self.is_same(known, value));
+        self.reads[at] = Some(if same { value } else { POISON });
     }
 
     /// Whether two values are one write of one pass, noted once for each part of a subresource.
-    pub(crate) fn is_same(&self, a: u32, b: u32) -> bool {
-        a != POISON && b != POISON && self.list[a as usize] == self.list[b as usize]
+    pub(crate) fn is_same(&self, a: ValueId, b: ValueId) -> bool {
+        a != POISON && b != POISON && self.list[a] == self.list[b]
     }
 
     /// What an instance computes: a hash of its name, its run and all that it read.
-    pub(crate) fn base(&mut self, scene: &Scene, instance: u32, flags: &[FlagStates]) -> u128 {
-        self.symbols.resize(self.list.len(), State::Unknown);
+    pub(crate) fn base(&mut self, scene: &Scene, instance: Instance, flags: &[FlagStates]) -> u128 {
+        self.symbols.as_vec_mut().resize(self.list.len(), State::Unknown);
         let values = self.reads_of(scene, instance, flags);
-        for value in &values {
+        for value in values.iter().flatten() {
             self.symbol_with(scene, *value, flags);
         }
         self.hash(scene, instance, &values)
     }
 
-    fn reads_of(&self, scene: &Scene, instance: u32, flags: &[FlagStates]) -> Vec<u32> {
-        let execs = self.first.len() as u32;
-        let run = (instance / execs) as usize;
-        let exec = &scene.execs[(instance % execs) as usize];
+    fn reads_of(&self, scene: &Scene, instance: Instance, flags: &[FlagStates]) -> Vec<Option<ValueId>> {
+        let exec = &scene.execs[instance.exec];
         let mut values = Vec::new();
         for (number, at) in scene.facts.declared_passes[exec.declared].uses.iter_ids() {
-            let resource = scene.facts.effective(at, &flags[run]);
-            if let Some((_, slots)) = exec.slots[number].iter().find(|(of, _)| *of == resource) {
-                values.extend(slots.clone().map(|slot| self.reads[self.slot(instance, slot)]));
+            let resource = scene.facts.effective(at, &flags[instance.run.index()]);
+            if let Some((_, reads)) = exec.reads[number].iter().find(|(of, _)| *of == resource) {
+                values.extend(reads.ids().map(|read| self.reads[(instance.run, read)]));
             }
         }
         values
     }
 
-    fn hash(&self, scene: &Scene, instance: u32, values: &[u32]) -> u128 {
+    fn hash(&self, scene: &Scene, instance: Instance, values: &[Option<ValueId>]) -> u128 {
         let undefined = symbol("undefined", &[]);
-        let execs = self.first.len() as u32;
-        let mut parts = vec![u128::from(instance / execs)];
-        parts.extend(values.iter().map(|value| match self.symbols.get(*value as usize) {
+        let mut parts = vec![instance.run.index() as u128];
+        parts.extend(values.iter().map(|value| match value.and_then(|value| self.symbols.get(value)) {
             Some(State::Known(Some(symbol))) => *symbol,
             _ => undefined,
         }));
-        let declared = scene.execs[(instance % execs) as usize].declared;
+        let declared = scene.execs[instance.exec].declared;
         symbol(&scene.facts.declared_passes[declared].name, &parts)
     }
 }
 
 /// What has to be worked out first.
 enum Work {
-    Value(u32),
-    Base(u32),
+    Value(ValueId),
+    Base(Instance),
 }
 
 impl Values {
     /// The symbol of a value.
-    pub(crate) fn symbol(&mut self, scene: &Scene, value: u32, flags: &[FlagStates]) -> Option<u128> {
-        self.symbols.resize(self.list.len(), State::Unknown);
+    pub(crate) fn symbol(&mut self, scene: &Scene, value: ValueId, flags: &[FlagStates]) -> Option<u128> {
+        self.symbols.as_vec_mut().resize(self.list.len(), State::Unknown);
         self.symbol_with(scene, value, flags);
-        match self.symbols.get(value as usize) {
+        match self.symbols.get(value) {
             Some(State::Known(symbol)) => *symbol,
             _ => None,
         }
     }
 
     /// Works a symbol out, without recursion: values of many runs stand on each other. A circle is undefined.
-    fn symbol_with(&mut self, scene: &Scene, value: u32, flags: &[FlagStates]) {
+    fn symbol_with(&mut self, scene: &Scene, value: ValueId, flags: &[FlagStates]) {
         let mut work = vec![Work::Value(value)];
         while let Some(top) = work.last() {
             match *top {
                 Work::Value(value) => {
-                    let Some(state) = self.symbols.get(value as usize).copied() else {
+                    let Some(state) = self.symbols.get(value).copied() else {
                         work.pop();
                         continue;
                     };
@@ -185,28 +157,28 @@ impl Values {
                         continue;
                     }
                     let wanted = self.wanted(value);
-                    self.symbols[value as usize] = State::Open;
+                    self.symbols[value] = State::Open;
                     let missing = if state == State::Open { None } else { self.missing(wanted) };
                     if state == State::Unknown && missing.is_some() {
                         work.extend(missing.into_iter().flatten());
                         continue;
                     }
-                    self.symbols[value as usize] = State::Known(self.symbol_of(value));
+                    self.symbols[value] = State::Known(self.symbol_of(value));
                     work.pop();
                 }
                 Work::Base(instance) => {
-                    let state = self.bases[instance as usize];
+                    let state = self.bases[instance];
                     if matches!(state, State::Known(_)) {
                         work.pop();
                         continue;
                     }
                     let values = self.reads_of(scene, instance, flags);
                     if state == State::Unknown {
-                        self.bases[instance as usize] = State::Open;
-                        work.extend(values.iter().map(|value| Work::Value(*value)));
+                        self.bases[instance] = State::Open;
+                        work.extend(values.iter().flatten().map(|value| Work::Value(*value)));
                         continue;
                     }
-                    self.bases[instance as usize] = State::Known(Some(self.hash(scene, instance, &values)));
+                    self.bases[instance] = State::Known(Some(self.hash(scene, instance, &values)));
                     work.pop();
                 }
             }
@@ -214,8 +186,8 @@ impl Values {
     }
 
     /// Bases and values that a value stands on.
-    fn wanted(&self, value: u32) -> Vec<Work> {
-        match &self.list[value as usize] {
+    fn wanted(&self, value: ValueId) -> Vec<Work> {
+        match &self.list[value] {
             Value::Undefined | Value::Known(_) => Vec::new(),
             Value::Written { instance, .. } => vec![Work::Base(*instance)],
             Value::Resolved { instance, samples, .. } => {
@@ -229,23 +201,23 @@ impl Values {
 
     fn missing(&self, wanted: Vec<Work>) -> Option<Vec<Work>> {
         let unknown = |work: &Work| match work {
-            Work::Value(value) => self.symbols.get(*value as usize) == Some(&State::Unknown),
-            Work::Base(instance) => self.bases[*instance as usize] == State::Unknown,
+            Work::Value(value) => self.symbols.get(*value) == Some(&State::Unknown),
+            Work::Base(instance) => self.bases[*instance] == State::Unknown,
         };
         let missing: Vec<_> = wanted.into_iter().filter(unknown).collect();
         (!missing.is_empty()).then_some(missing)
     }
 
-    fn symbol_of(&self, value: u32) -> Option<u128> {
-        let known = |value: u32| match self.symbols.get(value as usize) {
+    fn symbol_of(&self, value: ValueId) -> Option<u128> {
+        let known = |value: ValueId| match self.symbols.get(value) {
             Some(State::Known(symbol)) => *symbol,
             _ => None,
         };
-        let base = |instance: u32| match self.bases[instance as usize] {
+        let base = |instance: Instance| match self.bases[instance] {
             State::Known(base) => base,
             _ => None,
         };
-        match &self.list[value as usize] {
+        match &self.list[value] {
             Value::Undefined => None,
             Value::Known(symbol) => Some(*symbol),
             Value::Written { instance, number, subresource } => {

@@ -10,13 +10,18 @@
 
 mod passes;
 
+use std::ops::Index;
+
 use rgraph_ir::access::Stages;
-use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::id::{Id, IdVec, Span};
 use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
 
-use super::scene::{NONE, Scene};
-use crate::ids::StoreId;
+use super::ids::{
+    ByRun, EdgeId, EnterId, ExecId, ItemId, OrderNodeId, PlaceId, Position, RenderingId, RunId, TargetId, WatchedId,
+};
+use super::scene::Scene;
+use crate::ids::{BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, StoreId, WaitId};
 use crate::outcome::Watched;
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
@@ -25,23 +30,21 @@ use crate::tables::{STAGES, leaves, with_earlier, with_later};
 pub(crate) enum Kind {
     /// Nothing: it stands for several.
     Join,
-    /// Item `b` of exec `a`.
-    Item,
-    /// Load operation of target `b` of rendering `a`.
-    Load,
-    /// Store operation of target `b` of rendering `a`.
-    Store,
-    /// Resolves of exec `a`.
-    Resolve,
-    /// Barrier `a` of its list, first half.
-    Memory(Half),
-    Buffer(Half),
-    Image(Half),
+    /// What a pass does at a stage.
+    Item(ExecId, ItemId),
+    /// A load operation.
+    Load(RenderingId, TargetId),
+    /// A store operation.
+    Store(RenderingId, TargetId),
+    /// The resolves of a pass.
+    Resolve(ExecId),
+    Memory(Half, MemoryBarrierId),
+    Buffer(Half, BufferBarrierId),
+    Image(Half, ImageBarrierId),
     Signal,
-    /// A wait; `a` in the plan's waits.
-    Wait,
-    /// Entry `a`.
-    Enter,
+    Wait(WaitId),
+    /// An entry.
+    Enter(EnterId),
 }
 
 /// Which half of a dependency.
@@ -56,138 +59,180 @@ pub(crate) enum Half {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub kind: Kind,
-    pub a: u32,
-    pub b: u32,
     /// The set of a wait for an event; the signal of a wait.
-    pub other: u32,
-    pub run: u32,
-    pub queue: u32,
+    pub other: Option<OrderNodeId>,
+    pub run: RunId,
+    pub queue: QueueId,
     /// Submission order on its queue.
-    pub position: u32,
-    pub batch: u32,
-    /// The render pass that it holds within, or [`NONE`].
-    pub rendering: u32,
+    pub position: Position,
+    pub batch: BatchId,
+    /// The render pass within which alone it holds.
+    pub rendering: Option<RenderingId>,
+}
+
+impl Node {
+    /// Where it stands: its queue, and the order there.
+    pub(crate) fn point(&self) -> (QueueId, Position) {
+        (self.queue, self.position)
+    }
 }
 
 /// The runtime's barrier before the first use of part of a resource in a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Enter {
-    pub edge: usize,
+    pub edge: EdgeId,
     /// Subresources, and whether nothing entered them before in this run.
-    pub subresources: Vec<(u32, bool)>,
+    pub places: Vec<(PlaceId, bool)>,
     /// First scope, if the run before left it on the same queue.
     pub source: Option<Scope>,
 }
 
 /// Nodes in listed order, and edges between them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Order {
-    pub nodes: Vec<Node>,
-    pub enters: Vec<Enter>,
+    pub nodes: IdVec<OrderNodeId, Node>,
+    pub enters: IdVec<EnterId, Enter>,
     /// Nodes after each, in one list.
-    pub after: Vec<u32>,
-    pub first_after: Vec<u32>,
-    pub waits: Vec<u32>,
+    pub after: Lists<OrderNodeId>,
+    /// By node: how many nodes it waits for.
+    pub waits: IdVec<OrderNodeId, usize>,
     /// Watched subresources that each node accesses, in one list.
-    pub watched: Vec<u32>,
-    pub first_watched: Vec<u32>,
-    /// By run and watched subresource: nodes that access it.
-    pub accessing: Vec<u32>,
+    pub watched: Lists<WatchedId>,
+    /// Nodes that access a watched subresource.
+    pub accessing: ByRun<WatchedId, usize>,
     /// By run: nodes.
-    pub in_run: Vec<u32>,
+    pub in_run: IdVec<RunId, usize>,
+}
+
+/// A list per node, all in one allocation.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    items: Vec<T>,
+    spans: IdVec<OrderNodeId, Span>,
+}
+
+impl<T: Copy> Lists<T> {
+    /// Of pairs sorted by node.
+    fn new(pairs: &[(OrderNodeId, T)], nodes: usize) -> Self {
+        let mut spans = IdVec::<OrderNodeId, Span>::new();
+        let mut start = 0;
+        for node in (0..nodes).map(OrderNodeId::new) {
+            let end = start + pairs[start..].iter().take_while(|(of, _)| *of == node).count();
+            spans.push(Span::new(start, end));
+            start = end;
+        }
+        Self { items: pairs.iter().map(|(_, item)| *item).collect(), spans }
+    }
+}
+
+impl<T> Index<OrderNodeId> for Lists<T> {
+    type Output = [T];
+    fn index(&self, node: OrderNodeId) -> &[T] {
+        &self.items[self.spans[node].range()]
+    }
 }
 
 #[derive(Clone)]
 struct Lane {
-    gates: [u32; STAGES],
-    joins: [u32; STAGES],
-    pending: Vec<Vec<u32>>,
-    all: Vec<u32>,
+    gates: [Option<OrderNodeId>; STAGES],
+    joins: [Option<OrderNodeId>; STAGES],
+    pending: Vec<Vec<OrderNodeId>>,
+    all: Vec<OrderNodeId>,
 }
 
 impl Lane {
     fn new() -> Self {
-        Self { gates: [NONE; STAGES], joins: [NONE; STAGES], pending: vec![Vec::new(); STAGES], all: Vec::new() }
+        Self { gates: [None; STAGES], joins: [None; STAGES], pending: vec![Vec::new(); STAGES], all: Vec::new() }
     }
 }
 
 struct Open {
-    at: u32,
+    at: RenderingId,
     lane: Lane,
     subpass: u32,
     /// Attachment items of the subpass so far.
-    attachments: Vec<u32>,
-    resolving: Vec<u32>,
-    loads: Vec<(u32, u32)>,
+    attachments: Vec<OrderNodeId>,
+    resolving: Vec<ExecId>,
+    /// By target: its first subpass, and its load operation.
+    loads: IdVec<TargetId, (u32, OrderNodeId)>,
     /// Items that use attachments, also in place: store operations follow them.
-    users: Vec<u32>,
+    users: Vec<OrderNodeId>,
 }
+
+/// A value of a semaphore, and the node that signals it.
+type Signal = (u32, OrderNodeId);
+
+/// A set event: its nodes, its dependency, its queue.
+type Event = (Vec<OrderNodeId>, Barriers, QueueId);
 
 pub(crate) struct Builder<'a, 's> {
     scene: &'s Scene<'a>,
-    order: Order,
-    edges: Vec<(u32, u32)>,
-    marks: Vec<(u32, u32)>,
+    nodes: IdVec<OrderNodeId, Node>,
+    enters: IdVec<EnterId, Enter>,
+    in_run: IdVec<RunId, usize>,
+    edges: Vec<(OrderNodeId, OrderNodeId)>,
+    marks: Vec<(OrderNodeId, WatchedId)>,
     lanes: IdVec<QueueId, Lane>,
-    position: IdVec<QueueId, u32>,
-    /// By queue: values and signals of this run and the one before.
-    signals: [IdVec<QueueId, Vec<(u32, u32)>>; 2],
-    events: IdVec<EventId, Option<(Vec<u32>, Barriers, QueueId)>>,
-    /// By store: last run (from 1) in which it was entered on a queue.
-    entered: IdVec<StoreId, IdVec<QueueId, u32>>,
-    /// By subresource: last run (from 1) in which it was entered; the edge that left it.
-    entered_subresource: Vec<u32>,
-    left: Vec<Option<usize>>,
-    watching: Vec<Vec<u32>>,
-    /// By subresource: who presents it last.
-    presented: Vec<u32>,
+    position: IdVec<QueueId, Position>,
+    /// By queue: signals of this run and the one before.
+    signals: [IdVec<QueueId, Vec<Signal>>; 2],
+    events: IdVec<EventId, Option<Event>>,
+    /// By store: last run in which it was entered on a queue.
+    entered: IdVec<StoreId, IdVec<QueueId, Option<RunId>>>,
+    /// Last run in which a subresource was entered; the edge that left it.
+    entered_place: IdVec<PlaceId, Option<RunId>>,
+    left: IdVec<PlaceId, Option<EdgeId>>,
+    watching: IdVec<PlaceId, Vec<WatchedId>>,
+    /// Who presents a subresource last.
+    presented: IdVec<PlaceId, Option<OrderNodeId>>,
     open: Option<Open>,
-    run: u32,
-    batch: u32,
-    never: Vec<u32>,
+    run: RunId,
+    batch: BatchId,
+    never: Vec<OrderNodeId>,
 }
 
 /// Orders `runs` runs of a plan.
-pub(crate) fn order(scene: &Scene, runs: u32, watch: &[Watched]) -> Order {
+pub(crate) fn order(scene: &Scene, runs: usize, watch: &IdVec<WatchedId, Watched>) -> Order {
     let queues = scene.host.index() + 1;
+    let places = scene.aliases.len();
     let mut builder = Builder {
         scene,
-        order: Order::default(),
+        nodes: IdVec::new(),
+        enters: IdVec::new(),
+        in_run: IdVec::new(),
         edges: Vec::new(),
         marks: Vec::new(),
         lanes: IdVec::filled(Lane::new(), queues),
-        position: IdVec::filled(0, queues),
+        position: IdVec::filled(Position(0), queues),
         signals: [IdVec::filled(Vec::new(), queues), IdVec::filled(Vec::new(), queues)],
         events: IdVec::filled(None, scene.plan.commands.len() + 1),
-        entered: IdVec::filled(IdVec::filled(0, queues), scene.base.len()),
-        entered_subresource: vec![0; scene.subresources],
-        left: vec![None; scene.subresources],
-        watching: vec![Vec::new(); scene.subresources],
-        presented: vec![NONE; scene.subresources],
+        entered: IdVec::filled(IdVec::filled(None, queues), scene.base.len()),
+        entered_place: IdVec::filled(None, places),
+        left: IdVec::filled(None, places),
+        watching: IdVec::filled(Vec::new(), places),
+        presented: IdVec::filled(None, places),
         open: None,
-        run: 0,
-        batch: 0,
+        run: RunId::new(0),
+        batch: BatchId::new(0),
         never: Vec::new(),
     };
-    for run in 0..runs {
+    for run in (0..runs).map(RunId::new) {
         builder.one_run(run, watch);
     }
     builder.finish(runs, watch.len())
 }
 
 impl Builder<'_, '_> {
-    fn one_run(&mut self, run: u32, watch: &[Watched]) {
+    fn one_run(&mut self, run: RunId, watch: &IdVec<WatchedId, Watched>) {
         let plan = self.scene.plan;
         self.run = run;
-        let first = self.order.nodes.len();
-        for list in &mut self.watching {
-            list.clear();
-        }
-        for (at, part) in watch.iter().enumerate() {
+        let first = self.nodes.len();
+        self.watching.iter_mut().for_each(Vec::clear);
+        for (id, part) in watch.iter_ids() {
             let memory = self.scene.facts.memory[part.resource];
             let start = self.scene.start(part.resource, run);
             for fine in &self.scene.parts[memory][part.subresource] {
-                self.watching[(start + fine) as usize].push(at as u32);
+                self.watching[start.plus(*fine)].push(id);
             }
         }
         self.signals.swap(0, 1);
@@ -197,8 +242,8 @@ impl Builder<'_, '_> {
         for (id, batch) in plan.batches.iter_ids() {
             let queue = batch.queue.unwrap_or(self.scene.host);
             if let Some(value) = batch.signal {
-                self.batch = id.index() as u32;
-                let node = self.node(Kind::Signal, 0, 0, queue);
+                self.batch = id;
+                let node = self.node(Kind::Signal, queue);
                 self.signals[0][queue].push((value, node));
             }
         }
@@ -207,45 +252,45 @@ impl Builder<'_, '_> {
         }
         for (at, edge) in plan.edges.iter().enumerate() {
             let store = self.scene.store(edge.resource, run);
-            if self.entered[store].iter().any(|entered| *entered == run + 1) {
-                for subresource in self.edge_subresources(at) {
-                    self.left[subresource as usize] = Some(at);
+            if self.entered[store].iter().any(|entered| *entered == Some(run)) {
+                let id = EdgeId::new(at);
+                for place in self.edge_places(id) {
+                    self.left[place] = Some(id);
                 }
             }
         }
-        self.order.in_run.push((self.order.nodes.len() - first) as u32);
+        self.in_run.push(self.nodes.len() - first);
     }
 
-    fn node(&mut self, kind: Kind, a: u32, b: u32, queue: QueueId) -> u32 {
-        let node = Node {
+    fn node(&mut self, kind: Kind, queue: QueueId) -> OrderNodeId {
+        self.nodes.push(Node {
             kind,
-            a,
-            b,
-            other: NONE,
+            other: None,
             run: self.run,
-            queue: queue.index() as u32,
+            queue,
             position: self.position[queue],
             batch: self.batch,
-            rendering: NONE,
-        };
-        self.order.nodes.push(node);
-        self.order.nodes.len() as u32 - 1
+            rendering: None,
+        })
     }
 
-    fn edge(&mut self, from: u32, to: u32) {
-        if from != NONE && from != to {
-            self.edges.push((from, to));
-        }
+    fn edge(&mut self, from: Option<OrderNodeId>, to: OrderNodeId) {
+        self.edges.extend(from.filter(|from| *from != to).map(|from| (from, to)));
     }
 
-    fn join(&mut self, a: u32, b: u32, queue: QueueId) -> u32 {
-        if a == NONE {
+    fn join(&mut self, a: Option<OrderNodeId>, b: OrderNodeId, queue: QueueId) -> OrderNodeId {
+        if a.is_none() {
             return b;
         }
-        let node = self.node(Kind::Join, 0, 0, queue);
+        let node = self.node(Kind::Join, queue);
         self.edge(a, node);
-        self.edge(b, node);
+        self.edge(Some(b), node);
         node
+    }
+
+    /// Goes on in the order of a queue.
+    fn advance(&mut self, queue: QueueId) {
+        self.position[queue].0 += 1;
     }
 
     /// The lane that holds a queue's items, or those of its open render pass.
@@ -257,27 +302,27 @@ impl Builder<'_, '_> {
     }
 
     /// One node that stands for all items at a stage so far.
-    fn items(&mut self, queue: QueueId, local: bool, stage: usize) -> u32 {
+    fn items(&mut self, queue: QueueId, local: bool, stage: usize) -> Option<OrderNodeId> {
         let lane = self.lane(queue, local);
         let (pending, join) = (std::mem::take(&mut lane.pending[stage]), lane.joins[stage]);
         if pending.is_empty() {
             return join;
         }
         let node = match (join, pending.as_slice()) {
-            (NONE, [one]) => *one,
+            (None, [one]) => *one,
             _ => {
-                let node = self.node(Kind::Join, 0, 0, queue);
+                let node = self.node(Kind::Join, queue);
                 self.edge(join, node);
-                pending.iter().for_each(|item| self.edge(*item, node));
+                pending.iter().for_each(|item| self.edge(Some(*item), node));
                 node
             }
         };
-        self.lane(queue, local).joins[stage] = node;
-        node
+        self.lane(queue, local).joins[stage] = Some(node);
+        Some(node)
     }
 
     /// Lets a node wait for the first scope of some stages.
-    fn after_scope(&mut self, queue: QueueId, stages: Stages, local: bool, node: u32) {
+    fn after_scope(&mut self, queue: QueueId, stages: Stages, local: bool, node: OrderNodeId) {
         let mut seen = Vec::new();
         for stage in leaves(with_earlier(stages)) {
             let items = self.items(queue, local, stage);
@@ -292,8 +337,8 @@ impl Builder<'_, '_> {
     }
 
     /// Lets what follows at some stages, and later ones, wait for a node.
-    fn publish(&mut self, queue: QueueId, stages: Stages, local: bool, node: u32) {
-        let mut known: Vec<(u32, u32)> = Vec::new();
+    fn publish(&mut self, queue: QueueId, stages: Stages, local: bool, node: OrderNodeId) {
+        let mut known: Vec<(Option<OrderNodeId>, OrderNodeId)> = Vec::new();
         for stage in leaves(with_later(stages)) {
             let old = self.lane(queue, local).gates[stage];
             let new = match known.iter().find(|(before, _)| *before == old) {
@@ -304,26 +349,26 @@ impl Builder<'_, '_> {
                     new
                 }
             };
-            self.lane(queue, local).gates[stage] = new;
+            self.lane(queue, local).gates[stage] = Some(new);
         }
         self.lanes[queue].all.push(node);
     }
 
     /// Lets a node wait for everything before it on its queue.
-    fn after_all(&mut self, queue: QueueId, node: u32) {
+    fn after_all(&mut self, queue: QueueId, node: OrderNodeId) {
         for before in std::mem::take(&mut self.lanes[queue].all) {
-            self.edge(before, node);
+            self.edge(Some(before), node);
         }
         self.lanes[queue].all.push(node);
     }
 
-    fn access(&mut self, node: u32, subresource: u32) {
+    fn access(&mut self, node: OrderNodeId, place: PlaceId) {
         let scene = self.scene;
         // What is shown of a transient is shown in its place in the frame, before others take its bytes.
-        for &other in &scene.aliases[subresource as usize] {
-            self.edge(self.presented[other as usize], node);
+        for &other in &scene.aliases[place] {
+            self.edge(self.presented[other], node);
         }
-        for &at in &self.watching[subresource as usize] {
+        for &at in &self.watching[place] {
             if self.marks.last() != Some(&(node, at)) {
                 self.marks.push((node, at));
             }
@@ -334,21 +379,21 @@ impl Builder<'_, '_> {
         let scene = self.scene;
         let batch = &scene.plan.batches[id];
         let queue = batch.queue.unwrap_or(scene.host);
-        self.batch = id.index() as u32;
-        self.position[queue] += 1;
+        self.batch = id;
+        self.advance(queue);
         for at in batch.waits.range() {
             let wait = &scene.plan.waits[at];
             let from = wait.queue.unwrap_or(scene.host);
-            if wait.previous_run && self.run == 0 {
+            if wait.previous_run && self.run.index() == 0 {
                 continue;
             }
             let list = &self.signals[usize::from(wait.previous_run)][from];
-            let signal = list.iter().find(|(value, _)| *value >= wait.value).map_or(NONE, |(_, node)| *node);
-            let node = self.node(Kind::Wait, at as u32, 0, queue);
-            if signal == NONE {
+            let signal = list.iter().find(|(value, _)| *value >= wait.value).map(|(_, node)| *node);
+            let node = self.node(Kind::Wait(WaitId::new(at)), queue);
+            if signal.is_none() {
                 self.never.push(node);
             }
-            self.order.nodes[node as usize].other = signal;
+            self.nodes[node].other = signal;
             self.edge(signal, node);
             let stages = if queue == scene.host { Stages::HOST } else { wait.stages };
             self.publish(queue, stages, false, node);
@@ -357,34 +402,34 @@ impl Builder<'_, '_> {
             self.enter(queue, resource);
         }
         for at in batch.commands.range() {
-            self.position[queue] += 1;
-            self.command(queue, at);
+            self.advance(queue);
+            self.command(queue, CommandId::new(at));
         }
-        self.position[queue] += 1;
+        self.advance(queue);
         self.open = None;
         if batch.signal.is_some() {
-            let own = |(_, node): &&(u32, u32)| self.order.nodes[*node as usize].batch == id.index() as u32;
+            let own = |(_, node): &&Signal| self.nodes[*node].batch == id;
             if let Some(&(_, node)) = self.signals[0][queue].iter().find(own) {
-                self.order.nodes[node as usize].position = self.position[queue];
+                self.nodes[node].position = self.position[queue];
                 self.after_all(queue, node);
             }
         }
     }
 
-    fn edge_subresources(&self, at: usize) -> Vec<u32> {
-        let edge = &self.scene.plan.edges[at];
+    fn edge_places(&self, id: EdgeId) -> Vec<PlaceId> {
+        let edge = &self.scene.plan.edges[id.index()];
         let resource = edge.resource;
         let aspects = if edge.aspects.is_empty() { rgraph_ir::access::Aspects::all() } else { edge.aspects };
         let part = crate::shape::Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range };
         let start = self.scene.start(resource, self.run);
-        self.scene.fine_subresources(resource, &part).into_iter().map(|subresource| start + subresource).collect()
+        self.scene.fine_subresources(resource, &part).into_iter().map(|fine| start.plus(fine)).collect()
     }
 
     /// Entry barriers at the first use of a resource on a queue in this run.
     fn enter(&mut self, queue: QueueId, resource: ResourceId) {
         let scene = self.scene;
         let store = scene.store(resource, self.run);
-        if std::mem::replace(&mut self.entered[store][queue], self.run + 1) == self.run + 1 {
+        if self.entered[store][queue].replace(self.run) == Some(self.run) {
             return;
         }
         for (at, edge) in scene.plan.edges.iter().enumerate() {
@@ -392,15 +437,15 @@ impl Builder<'_, '_> {
             if on != queue || scene.store(edge.resource, self.run) != store {
                 continue;
             }
-            let node = self.node(Kind::Enter, self.order.enters.len() as u32, 0, queue);
-            let mut enter = Enter { edge: at, subresources: Vec::new(), source: None };
-            for subresource in self.edge_subresources(at) {
-                let first = std::mem::replace(&mut self.entered_subresource[subresource as usize], self.run + 1)
-                    != self.run + 1;
-                enter.subresources.push((subresource, first));
-                self.access(node, subresource);
-                self.edge(self.presented[subresource as usize], node);
-                let Some(left) = self.left[subresource as usize].map(|left| &scene.plan.edges[left]) else { continue };
+            let id = EdgeId::new(at);
+            let node = self.node(Kind::Enter(self.enters.next_id()), queue);
+            let mut enter = Enter { edge: id, places: Vec::new(), source: None };
+            for place in self.edge_places(id) {
+                let first = self.entered_place[place].replace(self.run) != Some(self.run);
+                enter.places.push((place, first));
+                self.access(node, place);
+                self.edge(self.presented[place], node);
+                let Some(left) = self.left[place].map(|left| &scene.plan.edges[left.index()]) else { continue };
                 if first && left.exit.queue.unwrap_or(scene.host) == queue && queue != scene.host {
                     let source = enter.source.get_or_insert_default();
                     source.src_stages |= left.exit.stages;
@@ -410,7 +455,7 @@ impl Builder<'_, '_> {
             if let Some(source) = enter.source {
                 self.after_scope(queue, source.src_stages, false, node);
             }
-            let mut gates: Vec<u32> =
+            let mut gates: Vec<Option<OrderNodeId>> =
                 leaves(with_earlier(edge.entry.stages)).map(|stage| self.lanes[queue].gates[stage]).collect();
             if queue == scene.host {
                 gates.push(self.items(queue, false, leaves(Stages::HOST).next().unwrap_or(0)));
@@ -420,13 +465,13 @@ impl Builder<'_, '_> {
             gates.into_iter().for_each(|gate| self.edge(gate, node));
             let stages = if queue == scene.host { Stages::HOST } else { edge.entry.stages };
             self.publish(queue, stages, false, node);
-            self.order.enters.push(enter);
+            self.enters.push(enter);
         }
     }
 
-    fn command(&mut self, queue: QueueId, at: usize) {
+    fn command(&mut self, queue: QueueId, at: CommandId) {
         let scene = self.scene;
-        match scene.plan.commands[at] {
+        match scene.plan.commands[at.index()] {
             Command::Barriers(b) if b.by_region => {
                 if self.open.is_some() {
                     self.end_subpass(queue);
@@ -448,55 +493,66 @@ impl Builder<'_, '_> {
                     self.barriers(queue, &b, Half::Wait, &sets);
                 }
             }
-            Command::BeginRendering { .. } => self.begin(queue, scene.of_command[at]),
+            Command::BeginRendering { .. } => {
+                if let Some(rendering) = scene.rendering_of[at] {
+                    self.begin(queue, rendering);
+                }
+            }
             Command::EndRendering => self.end(queue),
-            Command::Pass { .. } if scene.of_command[at] != NONE => self.pass(queue, scene.of_command[at]),
-            Command::Pass { .. } => {}
+            Command::Pass { .. } => {
+                if let Some(exec) = scene.exec_of[at] {
+                    self.pass(queue, exec);
+                }
+            }
         }
     }
 
     /// One node per entry of a barrier call.
-    fn barriers(&mut self, queue: QueueId, b: &Barriers, half: Half, sets: &[u32]) -> Vec<u32> {
+    fn barriers(&mut self, queue: QueueId, b: &Barriers, half: Half, sets: &[OrderNodeId]) -> Vec<OrderNodeId> {
         let scene = self.scene;
         if queue == scene.host {
             return Vec::new();
         }
         let plan = scene.plan;
         let local = b.by_region;
-        let memory = b.memory.range().map(|at| (Kind::Memory(half), at, plan.memory_barriers[at].scope));
-        let buffers = b.buffers.range().map(|at| (Kind::Buffer(half), at, plan.buffer_barriers[at].scope));
-        let images = b.images.range().map(|at| (Kind::Image(half), at, plan.image_barriers[at].scope));
+        let memory = b.memory.range().map(MemoryBarrierId::new);
+        let memory = memory.map(|id| (Kind::Memory(half, id), plan.memory_barriers[id.index()].scope));
+        let buffers = b.buffers.range().map(BufferBarrierId::new);
+        let buffers = buffers.map(|id| (Kind::Buffer(half, id), plan.buffer_barriers[id.index()].scope));
+        let images = b.images.range().map(ImageBarrierId::new);
+        let images = images.map(|id| (Kind::Image(half, id), plan.image_barriers[id.index()].scope));
         let list: Vec<_> = memory.chain(buffers).chain(images).collect();
         let mut made = Vec::new();
-        for (number, (kind, at, scope)) in list.iter().enumerate() {
-            let node = self.node(*kind, *at as u32, 0, queue);
+        for (number, (kind, scope)) in list.iter().enumerate() {
+            let node = self.node(*kind, queue);
             if let (true, Some(open)) = (local, &self.open) {
-                self.order.nodes[node as usize].rendering = open.at;
+                self.nodes[node].rendering = Some(open.at);
             }
             if half == Half::Wait {
-                let set = sets.get(number).copied().unwrap_or(NONE);
-                self.order.nodes[node as usize].other = set;
+                let set = sets.get(number).copied();
+                self.nodes[node].other = set;
                 self.edge(set, node);
             } else {
                 self.after_scope(queue, scope.src_stages, local, node);
             }
-            let (resource, subresources) = match kind {
-                Kind::Buffer(_) => (Some(plan.buffer_barriers[*at].resource), Some(&scene.buffer_subresources[*at])),
-                Kind::Image(_) => (Some(plan.image_barriers[*at].resource), Some(&scene.image_subresources[*at])),
-                _ => (None, None),
-            };
-            if let (Some(resource), Some(subresources)) = (resource, subresources) {
-                let start = scene.start(resource, self.run);
-                for subresource in subresources {
-                    self.access(node, start + subresource);
-                    // Who takes an image back from presentation waits for that by other means than the plan's.
-                    self.edge(self.presented[(start + subresource) as usize], node);
+            let (resource, subresources) = match *kind {
+                Kind::Buffer(_, id) => (plan.buffer_barriers[id.index()].resource, &scene.buffer_subresources[id]),
+                Kind::Image(_, id) => (plan.image_barriers[id.index()].resource, &scene.image_subresources[id]),
+                _ => {
+                    made.push(node);
+                    continue;
                 }
+            };
+            let start = scene.start(resource, self.run);
+            for place in subresources.iter().map(|fine| start.plus(*fine)) {
+                self.access(node, place);
+                // Who takes an image back from presentation waits for that by other means than the plan's.
+                self.edge(self.presented[place], node);
             }
             made.push(node);
         }
         // The entries of one call do not wait for each other.
-        for (node, (_, _, scope)) in made.iter().zip(&list) {
+        for (node, (_, scope)) in made.iter().zip(&list) {
             if half == Half::Set {
                 self.lanes[queue].all.push(*node);
             } else {
@@ -506,32 +562,27 @@ impl Builder<'_, '_> {
         made
     }
 
-    fn finish(mut self, runs: u32, parts: usize) -> Order {
-        let count = self.order.nodes.len();
+    fn finish(mut self, runs: usize, watched: usize) -> Order {
+        let count = self.nodes.len();
         self.edges.sort_unstable();
         self.edges.dedup();
-        self.order.waits = vec![0; count];
-        self.order.first_after = vec![0; count + 1];
-        for (from, to) in &self.edges {
-            self.order.first_after[*from as usize + 1] += 1;
-            self.order.waits[*to as usize] += 1;
-        }
-        self.never.iter().for_each(|node| self.order.waits[*node as usize] += 1);
-        self.order.after = self.edges.iter().map(|(_, to)| *to).collect();
+        let mut waits = IdVec::filled(0, count);
+        self.edges.iter().for_each(|(_, to)| waits[*to] += 1);
+        self.never.iter().for_each(|node| waits[*node] += 1);
         self.marks.sort_unstable();
         self.marks.dedup();
-        self.order.first_watched = vec![0; count + 1];
-        self.order.accessing = vec![0; runs as usize * parts];
-        for (node, at) in &self.marks {
-            self.order.first_watched[*node as usize + 1] += 1;
-            self.order.accessing[self.order.nodes[*node as usize].run as usize * parts + *at as usize] += 1;
+        let mut accessing = ByRun::filled(0, runs, watched);
+        for (node, part) in &self.marks {
+            accessing[(self.nodes[*node].run, *part)] += 1;
         }
-        self.order.watched = self.marks.iter().map(|(_, at)| *at).collect();
-        for list in [&mut self.order.first_after, &mut self.order.first_watched] {
-            for at in 1..list.len() {
-                list[at] += list[at - 1];
-            }
+        Order {
+            after: Lists::new(&self.edges, count),
+            watched: Lists::new(&self.marks, count),
+            nodes: self.nodes,
+            enters: self.enters,
+            waits,
+            accessing,
+            in_run: self.in_run,
         }
-        self.order
     }
 }

@@ -1,14 +1,16 @@
 //! Passes and render passes in the order of their queue.
 
 use rgraph_ir::access::Stages;
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::QueueId;
 
 use super::{Builder, Kind, Lane, Open};
+use crate::execute::ids::{ExecId, ItemId, OrderNodeId, RenderingId};
 use crate::execute::scene::{PRESENTS, Target};
 use crate::tables::{leaf, leaves, with_later};
 
 impl Builder<'_, '_> {
-    pub(super) fn begin(&mut self, queue: QueueId, rendering: u32) {
+    pub(super) fn begin(&mut self, queue: QueueId, rendering: RenderingId) {
         let scene = self.scene;
         let mut open = Open {
             at: rendering,
@@ -16,13 +18,13 @@ impl Builder<'_, '_> {
             subpass: 0,
             attachments: Vec::new(),
             resolving: Vec::new(),
-            loads: Vec::new(),
+            loads: IdVec::new(),
             users: Vec::new(),
         };
-        for (at, target) in scene.renderings[rendering as usize].targets.iter().enumerate() {
-            let node = self.node(Kind::Load, rendering, at as u32, queue);
+        for (id, target) in scene.renderings[rendering].targets.iter_ids() {
+            let node = self.node(Kind::Load(rendering, id), queue);
             let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
-            self.place(queue, stage, target.entry, target, node);
+            self.place(queue, stage, target, node);
             leaves(stage).for_each(|stage| open.lane.pending[stage].push(node));
             open.loads.push((target.first_subpass, node));
         }
@@ -30,10 +32,10 @@ impl Builder<'_, '_> {
     }
 
     /// Puts a load or store operation on its queue.
-    fn place(&mut self, queue: QueueId, stage: Stages, entry: usize, target: &Target, node: u32) {
-        let resource = self.scene.plan.attachments[entry].resource;
+    fn place(&mut self, queue: QueueId, stage: Stages, target: &Target, node: OrderNodeId) {
+        let resource = self.scene.plan.attachments[target.entry.index()].resource;
         let start = self.scene.start(resource, self.run);
-        target.subresources.iter().for_each(|subresource| self.access(node, start + subresource));
+        target.subresources.iter().for_each(|fine| self.access(node, start.plus(*fine)));
         for stage in leaves(stage) {
             self.edge(self.lanes[queue].gates[stage], node);
             self.lanes[queue].pending[stage].push(node);
@@ -41,20 +43,20 @@ impl Builder<'_, '_> {
         self.lanes[queue].all.push(node);
     }
 
-    pub(super) fn pass(&mut self, queue: QueueId, at: u32) {
+    pub(super) fn pass(&mut self, queue: QueueId, id: ExecId) {
         let scene = self.scene;
-        let exec = &scene.execs[at as usize];
+        let exec = &scene.execs[id];
         if self.open.as_ref().is_some_and(|open| open.subpass != exec.subpass) {
             self.end_subpass(queue);
         }
         if let Some(open) = &mut self.open {
             open.subpass = exec.subpass;
-            open.resolving.extend((!exec.resolves.is_empty()).then_some(at));
+            open.resolving.extend((!exec.resolves.is_empty()).then_some(id));
         }
-        let mut made: Vec<(u32, usize)> = Vec::new();
+        let mut made: Vec<(OrderNodeId, ItemId)> = Vec::new();
         let (mut attachments, mut inputs) = (Vec::new(), Vec::new());
-        for (number, item) in exec.items.iter().enumerate() {
-            let node = self.node(Kind::Item, at, number as u32, queue);
+        for (number, item) in exec.items.iter_ids() {
+            let node = self.node(Kind::Item(id, number), queue);
             self.put(queue, item.stage, item.attachment, node);
             // Within a pass, reads come before writes at the same or a later stage.
             for &(before, other) in &made {
@@ -71,23 +73,24 @@ impl Builder<'_, '_> {
                     _ => false,
                 };
                 if ordered {
-                    self.edge(before, node);
+                    self.edge(Some(before), node);
                 }
             }
             for &(access, _) in &item.accesses {
-                let access = &exec.accesses[access as usize];
+                let access = &exec.accesses[access];
                 let start = scene.start(access.resource, self.run);
                 for target in &access.targets {
-                    self.access(node, start + target.fine);
+                    let place = start.plus(target.fine);
+                    self.access(node, place);
                     if item.stage == PRESENTS {
-                        self.presented[(start + target.fine) as usize] = node;
+                        self.presented[place] = Some(node);
                     }
                 }
             }
             made.push((node, number));
             if item.attachment {
                 attachments.push(node);
-            } else if item.accesses.iter().any(|(access, _)| exec.accesses[*access as usize].input) {
+            } else if item.accesses.iter().any(|(access, _)| exec.accesses[*access].input) {
                 inputs.push(node);
             }
         }
@@ -98,10 +101,10 @@ impl Builder<'_, '_> {
     }
 
     /// Puts an item on its queue; within a render pass, attachments follow those before them in the subpass.
-    fn put(&mut self, queue: QueueId, stage: u8, attachment: bool, node: u32) {
+    fn put(&mut self, queue: QueueId, stage: u8, attachment: bool, node: OrderNodeId) {
         if stage == PRESENTS {
             let before = self.lanes[queue].all.clone();
-            before.into_iter().for_each(|before| self.edge(before, node));
+            before.into_iter().for_each(|before| self.edge(Some(before), node));
         } else {
             let stage = usize::from(stage);
             self.edge(self.lanes[queue].gates[stage], node);
@@ -120,7 +123,7 @@ impl Builder<'_, '_> {
         let Some(open) = self.open.as_ref().filter(|_| attachment) else { return };
         let (subpass, mut before) = (open.subpass, open.attachments.clone());
         before.extend(open.loads.iter().filter(|(first, _)| *first == subpass).map(|(_, load)| *load));
-        before.into_iter().for_each(|before| self.edge(before, node));
+        before.into_iter().for_each(|before| self.edge(Some(before), node));
     }
 
     /// Resolves happen at the end of their subpass.
@@ -128,14 +131,14 @@ impl Builder<'_, '_> {
         let Some(open) = &mut self.open else { return };
         let resolving = std::mem::take(&mut open.resolving);
         let stage = leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0);
-        for at in resolving {
-            let exec = &self.scene.execs[at as usize];
-            let node = self.node(Kind::Resolve, at, 0, queue);
+        for id in resolving {
+            let exec = &self.scene.execs[id];
+            let node = self.node(Kind::Resolve(id), queue);
             self.put(queue, stage as u8, true, node);
             for &access in &exec.resolves {
-                let access = &exec.accesses[access as usize];
+                let access = &exec.accesses[access];
                 let start = self.scene.start(access.resource, self.run);
-                access.targets.iter().for_each(|target| self.access(node, start + target.fine));
+                access.targets.iter().for_each(|target| self.access(node, start.plus(target.fine)));
             }
             if let Some(open) = &mut self.open {
                 open.users.push(node);
@@ -150,15 +153,15 @@ impl Builder<'_, '_> {
         self.end_subpass(queue);
         let Some(open) = self.open.take() else { return };
         let scene = self.scene;
-        for (at, target) in scene.renderings[open.at as usize].targets.iter().enumerate() {
-            let node = self.node(Kind::Store, open.at, at as u32, queue);
+        for (id, target) in scene.renderings[open.at].targets.iter_ids() {
+            let node = self.node(Kind::Store(open.at, id), queue);
             let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
-            self.place(queue, stage, target.entry, target, node);
+            self.place(queue, stage, target, node);
             for stage in leaves(stage) {
                 self.edge(open.lane.gates[stage], node);
             }
-            open.users.iter().for_each(|user| self.edge(*user, node));
-            self.edge(open.loads[at].1, node);
+            open.users.iter().for_each(|user| self.edge(Some(*user), node));
+            self.edge(Some(open.loads[id].1), node);
         }
     }
 }
