@@ -241,15 +241,15 @@ CAMPAIGNS = (
     ),
     Campaign(
         "mutation",
-        "Mutants of the planner's source that some test kills (cargo-mutants)",
+        "Mutants of the planner's stages that a test of planner or judge kills",
         "at least 95 % killed, survivors listed",
-        "cargo mutants --sharding round-robin --shard 0/{n}",
+        "cargo run --release --locked --manifest-path fuzz/mutants/Cargo.toml -- all --one-in {n}",
         0,
         1,
         r"(\d+) mutants tested",
         "mutants",
         r"(\d+) missed",
-        (r"(\d+ missed)", r"(\d+ caught)", r"(\d+ unviable)"),
+        (r"(\d+ missed)", r"(\d+ unreached)", r"(\d+ caught)", r"(\d+ timeouts)", r"(\d+ unviable)"),
     ),
     Campaign(
         "address",

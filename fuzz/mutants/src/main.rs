@@ -1,0 +1,87 @@
+//! All mutants of the planner's stages in one build (mutant schemata: Untch, Offutt and Harrold, "Mutation Analysis Using
+//! Mutant Schemata", ISSTA 1993): cargo-mutants' operators, without a build for each.
+//!
+//! ```text
+//! rgraph-mutants build [--root .] [--home target/mutants]
+//! rgraph-mutants run [--home target/mutants] [--jobs N] [--seconds S] [--one-in N]
+//! rgraph-mutants all    # both
+//! ```
+//!
+//! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the environment,
+//! and builds the tests of planner and judge. `run` runs them for each mutant that they reach, shortest program first,
+//! until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
+
+mod build;
+mod find;
+mod results;
+mod run;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use build::Built;
+use run::{Limits, Outcome};
+
+const STAGES: &str = "rust/rgraph-plan/src/stages";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| arguments.iter().position(|each| each == name).and_then(|at| arguments.get(at + 1));
+    let number = |name: &str, other: usize| option(name).map_or(other, |text| text.parse().expect("a number"));
+    let root = fs::canonicalize(option("--root").map_or(".", String::as_str)).expect("the root is there");
+    let home = option("--home").map_or(root.join("target/mutants"), PathBuf::from);
+    let list = home.join("mutants.json");
+    match arguments.first().map(String::as_str) {
+        Some(verb @ ("build" | "run" | "all")) => {
+            if verb != "run" {
+                let built = build::build(&root, &home, STAGES);
+                let text = serde_json::to_string(&built).expect("it is plain data");
+                fs::write(&list, text).expect("the list can be written");
+                println!("{} mutants, {} more that do not compile", built.mutants.len(), built.unviable);
+            }
+            if verb == "build" {
+                return ExitCode::SUCCESS;
+            }
+            let text = fs::read_to_string(&list).expect("run `build` first");
+            let built: Built = serde_json::from_str(&text).expect("the list is as `build` wrote it");
+            let jobs = number("--jobs", std::thread::available_parallelism().map_or(1, usize::from));
+            let until = Instant::now() + Duration::from_secs(number("--seconds", usize::MAX >> 16) as u64);
+            report(&built, &home, &Limits { jobs, until, one_in: number("--one-in", 1).max(1) })
+        }
+        _ => {
+            eprintln!("rgraph-mutants build | run | all, with --root, --home, --jobs, --seconds, --one-in");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Run the mutants, and print those that no test noticed and the sum in the words of cargo-mutants.
+fn report(built: &Built, home: &Path, limits: &Limits) -> ExitCode {
+    let start = Instant::now();
+    let ended = run::run(built, home, limits);
+    let count = |outcome| ended.iter().filter(|(_, each)| *each == outcome).count();
+    for (mutant, outcome) in &ended {
+        let word = match outcome {
+            Outcome::Missed => "MISSED",
+            Outcome::Unreached => "UNREACHED",
+            Outcome::Caught | Outcome::TimedOut => continue,
+        };
+        println!("{word} {}:{}: {}: {}", mutant.file, mutant.line, mutant.function, mutant.what);
+    }
+    let missed = count(Outcome::Missed) + count(Outcome::Unreached);
+    println!(
+        "{} mutants tested in {} s: {missed} missed ({} unreached), {} caught, {} timeouts, {} unviable; {} of {} not tried",
+        ended.len(),
+        start.elapsed().as_secs(),
+        count(Outcome::Unreached),
+        count(Outcome::Caught),
+        count(Outcome::TimedOut),
+        built.unviable,
+        built.mutants.len() - ended.len(),
+        built.mutants.len(),
+    );
+    ExitCode::from(u8::from(missed > 0))
+}

@@ -1,0 +1,163 @@
+//! Runs the test programs once for each mutant, until one of them notices it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::build::{Built, Mutant, Program};
+
+/// How a mutant ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Caught,
+    TimedOut,
+    /// No program comes by it.
+    Unreached,
+    Missed,
+}
+
+/// How many mutants run, for how long.
+pub struct Limits {
+    pub jobs: usize,
+    pub until: Instant,
+    /// One mutant in so many.
+    pub one_in: usize,
+}
+
+/// A program that passes without a mutant: how long it takes, and which mutants it comes by.
+struct Known {
+    program: Program,
+    takes: Duration,
+    reaches: BTreeSet<u32>,
+}
+
+/// Try mutants until all are done or the time is over; those that were tried, and how each ended.
+pub fn run(built: &Built, home: &Path, limits: &Limits) -> Vec<(Mutant, Outcome)> {
+    let known = baseline(built, home, limits.jobs);
+    let chosen: Vec<&Mutant> = spread(&built.mutants).into_iter().step_by(limits.one_in).collect();
+    let (next, ended) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..limits.jobs {
+            scope.spawn(|| {
+                while let Some(mutant) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(outcome) = tried(mutant, &known, limits.until) else { break };
+                    ended.lock().expect("no thread panicked").push(((*mutant).clone(), outcome));
+                }
+            });
+        }
+    });
+    let mut ended = ended.into_inner().expect("no thread panicked");
+    ended.sort_by_key(|(mutant, _)| mutant.id);
+    ended
+}
+
+/// The mutants in an order in which each part of them is a sample of the whole.
+fn spread(mutants: &[Mutant]) -> Vec<&Mutant> {
+    let mut all: Vec<&Mutant> = mutants.iter().collect();
+    all.sort_by_key(|mutant| mutant.id.wrapping_mul(0x9e37_79b9).rotate_left(16));
+    all
+}
+
+/// Run each program without a mutant. One that fails is no judge of mutants.
+fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
+    let (next, known) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(built.programs.len()) {
+            scope.spawn(|| {
+                while let Some(program) = built.programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let log = home.join(format!("{}.reached", program.name));
+                    let _ = fs::remove_file(&log);
+                    let reach = command(program, u32::MAX).env("RGRAPH_MUTANTS_REACHED", &log).status();
+                    let start = Instant::now();
+                    let plain = command(program, 0).status();
+                    let takes = start.elapsed();
+                    if !reach.is_ok_and(|status| status.success()) || !plain.is_ok_and(|status| status.success()) {
+                        println!("{} fails without a mutant: left out", program.name);
+                        continue;
+                    }
+                    let text = fs::read_to_string(&log).unwrap_or_default();
+                    let reaches = text.lines().filter_map(|line| line.parse().ok()).collect();
+                    let each = Known { program: program.clone(), takes, reaches };
+                    known.lock().expect("no thread panicked").push(each);
+                }
+            });
+        }
+    });
+    let mut known = known.into_inner().expect("no thread panicked");
+    known.sort_by_key(|each| each.takes);
+    for each in &known {
+        println!("{:>8.2} s  {:>5} reached  {}", each.takes.as_secs_f64(), each.reaches.len(), each.program.name);
+    }
+    known
+}
+
+fn command(program: &Program, mutant: u32) -> Command {
+    let mut command = Command::new(&program.path);
+    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    command.env("RGRAPH_MUTANT", mutant.to_string()).env("RUST_TEST_THREADS", "1").env("RUST_BACKTRACE", "0");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// How a mutant ends; nothing if the time is over before.
+fn tried(mutant: &Mutant, known: &[Known], until: Instant) -> Option<Outcome> {
+    let mut reached = false;
+    for each in known.iter().filter(|each| each.reaches.contains(&mutant.id)) {
+        reached = true;
+        if Instant::now() > until {
+            return None;
+        }
+        let most = each.takes * 4 + Duration::from_secs(20);
+        match watched(command(&each.program, mutant.id), most) {
+            Ended::Passed => {}
+            Ended::Failed => return Some(Outcome::Caught),
+            Ended::TooLong => return Some(Outcome::TimedOut),
+        }
+    }
+    Some(if reached { Outcome::Missed } else { Outcome::Unreached })
+}
+
+enum Ended {
+    Passed,
+    Failed,
+    TooLong,
+}
+
+/// Run a program until it ends, a test of it fails, or its time is over.
+fn watched(mut command: Command, most: Duration) -> Ended {
+    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else { return Ended::Failed };
+    let output = child.stdout.take().expect("it is piped");
+    let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = failed.clone();
+    let reader = thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if line.ends_with("FAILED") {
+                told.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let start = Instant::now();
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break if status.success() { Ended::Passed } else { Ended::Failed },
+            Ok(None) if failed.load(Ordering::Relaxed) => break Ended::Failed,
+            Ok(None) if start.elapsed() > most => break Ended::TooLong,
+            Ok(None) => thread::sleep(Duration::from_millis(10)),
+            Err(_) => break Ended::Failed,
+        }
+    };
+    end(&mut child);
+    let _ = reader.join();
+    ended
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
