@@ -310,8 +310,8 @@ impl Machine<'_> {
     /// A dependency between the passes of one render pass.
     fn regions(&mut self, queue: QueueId, barriers: &Barriers) {
         let position = self.now[queue];
-        let runs = match &self.rendering {
-            Some(rendering) => rendering.runs,
+        let (id, runs) = match &self.rendering {
+            Some(rendering) => (rendering.id, rendering.runs),
             None => {
                 let message = "a by-region barrier stands outside a render pass".to_owned();
                 self.findings.add(Rule::Malformed, None, None, message);
@@ -326,7 +326,7 @@ impl Machine<'_> {
         let global = barriers.memory.range().len();
         for (at, node) in nodes.iter().enumerate() {
             let Some(node) = *node else { continue };
-            self.nodes[node].rendering = self.renderings;
+            self.nodes[node].rendering = Some(id);
             let of = at.checked_sub(global).map(|at| self.region_of(barriers, at));
             if let Some(rendering) = &mut self.rendering {
                 rendering.regions.push(Region { position, scope: self.nodes[node].scope, of });

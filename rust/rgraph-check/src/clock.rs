@@ -12,6 +12,7 @@ use rgraph_ir::access::{Accesses, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{PlanPassId, QueueId, Scope};
 
+use crate::ids::RenderingId;
 use crate::tables::{STAGES, WRITES, leaf, leaves, with_earlier, with_later, write_access, write_slot};
 
 /// The pseudo stage at which layout transitions happen: only signals take it in without naming stages.
@@ -38,8 +39,8 @@ pub(crate) struct Node {
     pub clock: Clock,
     /// `why.to` of the barrier, for messages.
     pub pass: Option<PlanPassId>,
-    /// The render pass that it holds within; 0: everywhere.
-    pub rendering: u32,
+    /// The render pass within which alone it holds.
+    pub rendering: Option<RenderingId>,
 }
 
 /// Running clocks of every queue; the host is the last queue.
@@ -182,7 +183,7 @@ pub(crate) fn available(clock: &Clock, queue: QueueId, position: u32, stage: usi
 impl Node {
     /// A node and its clock.
     pub(crate) fn new(queue: QueueId, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
-        Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: 0 }
+        Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: None }
     }
 
     /// Whether this node chains to the point of a clock.
@@ -191,15 +192,20 @@ impl Node {
         self.leave < own[TRANSITION] || leaves(self.later).any(|stage| self.leave < own[stage])
     }
 
+    /// Whether it holds where an operation is.
+    fn reaches_into(&self, rendering: Option<RenderingId>) -> bool {
+        self.rendering.is_none() || self.rendering == rendering
+    }
+
     /// Whether an operation that stands at `queue` and `stage` after it is in its second synchronization scope.
-    pub(crate) fn orders(&self, queue: QueueId, stage: usize, rendering: u32) -> bool {
-        self.queue == queue && (self.rendering == 0 || self.rendering == rendering) && self.later.contains(leaf(stage))
+    pub(crate) fn orders(&self, queue: QueueId, stage: usize, rendering: Option<RenderingId>) -> bool {
+        self.queue == queue && self.reaches_into(rendering) && self.later.contains(leaf(stage))
     }
 
     /// Whether what is available at it is visible to an operation.
-    pub(crate) fn shows(&self, queue: QueueId, stage: usize, access: Accesses, rendering: u32) -> bool {
+    pub(crate) fn shows(&self, queue: QueueId, stage: usize, access: Accesses, rendering: Option<RenderingId>) -> bool {
         self.queue == queue
-            && (self.rendering == 0 || self.rendering == rendering)
+            && self.reaches_into(rendering)
             && self.scope.dst_stages.contains(leaf(stage))
             && self.scope.dst_access.intersects(access)
     }

@@ -138,7 +138,7 @@ impl<'m, 'a> Exact<'m, 'a> {
 
     fn together(&self, x: &Done, y: &Done) -> bool {
         let own = |done: &Done| done.node.map_or(done.rendering, |node| self.machine.nodes[node].rendering);
-        x.rendering != 0 && own(x) == own(y)
+        x.rendering.is_some() && own(x) == own(y)
     }
 
     fn is_ordered(&self, x: &Done, y: &Done) -> bool {
@@ -260,12 +260,12 @@ impl<'m, 'a> Exact<'m, 'a> {
                 }
                 let commute = same && x.group != 0 && x.group == y.group && x.run == y.run;
                 let raster = same
-                    && x.rendering != 0
+                    && x.rendering.is_some()
                     && (x.rendering, x.subpass) == (y.rendering, y.subpass)
                     && x.local == Local::Attachment
                     && (y.local == Local::Attachment || y.local == Local::Resolve && !y.op.write);
                 // A store operation follows all that its render pass did to the texel, but for a change of layout.
-                let stored = same && x.rendering != 0 && x.rendering == y.rendering && y.local == Local::Store;
+                let stored = same && x.rendering.is_some() && x.rendering == y.rendering && y.local == Local::Store;
                 if commute || raster || stored {
                     continue;
                 }

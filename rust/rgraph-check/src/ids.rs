@@ -19,6 +19,11 @@ rgraph_ir::id! {
     pub struct StoreId;
     /// A synchronization node of the machine.
     pub struct NodeId;
+    /// A render pass that the machine opened, in any run.
+    pub struct RenderingId;
+    /// What operations of the machine have in common that are no hazard to each other: a pass in a run, or one
+    /// transition.
+    pub struct InstanceId;
     /// An operation that ran on the machine.
     pub struct DoneId;
     /// Position of a command in [`rgraph_ir::plan::Plan::commands`].
@@ -36,26 +41,26 @@ rgraph_ir::id! {
 impl MemoryId {
     /// The memory whose first name is `resource`.
     #[inline]
-    pub fn of_first(resource: ResourceId) -> Self {
+    pub(crate) fn of_first(resource: ResourceId) -> Self {
         Self::new(resource.index())
     }
 
     /// The first of its names.
     #[inline]
-    pub fn first_name(self) -> ResourceId {
+    pub(crate) fn first_name(self) -> ResourceId {
         ResourceId::new(self.index())
     }
 }
 
 /// By pass of a plan: its declared pass.
-pub type DeclaredOf = IdVec<PlanPassId, Option<DeclaredPassId>>;
+pub(crate) type DeclaredOf = IdVec<PlanPassId, Option<DeclaredPassId>>;
 
 /// By flag: whether it is on.
-pub type FlagStates = IdVec<FlagId, bool>;
+pub(crate) type FlagStates = IdVec<FlagId, bool>;
 
 /// One subresource of one memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     /// The memory.
     pub memory: MemoryId,
     /// The subresource of it.

@@ -23,7 +23,9 @@ use crate::bytes::Bytes;
 use crate::clock::{Lanes, Node};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, MemoryId, NodeId, StoreId};
+use crate::ids::{
+    CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId, StoreId,
+};
 use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
 pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
@@ -55,9 +57,11 @@ pub(crate) struct Machine<'a> {
     pub signals: Signals,
     pub before: Signals,
     pub rendering: Option<Rendering>,
-    pub renderings: u32,
+    /// The render pass that begins next.
+    pub next_rendering: RenderingId,
     pub events: IdVec<EventId, Option<Event>>,
-    pub instances: u32,
+    /// What runs, or ran last.
+    pub instance: InstanceId,
     /// The queue on which the run before left a subresource.
     pub exits: HashMap<StorePlace, Exit>,
     /// Resources and subresources whose contents somebody sees after the frame.
@@ -173,9 +177,9 @@ impl<'a> Machine<'a> {
             signals: IdVec::filled(Vec::new(), queues),
             before: IdVec::filled(Vec::new(), queues),
             rendering: None,
-            renderings: 0,
+            next_rendering: RenderingId::new(0),
             events: IdVec::filled(None, events),
-            instances: 0,
+            instance: InstanceId::new(0),
             exits: HashMap::new(),
             kept: kept(facts),
             ran_at: IdVec::filled(None, facts.declared_passes.len()),
@@ -361,7 +365,7 @@ impl<'a> Machine<'a> {
         if !self.facts.runs(declared, &self.flags) {
             return;
         }
-        self.instances += 1;
+        self.begin_instance();
         self.check_after(queue, pass, declared);
         let facts = self.facts;
         let mut accessed: Vec<Accessed> = Vec::new();
@@ -431,7 +435,7 @@ impl<'a> Machine<'a> {
             let extra = rendering.extra.iter().filter(here);
             made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].resource)));
         }
-        let rendering = self.rendering.as_ref().map_or(0, |rendering| rendering.id);
+        let rendering = self.rendering.as_ref().map(|rendering| rendering.id);
         let mut list = Vec::with_capacity(made.len());
         let loads = made.iter().any(|(op, local, ..)| *local == Local::Attachment && !op.write);
         for (op, local, group, resource) in made {
@@ -445,7 +449,7 @@ impl<'a> Machine<'a> {
                 op,
                 node: None,
                 pass: Some(pass),
-                instance: self.instances,
+                instance: self.instance,
                 rendering,
                 subpass: self.plan.passes[pass].subpass,
                 local,
@@ -465,6 +469,11 @@ impl<'a> Machine<'a> {
         for one in accessed {
             self.note_contents(&facts.declared_passes[declared].uses[one.number], place);
         }
+    }
+
+    /// Tells the operations that follow from those before.
+    pub(crate) fn begin_instance(&mut self) {
+        self.instance = InstanceId::new(self.instance.index() + 1);
     }
 
     /// Puts operations into a subresource's state.
@@ -508,15 +517,15 @@ impl<'a> Machine<'a> {
 
     /// Puts a transition, release, acquire or entry into a subresource's state.
     pub(crate) fn record_node(&mut self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) {
-        self.instances += 1;
+        self.begin_instance();
         let done = Done {
             queue: self.nodes[node].queue,
             position: self.nodes[node].leave,
             op: TRANSITION,
             node: Some(node),
             pass,
-            instance: self.instances,
-            rendering: 0,
+            instance: self.instance,
+            rendering: None,
             subpass: 0,
             local: Local::No,
             inner: false,

@@ -7,7 +7,7 @@ use rgraph_ir::resource::ResourceId;
 
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
-use crate::ids::{CommandId, SubresourceId};
+use crate::ids::{CommandId, RenderingId, SubresourceId};
 use crate::machine::Extra;
 use crate::machine::{Machine, Rendering};
 use crate::shape::Part;
@@ -55,7 +55,8 @@ impl Machine<'_> {
                 _ => {}
             }
         }
-        self.renderings += 1;
+        let id = self.next_rendering;
+        self.next_rendering = RenderingId::new(id.index() + 1);
         let mut extra = Vec::new();
         let list = &plan.attachments[attachments.range()];
         for Attached { pass, at, resource, subresources } in &uses {
@@ -105,7 +106,7 @@ impl Machine<'_> {
         }
         let runs = !uses.is_empty();
         let range = attachments.range();
-        self.rendering = Some(Rendering { id: self.renderings, attachments: range, extra, regions: Vec::new(), runs });
+        self.rendering = Some(Rendering { id, attachments: range, extra, regions: Vec::new(), runs });
     }
 
     /// A render pass with subpasses attaches whole images: each aspect of them is in a layout that some pass names.
@@ -203,12 +204,12 @@ impl Machine<'_> {
     /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
     /// "Render Pass Store Operations"), which nothing but that barrier orders, and which those who come behind the
     /// render pass must follow.
-    fn check_storing(&mut self, entry: &Attachment, place: StorePlace, depth: bool, rendering: u32) {
+    fn check_storing(&mut self, entry: &Attachment, place: StorePlace, depth: bool, rendering: RenderingId) {
         let StorePlace { store, subresource } = place;
         let op = storing(depth);
         let change =
             self.stores[store].subresources[subresource].writes.iter().find_map(|write| self.done[write.done].node);
-        let Some(node) = change.filter(|&node| self.nodes[node].rendering == rendering) else { return };
+        let Some(node) = change.filter(|&node| self.nodes[node].rendering == Some(rendering)) else { return };
         let scope = self.nodes[node].scope;
         if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
             || !scope.dst_access.intersects(op.access)
@@ -219,15 +220,15 @@ impl Machine<'_> {
             self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
         }
         let queue = self.nodes[node].queue;
-        self.instances += 1;
+        self.begin_instance();
         let done = Done {
             queue,
             position: self.now[queue],
             op,
             node: None,
             pass: self.nodes[node].pass,
-            instance: self.instances,
-            rendering,
+            instance: self.instance,
+            rendering: Some(rendering),
             subpass: 0,
             local: Local::Store,
             inner: false,
@@ -269,7 +270,7 @@ impl Machine<'_> {
                 let state = &mut self.stores[store].subresources[subresource];
                 let written = state.written == run
                     && store_op == StoreOp::Nothing
-                    && state.writes.iter().any(|write| self.done[write.done].rendering == rendering.id);
+                    && state.writes.iter().any(|write| self.done[write.done].rendering == Some(rendering.id));
                 if (store_op == StoreOp::Discard || written) && state.gone.is_none() {
                     (state.gone, state.lost) = (Some(Gone::NotStored), run);
                 }

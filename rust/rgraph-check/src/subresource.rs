@@ -7,7 +7,7 @@ use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Why};
 
 use crate::clock::{Lanes, Node, available, ordered};
 use crate::facts::Key;
-use crate::ids::{DeclaredPassId, DoneId, MemoryId, NodeId, StoreId, SubresourceId};
+use crate::ids::{DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, StoreId, SubresourceId};
 use crate::tables::Op;
 
 /// One subresource of one store.
@@ -27,11 +27,10 @@ pub(crate) struct Done {
     pub node: Option<NodeId>,
     /// The pass of the plan, or the one that a transition says it is for.
     pub pass: Option<PlanPassId>,
-    /// Which time a pass runs: operations of one instance are no hazard to each other.
-    pub instance: u32,
-    /// Which render pass it is in (0: none), and whether as attachment or input attachment there.
-    pub rendering: u32,
-    /// The subpass of that render pass.
+    pub instance: InstanceId,
+    /// Which render pass it is in.
+    pub rendering: Option<RenderingId>,
+    /// The subpass of that render pass, and how it meets the texels there.
     pub subpass: u32,
     pub local: Local,
     /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a

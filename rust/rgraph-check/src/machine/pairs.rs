@@ -3,7 +3,7 @@
 use rgraph_ir::access::PassQueue;
 use rgraph_ir::resource::ResourceId;
 
-use super::Machine;
+use super::{Machine, Rendering};
 use crate::ids::{DoneId, NodeId, Place};
 use crate::region::within;
 use crate::subresource::{Court, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
@@ -139,13 +139,13 @@ impl Machine<'_> {
 
     /// The verdict on two sides in one render pass; `None`: they are not.
     fn together(&self, x: &Done, y: &Later) -> Option<Option<Missing>> {
-        if x.rendering == 0 || x.node.is_some() {
+        if x.rendering.is_none() || x.node.is_some() {
             return None;
         }
         match y {
             Later::Op(y) => {
-                let rendering =
-                    self.rendering.as_ref().filter(|open| open.id == x.rendering && x.rendering == y.rendering)?;
+                let both = |open: &&Rendering| Some(open.id) == x.rendering && x.rendering == y.rendering;
+                let rendering = self.rendering.as_ref().filter(both)?;
                 Some(within(&rendering.regions, x, y))
             }
             // A transition between subpasses waits for what is done texel by texel only.

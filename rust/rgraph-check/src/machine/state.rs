@@ -5,7 +5,7 @@ use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Clock;
-use crate::ids::{DeclaredPassId, MemoryId, StoreId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, MemoryId, RenderingId, StoreId, SubresourceId, UseId};
 use crate::region::Region;
 use crate::subresource::{StorePlace, SubresourceState};
 use crate::tables::Op;
@@ -27,7 +27,7 @@ pub(crate) struct Store {
 
 /// A render pass that is open.
 pub(crate) struct Rendering {
-    pub id: u32,
+    pub id: RenderingId,
     pub attachments: std::ops::Range<usize>,
     /// Operations that its load and store operations add.
     pub extra: Vec<Extra>,
