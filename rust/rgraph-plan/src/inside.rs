@@ -4,7 +4,7 @@
 pub mod alias {
     /// Byte offsets.
     pub mod place {
-        pub use crate::stages::alias::item::{Item, Overflow, Peak};
+        pub use crate::stages::alias::item::{Item, ItemId, Overflow, Peak};
         pub use crate::stages::alias::place::{PlaceScratch, place, place_below};
     }
     /// Whose bytes are taken over.

@@ -3,7 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rgraph_plan::inside::alias::place::{Item, PlaceScratch, place};
+use rgraph_ir::id::Id;
+use rgraph_plan::inside::alias::place::{Item, ItemId, PlaceScratch, place};
 use rgraph_plan::inside::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
 
 #[path = "alias/families.rs"]
@@ -46,7 +47,8 @@ fn placing_and_walking_again_allocate_nothing() {
     let (mut walk, mut hand, mut placed) = (WalkScratch::default(), HandOffs::default(), Vec::new());
     let cases = [families::layered(1024, 1, true), families::fan(256), families::chain(64)];
     let mut once = |items: &[Item], effort: u32, queues: bool| {
-        let before = queues.then_some(|a: u32, b: u32| a % 3 == b % 3 || b > a + 40);
+        let before =
+            queues.then_some(|a: ItemId, b: ItemId| a.index() % 3 == b.index() % 3 || b.index() > a.index() + 40);
         place(items, before, effort, &mut scratch, &mut offsets).unwrap();
         placed.clear();
         placed.extend(items.iter().zip(&offsets).map(|(item, &offset)| Placed {

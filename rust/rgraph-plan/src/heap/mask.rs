@@ -1,18 +1,18 @@
 //! Arithmetic on the 64 slots of a node, one bit each, set while the slot is free.
 
 /// A node without a live slot.
-pub const EMPTY: u64 = u64::MAX;
+pub(super) const EMPTY: u64 = u64::MAX;
 
 /// `count` bits from `start` upwards; `count` is 1 to 64 and the bits fit.
 #[inline]
-pub fn run(start: u32, count: u32) -> u64 {
+pub(super) fn run(start: u32, count: u32) -> u64 {
     (EMPTY >> (64 - count)) << start
 }
 
 /// The bits from which `count` or more free slots follow, itself included; `count` is 1 to 64.
 /// Doubles what is known at each step: at most six of them.
 #[inline]
-pub fn starts(free: u64, count: u32) -> u64 {
+pub(super) fn starts(free: u64, count: u32) -> u64 {
     let (mut runs, mut known) = (free, 1);
     while known < count {
         let step = known.min(count - known);
@@ -24,7 +24,7 @@ pub fn starts(free: u64, count: u32) -> u64 {
 
 /// How many free slots follow each other at most. Runs of 2, 4, 8 … first, then the length bit by bit from above.
 #[inline]
-pub fn longest(free: u64) -> u32 {
+pub(super) fn longest(free: u64) -> u32 {
     if free == EMPTY {
         return 64;
     }
@@ -53,7 +53,7 @@ pub fn longest(free: u64) -> u32 {
 
 /// The length of the free run that covers `start..start + count`, which are free.
 #[inline]
-pub fn around(free: u64, start: u32, count: u32) -> u32 {
+pub(super) fn around(free: u64, start: u32, count: u32) -> u32 {
     let below = (free << (63 - start)).leading_ones() - 1;
     let from = (free >> start).trailing_ones();
     debug_assert!(from >= count);
@@ -63,7 +63,7 @@ pub fn around(free: u64, start: u32, count: u32) -> u32 {
 /// Where `count` slots go among `free` ones, at a multiple of `stride` (a power of two): into a hole of exactly that
 /// length if there is one, else at the lowest hole that is long enough.
 #[inline]
-pub fn place(free: u64, count: u32, stride: u32) -> Option<u32> {
+pub(super) fn place(free: u64, count: u32, stride: u32) -> Option<u32> {
     let mut fits = starts(free, count);
     if stride > 1 {
         fits &= multiples(stride);

@@ -25,7 +25,7 @@ mod ticket;
 use std::num::NonZeroU8;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nodes::{NONE, Nodes};
+use nodes::{NodeId, Nodes};
 use shape::{NODE_SLOTS, Shape};
 use ticket::{Ticket, Tickets};
 
@@ -56,8 +56,8 @@ pub struct Heap {
 
 #[derive(Debug)]
 struct Chunk {
-    /// Its node of the coarsest class, `NONE` while it is not held.
-    node: u32,
+    /// Its node of the coarsest class, none while it is not held.
+    node: Option<NodeId>,
     live: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct Range {
     offset: u32,
     size: u32,
     chunk: u32,
-    node: u32,
+    node: NodeId,
     heap: u32,
     ticket: Ticket,
     slot: u8,
@@ -179,7 +179,7 @@ impl Heap {
 
     /// Makes an empty node of `class` and what it must be in, a chunk if need be. Nothing is changed before `grow`.
     #[cold]
-    fn make<E>(&mut self, class: usize, grow: impl FnOnce(u32) -> Result<(), E>) -> Result<u32, E> {
+    fn make<E>(&mut self, class: usize, grow: impl FnOnce(u32) -> Result<(), E>) -> Result<NodeId, E> {
         let found = (0..class).rev().find_map(|above| Some((above, self.nodes.find(above, NODE_SLOTS, 1)?)));
         let (mut above, mut place) = match found {
             Some(found) => found,
@@ -196,14 +196,14 @@ impl Heap {
     }
 
     /// One more chunk; returns its node.
-    fn hold<E>(&mut self, grow: impl FnOnce(u32) -> Result<(), E>) -> Result<u32, E> {
+    fn hold<E>(&mut self, grow: impl FnOnce(u32) -> Result<(), E>) -> Result<NodeId, E> {
         let chunk = self.unheld.last().copied().unwrap_or(self.chunks.len() as u32);
         grow(chunk)?;
         let node = self.nodes.make(chunk, None, &self.shape.slot_bits);
         if self.unheld.pop().is_some() {
-            self.chunks[chunk as usize].node = node;
+            self.chunks[chunk as usize].node = Some(node);
         } else {
-            self.chunks.push(Chunk { node, live: 0 });
+            self.chunks.push(Chunk { node: Some(node), live: 0 });
             // Room for every chunk's index, so that giving back never allocates.
             self.unheld.reserve(self.chunks.len());
         }
@@ -240,8 +240,9 @@ impl Heap {
     /// Forgets an empty chunk.
     fn drop_chunk(&mut self, chunk: u32) -> u32 {
         let it = &mut self.chunks[chunk as usize];
-        self.nodes.release(it.node);
-        it.node = NONE;
+        if let Some(node) = it.node.take() {
+            self.nodes.release(node);
+        }
         self.unheld.push(chunk);
         self.empty -= 1;
         self.held -= 1;
@@ -253,7 +254,7 @@ impl Heap {
     pub fn trim(&mut self) -> Vec<u32> {
         let is_spare = |chunk: &u32| {
             let it = &self.chunks[*chunk as usize];
-            it.node != NONE && it.live == 0
+            it.node.is_some() && it.live == 0
         };
         let spare: Vec<u32> = (0..self.chunks.len() as u32).filter(is_spare).collect();
         spare.into_iter().map(|chunk| self.drop_chunk(chunk)).collect()
@@ -271,6 +272,10 @@ impl Heap {
 
     /// The chunks held: index, and bytes of the ranges in it.
     pub fn chunks(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.chunks.iter().enumerate().filter(|(_, chunk)| chunk.node != NONE).map(|(i, chunk)| (i as u32, chunk.live))
+        self.chunks
+            .iter()
+            .enumerate()
+            .filter(|(_, chunk)| chunk.node.is_some())
+            .map(|(i, chunk)| (i as u32, chunk.live))
     }
 }

@@ -3,13 +3,13 @@
 use std::num::NonZeroU8;
 
 /// Slots of a node.
-pub const SLOTS: u32 = 64;
+pub(super) const SLOTS: u32 = 64;
 /// A slot of a class is this many slots of the next finer one.
 const STEP_BITS: u32 = 4;
 /// Slots of the coarser class that one node takes.
-pub const NODE_SLOTS: u32 = SLOTS >> STEP_BITS;
+pub(super) const NODE_SLOTS: u32 = SLOTS >> STEP_BITS;
 /// More than the classes of the largest chunk.
-pub const MAX_CLASSES: usize = 6;
+pub(super) const MAX_CLASSES: usize = 6;
 /// No slot is smaller than this power of two, in bytes.
 const LEAST_SLOT_BITS: u32 = 6;
 /// A size goes to the finest class of which it takes at most this many slots; half way between two powers of two at the
@@ -18,7 +18,7 @@ const MOST_SLOTS: u64 = 24;
 
 /// The classes of a chunk: slots of a 64th of it, then sixteenths of those, down to 64–512 bytes.
 #[derive(Debug)]
-pub struct Shape {
+pub(super) struct Shape {
     /// Logarithm of a slot's bytes, by class; 0 beyond the finest.
     pub slot_bits: [u32; MAX_CLASSES],
     pub chunk_size: u64,
@@ -28,7 +28,7 @@ pub struct Shape {
 
 /// What a request becomes: `count` slots of `class`, at a multiple of `stride` slots.
 #[derive(Clone, Copy, Debug)]
-pub struct Fit {
+pub(super) struct Fit {
     pub class: usize,
     pub count: u32,
     pub stride: u32,
@@ -37,14 +37,14 @@ pub struct Fit {
 impl Fit {
     /// `count`, as ranges keep it.
     #[inline]
-    pub fn slots(&self) -> NonZeroU8 {
+    pub(super) fn slots(&self) -> NonZeroU8 {
         NonZeroU8::new(self.count as u8).unwrap_or(NonZeroU8::MIN)
     }
 }
 
 impl Shape {
     /// `chunk_size` is a power of two in bytes, at least 64 slots of the least size.
-    pub fn new(chunk_size: u64) -> Self {
+    pub(super) fn new(chunk_size: u64) -> Self {
         let mut slot_bits = [0; MAX_CLASSES];
         let mut classes = 0;
         let mut bits = chunk_size.trailing_zeros() - SLOTS.trailing_zeros();
@@ -72,7 +72,7 @@ impl Shape {
     /// A node starts at a multiple of a slot of the coarser class, so finer slots keep that alignment by their place in
     /// the node; what must be aligned to more than that goes up a class.
     #[inline]
-    pub fn fit(&self, size: u64, align: u64) -> Option<Fit> {
+    pub(super) fn fit(&self, size: u64, align: u64) -> Option<Fit> {
         if size == 0 || size > self.chunk_size || align > self.chunk_size {
             return None;
         }

@@ -3,13 +3,13 @@
 
 /// A place among the [`Tickets`], and which use of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Ticket {
+pub(super) struct Ticket {
     place: u32,
     uses: u32,
 }
 
 #[derive(Debug, Default)]
-pub struct Tickets {
+pub(super) struct Tickets {
     /// How often each place was used up; after 2³² times an old ticket would be taken for a new one.
     uses: Vec<u32>,
     /// Places that no valid ticket has; the newest is the likeliest to be cached.
@@ -19,7 +19,7 @@ pub struct Tickets {
 impl Tickets {
     /// A new valid ticket.
     #[inline]
-    pub fn issue(&mut self) -> Ticket {
+    pub(super) fn issue(&mut self) -> Ticket {
         let place = self.unused.pop().unwrap_or_else(|| self.grow());
         Ticket { place, uses: self.uses[place as usize] }
     }
@@ -35,7 +35,7 @@ impl Tickets {
 
     /// Makes a ticket of this table invalid; `false` if it was.
     #[inline]
-    pub fn end(&mut self, ticket: Ticket) -> bool {
+    pub(super) fn end(&mut self, ticket: Ticket) -> bool {
         let uses = &mut self.uses[ticket.place as usize];
         let is_valid = *uses == ticket.uses;
         if is_valid {

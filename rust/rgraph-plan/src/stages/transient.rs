@@ -6,6 +6,7 @@ use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::plan::{PlanKind, PlanPassId};
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
+use crate::stages::alias::item::ItemId;
 use crate::stages::alias::item::{Item, Overflow, Peak};
 use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
@@ -23,7 +24,7 @@ crate::id! {
 
 /// A placed memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Placement {
+pub(crate) struct Placement {
     /// The memory.
     pub memory: ResourceId,
     /// Class of memory, by position in the profile.
@@ -47,7 +48,7 @@ impl Placement {
 
 /// Where everything is, and who follows whom there.
 #[derive(Default, Debug)]
-pub struct Transients {
+pub(crate) struct Transients {
     /// Placed memories, by class and then by id.
     pub placements: IdVec<PlacementId, Placement>,
     /// Position of each memory in `placements`.
@@ -168,7 +169,13 @@ impl Transients {
     ///
     /// # Errors
     /// [`Overflow`] if the offsets do not fit in 64 bits.
-    pub fn place(&mut self, frame: Frame<'_>, clocks: &Clocks, profile: &Profile, effort: u32) -> Result<(), Overflow> {
+    pub(crate) fn place(
+        &mut self,
+        frame: Frame<'_>,
+        clocks: &Clocks,
+        profile: &Profile,
+        effort: u32,
+    ) -> Result<(), Overflow> {
         let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
         self.find_uses(frame, profile, one_queue);
         if !one_queue {
@@ -188,7 +195,7 @@ impl Transients {
             }
             let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
             let happens = &self.happens;
-            let before = |a: u32, b: u32| happens.before(start + a as usize, start + b as usize);
+            let before = |a: ItemId, b: ItemId| happens.before(start + a.index(), start + b.index());
             if one_queue {
                 for item in &mut self.items {
                     let physical_passes = &frame.schedule.physical_passes;
@@ -216,7 +223,7 @@ impl Transients {
             } else if several {
                 place_below(&self.items, Some(before), effort, scratch, &mut self.offsets)?
             } else {
-                place_below(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
+                place_below(&self.items, None::<fn(ItemId, ItemId) -> bool>, effort, scratch, &mut self.offsets)?
             };
             if worth_keeping && !found {
                 remembered.keep(question, &self.offsets, peak);
@@ -235,19 +242,19 @@ impl Transients {
     }
 
     /// Puts the placements aside, before others are tried.
-    pub fn put_aside(&mut self) {
+    pub(crate) fn put_aside(&mut self) {
         self.aside.0.clone_from(&self.placements);
         self.aside.1.clone_from(&self.peaks);
     }
 
     /// Takes the placements back that were put aside.
-    pub fn take_back(&mut self) {
+    pub(crate) fn take_back(&mut self) {
         std::mem::swap(&mut self.aside.0, &mut self.placements);
         std::mem::swap(&mut self.aside.1, &mut self.peaks);
     }
 
     /// Finds who hands bytes to whom, once everything is placed.
-    pub fn hand_over(&mut self, frame: Frame<'_>) {
+    pub(crate) fn hand_over(&mut self, frame: Frame<'_>) {
         self.followed.clear();
         self.followed_of.clear();
         let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
@@ -269,8 +276,8 @@ impl Transients {
             hand_offs(&self.placed, &mut self.place.walk, &mut self.hand_offs);
             for (item, placement) in of_class.iter().enumerate() {
                 let own = self.followed.len();
-                let followed = self.hand_offs.of(item).iter();
-                let placement_of = |h: &HandOff| PlacementId::new(h.item as usize + start);
+                let followed = self.hand_offs.of(ItemId::new(item)).iter();
+                let placement_of = |h: &HandOff| PlacementId::new(h.item.index() + start);
                 self.followed.extend(followed.map(|h| (placement_of(h), h.from_previous_frame)));
                 // Barriers of an image take in what was written in the bytes of the subresources that they name. Behind
                 // those that nobody uses is what had the bytes before (Vulkan 1.3, "Memory Aliasing").
@@ -280,7 +287,7 @@ impl Transients {
                     if !is_used_in_part(frame, &self.seen, self.placements[owner].memory) {
                         continue;
                     }
-                    for behind in self.hand_offs.of(owner.index() - start) {
+                    for behind in self.hand_offs.of(ItemId::new(owner.index() - start)) {
                         let found = (placement_of(behind), before || behind.from_previous_frame);
                         if self.placements[found.0].overlaps(placement) && !self.followed[own..].contains(&found) {
                             self.followed.push(found);
@@ -368,12 +375,12 @@ impl Transients {
     }
 
     /// Whether a memory is an attachment of one render pass, neither loaded nor stored.
-    pub fn is_transient_attachment(&self, memory: ResourceId) -> bool {
+    pub(crate) fn is_transient_attachment(&self, memory: ResourceId) -> bool {
         self.index[memory].is_some_and(|index| self.placements[index].transient_attachment)
     }
 
     /// Memories whose bytes a placement takes over, and whether it does so from the frame before.
-    pub fn followed(&self, placement: PlacementId) -> &[(PlacementId, bool)] {
+    pub(crate) fn followed(&self, placement: PlacementId) -> &[(PlacementId, bool)] {
         &self.followed[self.followed_of[placement].range()]
     }
 }

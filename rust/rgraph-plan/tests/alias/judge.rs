@@ -1,6 +1,7 @@
 //! What a placement must keep, written without the stage's own code.
 
-use rgraph_plan::inside::alias::place::{Item, Peak};
+use rgraph_ir::id::Id;
+use rgraph_plan::inside::alias::place::{Item, ItemId, Peak};
 
 /// A small deterministic generator (splitmix64).
 pub struct Random(pub u64);
@@ -24,8 +25,8 @@ impl Random {
 }
 
 /// Whether two items must not share a byte.
-pub fn conflict(items: &[Item], before: &dyn Fn(u32, u32) -> bool, a: usize, b: usize) -> bool {
-    let wholly = |x: usize, y: usize| items[x].last < items[y].first && before(x as u32, y as u32);
+pub fn conflict(items: &[Item], before: &dyn Fn(ItemId, ItemId) -> bool, a: usize, b: usize) -> bool {
+    let wholly = |x: usize, y: usize| items[x].last < items[y].first && before(ItemId::new(x), ItemId::new(y));
     !(wholly(a, b) || wholly(b, a))
 }
 
@@ -43,7 +44,7 @@ pub fn most_alive(items: &[Item]) -> u128 {
 }
 
 /// Panics unless the placement keeps its promises. Pairs are found by a sweep over addresses, so large cases are cheap.
-pub fn check(items: &[Item], before: &dyn Fn(u32, u32) -> bool, offsets: &[u64], peak: Peak) {
+pub fn check(items: &[Item], before: &dyn Fn(ItemId, ItemId) -> bool, offsets: &[u64], peak: Peak) {
     assert_eq!(offsets.len(), items.len());
     let end = |i: usize| offsets[i].checked_add(items[i].size).expect("an item ends within 64 bits");
     for (i, item) in items.iter().enumerate() {

@@ -1,9 +1,10 @@
-use rgraph_plan::inside::alias::place::{Item, Overflow, Peak, PlaceScratch, place, place_below};
+use rgraph_ir::id::Id;
+use rgraph_plan::inside::alias::place::{Item, ItemId, Overflow, Peak, PlaceScratch, place, place_below};
 
 use super::families;
 use super::judge::{Random, check, conflict};
 
-type Before = fn(u32, u32) -> bool;
+type Before = fn(ItemId, ItemId) -> bool;
 
 fn on_one_queue(items: &[Item], effort: u32) -> Peak {
     let mut offsets = Vec::new();
@@ -117,12 +118,10 @@ impl Frame {
         Self { items, uses, reaches }
     }
 
-    fn before(&self, a: u32, b: u32) -> bool {
-        assert!(
-            self.items[a as usize].last < self.items[b as usize].first,
-            "asked about a pair that is alive together"
-        );
-        self.uses[a as usize].iter().all(|&x| self.uses[b as usize].iter().all(|&y| self.reaches[x][y]))
+    fn before(&self, a: ItemId, b: ItemId) -> bool {
+        let (a, b) = (a.index(), b.index());
+        assert!(self.items[a].last < self.items[b].first, "asked about a pair that is alive together");
+        self.uses[a].iter().all(|&x| self.uses[b].iter().all(|&y| self.reaches[x][y]))
     }
 }
 
@@ -144,7 +143,7 @@ fn queues_that_never_meet_share_nothing() {
     let items: Vec<_> = (0..40).map(|i| item(8, i, i)).collect();
     let mut offsets = Vec::new();
     for effort in 0..3 {
-        let same_queue = |a: u32, b: u32| a % 2 == b % 2;
+        let same_queue = |a: ItemId, b: ItemId| a.index() % 2 == b.index() % 2;
         let peak = place(&items, Some(same_queue), effort, &mut PlaceScratch::default(), &mut offsets).unwrap();
         check(&items, &same_queue, &offsets, peak);
         assert_eq!(peak.total, 16);
@@ -176,7 +175,7 @@ fn fans_and_chains_reach_the_bound_without_effort() {
 }
 
 /// The lowest total over all orders in which items can be put at the lowest offset that is free for them.
-fn optimum(items: &[Item], before: &dyn Fn(u32, u32) -> bool, placed: &mut Vec<(usize, u64)>, total: u64) -> u64 {
+fn optimum(items: &[Item], before: &dyn Fn(ItemId, ItemId) -> bool, placed: &mut Vec<(usize, u64)>, total: u64) -> u64 {
     if placed.len() == items.len() {
         return total;
     }

@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use rgraph_ir::id::Id;
+use rgraph_plan::inside::alias::place::ItemId;
 use rgraph_plan::inside::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
 
 use super::judge::Random;
@@ -17,7 +19,7 @@ fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<HandOff>> {
                 if !from_previous_frame {
                     met[i].extend(*byte);
                 }
-                *byte = Some(HandOff { item: i as u32, from_previous_frame });
+                *byte = Some(HandOff { item: ItemId::new(i), from_previous_frame });
             }
         }
     }
@@ -36,7 +38,7 @@ fn the_walk_finds_the_owner_of_every_byte() {
         hand_offs(&placed, &mut scratch, &mut out);
         assert_eq!(out.len(), placed.len());
         for (i, met) in by_byte(&placed).into_iter().enumerate() {
-            assert_eq!(out.of(i), Vec::from_iter(met), "item {i} of {placed:?}");
+            assert_eq!(out.of(ItemId::new(i)), Vec::from_iter(met), "item {i} of {placed:?}");
         }
     }
 }
@@ -45,7 +47,7 @@ fn the_walk_finds_the_owner_of_every_byte() {
 fn an_item_alone_follows_itself_from_frame_to_frame() {
     let mut out = HandOffs::default();
     hand_offs(&[Placed { offset: 64, size: 64, order: 3 }], &mut WalkScratch::default(), &mut out);
-    assert_eq!(out.of(0), [HandOff { item: 0, from_previous_frame: true }]);
+    assert_eq!(out.of(ItemId::new(0)), [HandOff { item: ItemId::new(0), from_previous_frame: true }]);
 }
 
 #[test]
@@ -53,11 +55,11 @@ fn an_item_over_two_others_follows_both_and_they_follow_it_from_the_frame_before
     let placed = [(0, 8, 0), (8, 8, 1), (0, 24, 2)].map(|(offset, size, order)| Placed { offset, size, order });
     let mut out = HandOffs::default();
     hand_offs(&placed, &mut WalkScratch::default(), &mut out);
-    let now = |item| HandOff { item, from_previous_frame: false };
-    let last = |item| HandOff { item, from_previous_frame: true };
-    assert_eq!(out.of(0), [last(2)]);
-    assert_eq!(out.of(1), [last(2)]);
-    assert_eq!(out.of(2), [now(0), now(1), last(2)]);
+    let now = |item| HandOff { item: ItemId::new(item), from_previous_frame: false };
+    let last = |item| HandOff { item: ItemId::new(item), from_previous_frame: true };
+    assert_eq!(out.of(ItemId::new(0)), [last(2)]);
+    assert_eq!(out.of(ItemId::new(1)), [last(2)]);
+    assert_eq!(out.of(ItemId::new(2)), [now(0), now(1), last(2)]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Better placements for more work: greedy rules, then searches below ever lower capacities.
 
+use rgraph_ir::id::IdVec;
+
 use super::conflict::Conflicts;
 use super::greedy::{self, Greedy, Hole, Order, UNPLACED};
-use super::item::{Item, Peak};
+use super::item::{Item, ItemId, Peak};
 use super::search::{Outcome, Problem, Search, search};
 use super::timeline::Timeline;
 
@@ -57,9 +59,9 @@ const PLACING: u64 = 8;
 #[derive(Default)]
 pub(super) struct Anytime {
     conflicts: Conflicts,
-    contention: Vec<u64>,
-    order: Vec<u32>,
-    subset: Vec<u32>,
+    contention: IdVec<ItemId, u64>,
+    order: Vec<ItemId>,
+    subset: Vec<ItemId>,
     trial: Vec<u64>,
     greedy: Greedy,
     search: Search,
@@ -97,7 +99,7 @@ struct Attempt {
 /// quarter of the work that is left, nothing else is tried; where both fits are, the result is never above greedy by
 /// size. `aim`: bytes that the caller has; where they are too few for what was found, twice the work goes into that
 /// alone.
-pub(super) fn improve<B: Fn(u32, u32) -> bool>(
+pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
     items: &[Item],
     timeline: &Timeline,
     before: Option<&B>,
@@ -211,7 +213,7 @@ impl State<'_> {
         }
         let busy = u128::from(self.peak.lower_bound) * u128::from(eighths);
         subset.clear();
-        subset.extend(order.iter().filter(|&&id| u128::from(contention[id as usize]) * 8 >= busy));
+        subset.extend(order.iter().filter(|&&id| u128::from(contention[id]) * 8 >= busy));
         trial.fill(UNPLACED);
         let (items, timeline, one_queue) = (self.items, self.timeline, self.one_queue);
         // The one that is for all items may prove that there is no lower placement.

@@ -7,9 +7,15 @@
 //! ```
 //! Where the order of uses is total, a run is one segment, since whoever comes now may have all of it.
 
-use super::item::{Item, Overflow};
+use rgraph_ir::id::IdVec;
 
-const NONE: u32 = u32::MAX;
+use super::item::{Item, ItemId, Overflow};
+
+rgraph_ir::id! {
+    /// A segment, used or free.
+    struct SegmentId;
+}
+
 /// Classes per power of two: runs of one class differ by less than an eighth.
 const FINE: u32 = 8;
 const CLASSES: usize = 64 * FINE as usize;
@@ -22,42 +28,42 @@ struct Segment {
     size: u64,
     /// Bytes of the run; kept in its first segment.
     run_size: u64,
-    prev: u32,
-    next: u32,
+    prev: Option<SegmentId>,
+    next: Option<SegmentId>,
     /// Neighbours in the list of the run's class; kept in its first segment.
-    class_prev: u32,
-    class_next: u32,
+    class_prev: Option<SegmentId>,
+    class_next: Option<SegmentId>,
     /// The run's last segment, in its first one, and the first one in the last.
-    other_end: u32,
-    /// Who uses it, or used it last; `NONE`: nobody yet.
-    owner: u32,
+    other_end: SegmentId,
+    /// Who uses it, or used it last.
+    owner: Option<ItemId>,
     free: bool,
 }
 
 /// See the module.
 pub(super) struct Arena {
-    segments: Vec<Segment>,
+    segments: IdVec<SegmentId, Segment>,
     /// Unused entries of `segments`.
-    spare: Vec<u32>,
+    spare: Vec<SegmentId>,
     /// Segment of each item that is in the arena.
-    segment_of: Vec<u32>,
+    segment_of: IdVec<ItemId, Option<SegmentId>>,
     /// One bit a class that has runs.
     filled: [u64; CLASSES / 64],
     /// First run of each class; valid where the bit is set.
-    heads: [u32; CLASSES],
-    last: u32,
+    heads: [Option<SegmentId>; CLASSES],
+    last: Option<SegmentId>,
     end: u64,
 }
 
 impl Default for Arena {
     fn default() -> Self {
         Self {
-            segments: Vec::new(),
+            segments: IdVec::new(),
             spare: Vec::new(),
-            segment_of: Vec::new(),
+            segment_of: IdVec::new(),
             filled: [0; CLASSES / 64],
-            heads: [NONE; CLASSES],
-            last: NONE,
+            heads: [None; CLASSES],
+            last: None,
             end: 0,
         }
     }
@@ -66,32 +72,36 @@ impl Default for Arena {
 /// Where an item fits: the segment that holds its first byte, and the byte.
 #[derive(Clone, Copy)]
 struct Fit {
-    run: u32,
-    segment: u32,
+    run: SegmentId,
+    segment: SegmentId,
     offset: u64,
 }
 
 impl Arena {
     /// Empties the arena for `items` items.
-    pub fn reset(&mut self, items: usize) {
+    pub(super) fn reset(&mut self, items: usize) {
         self.segments.clear();
         self.spare.clear();
-        self.segment_of.clear();
-        self.segment_of.resize(items, NONE);
+        self.segment_of.refill(None, items);
         self.filled = [0; CLASSES / 64];
-        self.last = NONE;
+        self.last = None;
         self.end = 0;
     }
 
     /// Bytes from the first to the last ever used.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.end
     }
 
     /// Gives `id` the tightest run found, or the end of the arena; returns its offset. `after` says whether it may follow an owner.
     ///
     /// At most [`LOOKS`] segments are looked at, plus those it takes over.
-    pub fn take(&mut self, id: u32, item: &Item, after: Option<impl Fn(u32) -> bool>) -> Result<u64, Overflow> {
+    pub(super) fn take(
+        &mut self,
+        id: ItemId,
+        item: &Item,
+        after: Option<impl Fn(ItemId) -> bool>,
+    ) -> Result<u64, Overflow> {
         let after = after.as_ref();
         let mut looks = LOOKS;
         let fit = match self.find(item, after, &mut looks) {
@@ -106,45 +116,43 @@ impl Arena {
     }
 
     /// Frees the bytes of `id`, who stays known as their last owner. `ordered`: keep owners apart.
-    pub fn release(&mut self, id: u32, ordered: bool) {
-        let mut first = self.segment_of[id as usize];
-        let segment = &mut self.segments[first as usize];
+    pub(super) fn release(&mut self, id: ItemId, ordered: bool) {
+        let mut first = self.segment_of[id].expect("an item is released after it was placed");
+        let segment = &mut self.segments[first];
         segment.free = true;
         let (mut size, prev, next) = (segment.size, segment.prev, segment.next);
         let mut last = first;
-        if prev != NONE && self.segments[prev as usize].free {
-            first = if ordered { self.segments[prev as usize].other_end } else { prev };
+        if let Some(prev) = prev.filter(|prev| self.segments[*prev].free) {
+            first = if ordered { self.segments[prev].other_end } else { prev };
             self.unlist(first);
-            size += self.segments[first as usize].run_size;
+            size += self.segments[first].run_size;
         }
-        if next != NONE && self.segments[next as usize].free {
+        if let Some(next) = next.filter(|next| self.segments[*next].free) {
             self.unlist(next);
-            size += self.segments[next as usize].run_size;
-            last = self.segments[next as usize].other_end;
+            size += self.segments[next].run_size;
+            last = self.segments[next].other_end;
         }
         if !ordered {
-            self.segments[first as usize].size = size;
+            self.segments[first].size = size;
             while last != first {
-                let before = self.segments[last as usize].prev;
-                self.unlink(last);
-                last = before;
+                last = self.unlink(last);
             }
         }
         self.list(first, last, size);
     }
 
     /// The smallest fitting run of the first class that has one.
-    fn find(&self, item: &Item, after: Option<&impl Fn(u32) -> bool>, looks: &mut u32) -> Option<Fit> {
+    fn find(&self, item: &Item, after: Option<&impl Fn(ItemId) -> bool>, looks: &mut u32) -> Option<Fit> {
         let mut class = class(item.size);
         while let Some(filled) = self.next_class(class) {
             let (mut best, mut best_size) = (None, u64::MAX);
             let mut run = self.heads[filled];
-            while run != NONE && *looks > 0 {
-                let segment = &self.segments[run as usize];
+            while let Some(id) = run.filter(|_| *looks > 0) {
+                let segment = &self.segments[id];
                 *looks -= 1;
                 if segment.run_size >= item.size
                     && segment.run_size < best_size
-                    && let Some(fit) = self.fit(run, item, after, looks)
+                    && let Some(fit) = self.fit(id, item, after, looks)
                 {
                     (best, best_size) = (Some(fit), segment.run_size);
                     if best_size == item.size {
@@ -162,37 +170,42 @@ impl Arena {
     }
 
     /// The lowest place in a run whose owners all come before the item.
-    fn fit(&self, run: u32, item: &Item, after: Option<&impl Fn(u32) -> bool>, looks: &mut u32) -> Option<Fit> {
+    fn fit(
+        &self,
+        run: SegmentId,
+        item: &Item,
+        after: Option<&impl Fn(ItemId) -> bool>,
+        looks: &mut u32,
+    ) -> Option<Fit> {
         let mut segment = run;
-        let mut place = Fit { run, segment, offset: align_up(self.segments[run as usize].offset, item.align)? };
+        // The segment with the first byte, and that byte.
+        let (mut first, mut offset) = (Some(run), align_up(self.segments[run].offset, item.align)?);
         loop {
-            let here = &self.segments[segment as usize];
+            let here = &self.segments[segment];
             let end = here.offset + here.size;
-            if place.offset >= end || !may_follow(here.owner, after) {
-                place.offset = place.offset.max(align_up(end, item.align)?);
-                place.segment = NONE;
+            if offset >= end || !may_follow(here.owner, after) {
+                offset = offset.max(align_up(end, item.align)?);
+                first = None;
             } else {
-                if place.segment == NONE {
-                    place.segment = segment;
-                }
-                if place.offset.checked_add(item.size)? <= end {
-                    return Some(place);
+                let segment = *first.get_or_insert(segment);
+                if offset.checked_add(item.size)? <= end {
+                    return Some(Fit { run, segment, offset });
                 }
             }
-            segment = here.next;
+            segment = here.next?;
             *looks = looks.saturating_sub(1);
-            if segment == NONE || !self.segments[segment as usize].free || *looks == 0 {
+            if !self.segments[segment].free || *looks == 0 {
                 return None;
             }
         }
     }
 
     /// Makes the arena longer until the item fits at its end.
-    fn grow(&mut self, item: &Item, after: Option<&impl Fn(u32) -> bool>, looks: &mut u32) -> Result<Fit, Overflow> {
+    fn grow(&mut self, item: &Item, after: Option<&impl Fn(ItemId) -> bool>, looks: &mut u32) -> Result<Fit, Overflow> {
         let mut start = self.end;
         let mut segment = self.last;
-        while segment != NONE && (*looks > 0 || after.is_none()) {
-            let here = &self.segments[segment as usize];
+        while let Some(id) = segment.filter(|_| *looks > 0 || after.is_none()) {
+            let here = &self.segments[id];
             if !here.free || !may_follow(here.owner, after) {
                 break;
             }
@@ -203,149 +216,146 @@ impl Arena {
         let offset = align_up(start, item.align).ok_or(Overflow)?;
         let end = offset.checked_add(item.size).ok_or(Overflow)?;
         let added = end.saturating_sub(self.end);
-        let run = if self.last != NONE && self.segments[self.last as usize].free {
-            let run = self.segments[self.last as usize].other_end;
-            self.unlist(run);
-            self.segments[self.last as usize].size += added;
-            self.segments[run as usize].run_size += added;
-            run
-        } else {
-            let run = self.insert_after(self.last, self.end, added);
-            self.segments[run as usize].other_end = run;
-            run
+        let (run, mut first) = match self.last.filter(|last| self.segments[*last].free) {
+            Some(last) => {
+                let run = self.segments[last].other_end;
+                self.unlist(run);
+                self.segments[last].size += added;
+                self.segments[run].run_size += added;
+                (run, last)
+            }
+            None => {
+                let run = self.insert_after(self.last, self.end, added);
+                (run, run)
+            }
         };
         self.end += added;
-        let mut first = self.last;
-        while self.segments[first as usize].offset > offset {
-            first = self.segments[first as usize].prev;
+        while self.segments[first].offset > offset {
+            first = self.segments[first].prev.expect("the first segment begins at 0");
         }
         Ok(Fit { run, segment: first, offset })
     }
 
     /// Turns part of an unlisted run into the segment of `id` and lists what is left on both sides.
-    fn occupy(&mut self, fit: Fit, id: u32, size: u64) {
+    fn occupy(&mut self, fit: Fit, id: ItemId, size: u64) {
         let Fit { run, segment, offset } = fit;
-        let Segment { run_size, other_end: mut tail, offset: run_start, .. } = self.segments[run as usize];
+        let Segment { run_size, other_end: mut tail, offset: run_start, .. } = self.segments[run];
         let end = offset + size;
         let mut mine = segment;
-        let ahead = offset - self.segments[segment as usize].offset;
+        let ahead = offset - self.segments[segment].offset;
         if ahead > 0 {
-            let rest = self.segments[segment as usize].size - ahead;
-            self.segments[segment as usize].size = ahead;
-            mine = self.insert_after(segment, offset, rest);
-            self.segments[mine as usize].owner = self.segments[segment as usize].owner;
+            let rest = self.segments[segment].size - ahead;
+            self.segments[segment].size = ahead;
+            mine = self.insert_after(Some(segment), offset, rest);
+            self.segments[mine].owner = self.segments[segment].owner;
             if tail == segment {
                 tail = mine;
             }
         }
-        while self.segments[mine as usize].offset + self.segments[mine as usize].size < end {
-            let next = self.segments[mine as usize].next;
-            self.segments[mine as usize].size += self.segments[next as usize].size;
-            if self.segments[mine as usize].offset + self.segments[mine as usize].size > end {
-                self.segments[mine as usize].owner = self.segments[next as usize].owner;
+        while self.segments[mine].offset + self.segments[mine].size < end {
+            let next = self.segments[mine].next.expect("a fit ends within its run");
+            self.segments[mine].size += self.segments[next].size;
+            if self.segments[mine].offset + self.segments[mine].size > end {
+                self.segments[mine].owner = self.segments[next].owner;
             }
             if tail == next {
                 tail = mine;
             }
             self.unlink(next);
         }
-        let behind = self.segments[mine as usize].offset + self.segments[mine as usize].size - end;
+        let behind = self.segments[mine].offset + self.segments[mine].size - end;
         if behind > 0 {
-            let rest = self.insert_after(mine, end, behind);
-            self.segments[rest as usize].owner = self.segments[mine as usize].owner;
+            let rest = self.insert_after(Some(mine), end, behind);
+            self.segments[rest].owner = self.segments[mine].owner;
             if tail == mine {
                 tail = rest;
             }
         }
-        let before = self.segments[mine as usize].prev;
-        let mine_now = &mut self.segments[mine as usize];
+        let before = self.segments[mine].prev;
+        let mine_now = &mut self.segments[mine];
         mine_now.size = size;
-        mine_now.owner = id;
+        mine_now.owner = Some(id);
         mine_now.free = false;
         let after = mine_now.next;
-        self.segment_of[id as usize] = mine;
-        if offset > run_start {
+        self.segment_of[id] = Some(mine);
+        if let Some(before) = before.filter(|_| offset > run_start) {
             self.list(run, before, offset - run_start);
         }
-        if tail != mine {
+        if let Some(after) = after.filter(|_| tail != mine) {
             self.list(after, tail, run_start + run_size - end);
         }
     }
 
     /// A new free segment that nobody used, behind `prev` in address order.
-    fn insert_after(&mut self, prev: u32, offset: u64, size: u64) -> u32 {
-        let next = if prev == NONE { NONE } else { self.segments[prev as usize].next };
+    fn insert_after(&mut self, prev: Option<SegmentId>, offset: u64, size: u64) -> SegmentId {
+        let next = prev.and_then(|prev| self.segments[prev].next);
+        let spare = self.spare.pop();
+        let id = spare.unwrap_or_else(|| self.segments.next_id());
         let segment = Segment {
             offset,
             size,
             run_size: size,
             prev,
             next,
-            class_prev: NONE,
-            class_next: NONE,
-            other_end: NONE,
-            owner: NONE,
+            class_prev: None,
+            class_next: None,
+            other_end: id,
+            owner: None,
             free: true,
         };
-        let id = match self.spare.pop() {
-            Some(id) => {
-                self.segments[id as usize] = segment;
-                id
-            }
-            None => {
-                self.segments.push(segment);
-                (self.segments.len() - 1) as u32
-            }
-        };
-        if prev != NONE {
-            self.segments[prev as usize].next = id;
+        match spare {
+            Some(id) => self.segments[id] = segment,
+            None => _ = self.segments.push(segment),
         }
-        if next == NONE {
-            self.last = id;
-        } else {
-            self.segments[next as usize].prev = id;
+        if let Some(prev) = prev {
+            self.segments[prev].next = Some(id);
+        }
+        match next {
+            Some(next) => self.segments[next].prev = Some(id),
+            None => self.last = Some(id),
         }
         id
     }
 
-    /// Takes a segment out of the address order; it is never the first one.
-    fn unlink(&mut self, id: u32) {
-        let Segment { prev, next, .. } = self.segments[id as usize];
-        self.segments[prev as usize].next = next;
-        if next == NONE {
-            self.last = prev;
-        } else {
-            self.segments[next as usize].prev = prev;
+    /// Takes a segment out of the address order; returns the one before it.
+    fn unlink(&mut self, id: SegmentId) -> SegmentId {
+        let Segment { prev, next, .. } = self.segments[id];
+        let before = prev.expect("the first segment stays");
+        self.segments[before].next = next;
+        match next {
+            Some(next) => self.segments[next].prev = prev,
+            None => self.last = prev,
         }
         self.spare.push(id);
+        before
     }
 
-    fn list(&mut self, first: u32, last: u32, size: u64) {
+    fn list(&mut self, first: SegmentId, last: SegmentId, size: u64) {
         let class = class(size);
         let (word, bit) = (class / 64, 1u64 << (class % 64));
-        let next = if self.filled[word] & bit == 0 { NONE } else { self.heads[class] };
+        let next = self.heads[class].filter(|_| self.filled[word] & bit != 0);
         self.filled[word] |= bit;
-        self.heads[class] = first;
-        if next != NONE {
-            self.segments[next as usize].class_prev = first;
+        self.heads[class] = Some(first);
+        if let Some(next) = next {
+            self.segments[next].class_prev = Some(first);
         }
-        self.segments[last as usize].other_end = first;
-        let head = &mut self.segments[first as usize];
-        (head.run_size, head.other_end, head.class_prev, head.class_next) = (size, last, NONE, next);
+        self.segments[last].other_end = first;
+        let head = &mut self.segments[first];
+        (head.run_size, head.other_end, head.class_prev, head.class_next) = (size, last, None, next);
     }
 
-    fn unlist(&mut self, run: u32) {
-        let Segment { class_prev: prev, class_next: next, run_size, .. } = self.segments[run as usize];
-        if next != NONE {
-            self.segments[next as usize].class_prev = prev;
+    fn unlist(&mut self, run: SegmentId) {
+        let Segment { class_prev: prev, class_next: next, run_size, .. } = self.segments[run];
+        if let Some(next) = next {
+            self.segments[next].class_prev = prev;
         }
-        if prev != NONE {
-            self.segments[prev as usize].class_next = next;
+        if let Some(prev) = prev {
+            self.segments[prev].class_next = next;
             return;
         }
         let class = class(run_size);
         self.heads[class] = next;
-        if next == NONE {
+        if next.is_none() {
             self.filled[class / 64] &= !(1 << (class % 64));
         }
     }
@@ -362,8 +372,8 @@ impl Arena {
     }
 }
 
-fn may_follow(owner: u32, after: Option<&impl Fn(u32) -> bool>) -> bool {
-    after.is_none_or(|after| owner == NONE || after(owner))
+fn may_follow(owner: Option<ItemId>, after: Option<&impl Fn(ItemId) -> bool>) -> bool {
+    after.is_none_or(|after| owner.is_none_or(after))
 }
 
 /// Grows with `size`: the power of two and the next three bits.

@@ -1,16 +1,18 @@
 //! Which items must not share bytes, as neighbour lists.
 
-use super::item::Item;
+use rgraph_ir::id::Id;
+
+use super::item::{Item, ItemId};
 use super::timeline::Timeline;
 
 /// Symmetric neighbour lists of the items that have bytes.
 #[derive(Default)]
 pub(super) struct Conflicts {
     starts: Vec<u32>,
-    neighbours: Vec<u32>,
-    pairs: Vec<[u32; 2]>,
-    alive: Vec<u32>,
-    ended: Vec<u32>,
+    neighbours: Vec<ItemId>,
+    pairs: Vec<[ItemId; 2]>,
+    alive: Vec<ItemId>,
+    ended: Vec<ItemId>,
 }
 
 impl Conflicts {
@@ -18,7 +20,7 @@ impl Conflicts {
     /// than `limit` pairs would have to be looked at.
     ///
     /// O(n + pairs that overlap), and O(n²) where `before` is given.
-    pub fn build<B: Fn(u32, u32) -> bool>(
+    pub(super) fn build<B: Fn(ItemId, ItemId) -> bool>(
         &mut self,
         items: &[Item],
         timeline: &Timeline,
@@ -34,32 +36,32 @@ impl Conflicts {
         ended.clear();
         starts.clear();
         starts.resize(items.len() + 2, 0);
-        for section in 0..timeline.sections() {
+        for section in timeline.sections() {
             crate::cancel::poll();
-            for &item in timeline.born_in(section).iter().filter(|&&id| items[id as usize].size > 0) {
+            for &item in timeline.born_in(section).iter().filter(|&&id| items[id.index()].size > 0) {
                 let unordered = before.map(|before| ended.iter().filter(move |&&other| !before(other, item)));
                 for &other in alive.iter().chain(unordered.into_iter().flatten()) {
                     pairs.push([item, other]);
-                    starts[other as usize + 2] += 1;
-                    starts[item as usize + 2] += 1;
+                    starts[other.index() + 2] += 1;
+                    starts[item.index() + 2] += 1;
                 }
                 alive.push(item);
             }
             if !timeline.dying_in(section).is_empty() {
                 if before.is_some() {
-                    ended.extend(alive.iter().filter(|&&id| timeline.last[id as usize] as usize == section));
+                    ended.extend(alive.iter().filter(|&&id| timeline.last[id] == section));
                 }
-                alive.retain(|&id| timeline.last[id as usize] as usize > section);
+                alive.retain(|&id| timeline.last[id] > section);
             }
         }
         for item in 2..starts.len() {
             starts[item] += starts[item - 1];
         }
         neighbours.clear();
-        neighbours.resize(2 * pairs.len(), 0);
+        neighbours.resize(2 * pairs.len(), ItemId::new(0));
         for &[a, b] in pairs.iter() {
             for [from, to] in [[a, b], [b, a]] {
-                let at = &mut starts[from as usize + 1];
+                let at = &mut starts[from.index() + 1];
                 neighbours[*at as usize] = to;
                 *at += 1;
             }
@@ -68,12 +70,13 @@ impl Conflicts {
     }
 
     /// Items that must not share bytes with `item`.
-    pub fn of(&self, item: u32) -> &[u32] {
-        &self.neighbours[self.starts[item as usize] as usize..self.starts[item as usize + 1] as usize]
+    pub(super) fn of(&self, item: ItemId) -> &[ItemId] {
+        let at = item.index();
+        &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// Sum of the lengths of all lists.
-    pub fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.neighbours.len() as u64
     }
 }
@@ -84,7 +87,7 @@ fn pairs_to_look_at(timeline: &Timeline, ordered: bool) -> u64 {
         return n * n.saturating_sub(1) / 2;
     }
     let (mut live, mut pairs) = (0, 0);
-    for section in 0..timeline.sections() {
+    for section in timeline.sections() {
         for _ in timeline.born_in(section) {
             pairs += live;
             live += 1;

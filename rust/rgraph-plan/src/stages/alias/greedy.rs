@@ -7,9 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use rgraph_ir::id::{Id, IdVec};
+
 use super::arena::align_up;
 use super::conflict::Conflicts;
-use super::item::{Item, Overflow};
+use super::item::{Item, ItemId, Overflow, SectionId};
 use super::timeline::Timeline;
 
 /// The offset of an item that has none yet.
@@ -51,40 +53,38 @@ const SINK: u64 = 8;
 pub(super) struct Greedy {
     spans: Vec<[u64; 2]>,
     floor: Vec<u64>,
+    /// Highest end in each section.
+    heights: IdVec<SectionId, u64>,
     /// Offset, then rank, as one number.
     queue: BinaryHeap<Reverse<u128>>,
     long_queue: Vec<u128>,
     /// The same in half of the bytes, where offsets are few.
     short_queue: Vec<u64>,
-    keys: Vec<(Reverse<(u128, u64)>, u32)>,
+    keys: Vec<(Reverse<(u128, u64)>, ItemId)>,
 }
 
 /// Most bytes alive during each item's life. O(n + sections of all lives).
-pub(super) fn contention(timeline: &Timeline, out: &mut Vec<u64>) {
+pub(super) fn contention(timeline: &Timeline, out: &mut IdVec<ItemId, u64>) {
     out.clear();
-    out.extend(
-        timeline
-            .first
-            .iter()
-            .zip(&timeline.last)
-            .map(|(&first, &last)| timeline.load[first as usize..=last as usize].iter().copied().max().unwrap_or(0)),
-    );
+    let most = |item| timeline.load.slice(timeline.life(item)).iter().copied().max().unwrap_or(0);
+    out.as_vec_mut().extend(timeline.first.ids().map(most));
 }
 
 /// Sorts the items that have bytes. O(n log n).
 pub(super) fn sort(
     items: &[Item],
     timeline: &Timeline,
-    contention: &[u64],
+    contention: &IdVec<ItemId, u64>,
     order: Order,
     scratch: &mut Greedy,
-    out: &mut Vec<u32>,
+    out: &mut Vec<ItemId>,
 ) {
     let keys = &mut scratch.keys;
     keys.clear();
-    keys.extend(items.iter().enumerate().filter(|(_, item)| item.size > 0).map(|(id, item)| {
-        let size = item.size;
-        let length = u64::from(timeline.last[id] - timeline.first[id]) + 1;
+    let with_bytes = items.iter().enumerate().filter(|(_, item)| item.size > 0);
+    keys.extend(with_bytes.map(|(at, item)| {
+        let (id, size) = (ItemId::new(at), item.size);
+        let length = timeline.life(id).len() as u64;
         let area = u128::from(size) * u128::from(length);
         let key = match order {
             Order::Size => (u128::from(size), u64::from(item.last - item.first)),
@@ -93,9 +93,9 @@ pub(super) fn sort(
             Order::ContentionArea => (u128::from(contention[id]), u64::try_from(area).unwrap_or(u64::MAX)),
             Order::Length => (u128::from(length) << 64 | u128::from(size), 0),
             Order::Area => (area, size),
-            Order::Birth => (u128::from(u32::MAX - timeline.first[id]), size),
+            Order::Birth => (u128::from(u32::MAX - timeline.first[id].index() as u32), size),
         };
-        (Reverse(key), id as u32)
+        (Reverse(key), id)
     }));
     keys.sort_unstable();
     out.clear();
@@ -104,10 +104,10 @@ pub(super) fn sort(
 
 impl Greedy {
     /// Shuffles an order a little: no item falls behind more than `most` others. Equal seeds shuffle alike. O(n log n).
-    pub fn shuffle(&mut self, seed: u64, most: u64, order: &mut Vec<u32>) {
+    pub(super) fn shuffle(&mut self, seed: u64, most: u64, order: &mut Vec<ItemId>) {
         self.keys.clear();
         self.keys.extend(order.iter().enumerate().map(|(rank, &id)| {
-            let later = mixed(seed << 32 | u64::from(id)) % ((most << 10) + 1);
+            let later = mixed(seed << 32 | id.index() as u64) % ((most << 10) + 1);
             (Reverse((u128::from(u64::MAX - ((rank as u64) << 10) - later), 0)), id)
         }));
         self.keys.sort_unstable();
@@ -130,7 +130,7 @@ fn mixed(number: u64) -> u64 {
 pub(super) fn fit(
     items: &[Item],
     conflicts: &Conflicts,
-    order: &[u32],
+    order: &[ItemId],
     hole: Hole,
     scratch: &mut Greedy,
     offsets: &mut [u64],
@@ -139,16 +139,16 @@ pub(super) fn fit(
     let mut total = 0;
     for &id in order {
         crate::cancel::poll();
-        let Item { size, align, .. } = items[id as usize];
-        if offsets[id as usize] == UNPLACED {
-            let placed = conflicts.of(id).iter().map(|&other| (offsets[other as usize], items[other as usize].size));
+        let Item { size, align, .. } = items[id.index()];
+        if offsets[id.index()] == UNPLACED {
+            let placed = conflicts.of(id).iter().map(|&other| (offsets[other.index()], items[other.index()].size));
             spans.clear();
             spans
                 .extend(placed.filter(|&(offset, _)| offset != UNPLACED).map(|(offset, size)| [offset, offset + size]));
             spans.sort_unstable();
-            offsets[id as usize] = find_hole(spans, size, align, hole).ok_or(Overflow)?;
+            offsets[id.index()] = find_hole(spans, size, align, hole).ok_or(Overflow)?;
         }
-        total = total.max(offsets[id as usize].checked_add(size).ok_or(Overflow)?);
+        total = total.max(offsets[id.index()].checked_add(size).ok_or(Overflow)?);
     }
     Ok(total)
 }
@@ -176,7 +176,7 @@ fn find_hole(spans: &[[u64; 2]], size: u64, align: u64, hole: Hole) -> Option<u6
 pub(super) fn skyline(
     items: &[Item],
     conflicts: &Conflicts,
-    order: &[u32],
+    order: &[ItemId],
     scratch: &mut Greedy,
     offsets: &mut [u64],
 ) -> Result<u64, Overflow> {
@@ -190,18 +190,18 @@ pub(super) fn skyline(
     while let Some(mut top) = queue.peek_mut() {
         let (offset, rank) = ((top.0 >> 32) as u64, top.0 as u32);
         let id = order[rank as usize];
-        if floor[id as usize] > offset {
+        if floor[id.index()] > offset {
             // Neighbours rose since it was queued: it sinks back to where it belongs.
-            top.0 = u128::from(floor[id as usize]) << 32 | u128::from(rank);
+            top.0 = u128::from(floor[id.index()]) << 32 | u128::from(rank);
             continue;
         }
         PeekMut::pop(top);
-        offsets[id as usize] = offset;
-        let end = offset.checked_add(items[id as usize].size).ok_or(Overflow)?;
+        offsets[id.index()] = offset;
+        let end = offset.checked_add(items[id.index()].size).ok_or(Overflow)?;
         total = total.max(end);
         for &other in conflicts.of(id) {
-            if offsets[other as usize] == UNPLACED && floor[other as usize] < end {
-                floor[other as usize] = align_up(end, items[other as usize].align).ok_or(Overflow)?;
+            if offsets[other.index()] == UNPLACED && floor[other.index()] < end {
+                floor[other.index()] = align_up(end, items[other.index()].align).ok_or(Overflow)?;
             }
         }
     }
@@ -216,19 +216,18 @@ pub(super) fn skyline(
 pub(super) fn skyline_of_sections(
     items: &[Item],
     timeline: &Timeline,
-    order: &[u32],
+    order: &[ItemId],
     limit: u64,
     scratch: &mut Greedy,
     offsets: &mut [u64],
     work: &mut u64,
 ) -> Option<u64> {
-    let Greedy { long_queue, short_queue, floor: heights, .. } = scratch;
-    heights.clear();
-    heights.resize(timeline.sections(), 0);
+    let Greedy { long_queue, short_queue, heights, .. } = scratch;
+    heights.refill(0, timeline.sections().len());
     // All offsets are multiples of what all sizes and alignments are multiples of, and none is above this one.
     let (unit, most) = order
         .iter()
-        .map(|&id| items[id as usize])
+        .map(|&id| items[id.index()])
         .fold((0, 0), |(unit, most), item| (unit | item.size | item.align, item.align.max(most)));
     let unit = unit.trailing_zeros();
     let of = (items, timeline, order, limit);
@@ -291,10 +290,10 @@ fn sink<K: Key>(heap: &mut [K], key: K) {
 }
 
 fn raise<K: Key>(
-    (items, timeline, order, limit): (&[Item], &Timeline, &[u32], u64),
+    (items, timeline, order, limit): (&[Item], &Timeline, &[ItemId], u64),
     unit: u32,
     queue: &mut Vec<K>,
-    heights: &mut [u64],
+    heights: &mut IdVec<SectionId, u64>,
     offsets: &mut [u64],
     work: &mut u64,
 ) -> Option<u64> {
@@ -305,11 +304,11 @@ fn raise<K: Key>(
         crate::cancel::poll();
         let (units, rank) = top.parts();
         let offset = units << unit;
-        let id = order[rank as usize] as usize;
-        let life = timeline.first[id] as usize..timeline.last[id] as usize + 1;
+        let id = order[rank as usize];
+        let life = timeline.life(id);
         *work += life.len() as u64;
-        let highest = heights[life.clone()].iter().copied().fold(0, u64::max);
-        let floor = align_up(highest, items[id].align)?;
+        let highest = heights.slice(life).iter().copied().fold(0, u64::max);
+        let floor = align_up(highest, items[id.index()].align)?;
         if floor > offset {
             *work += SINK;
             sink(queue, K::new(floor >> unit, rank));
@@ -318,13 +317,13 @@ fn raise<K: Key>(
         if let Some(last) = queue.pop().filter(|_| !queue.is_empty()) {
             sink(queue, last);
         }
-        offsets[id] = offset;
-        let end = offset.checked_add(items[id].size)?;
+        offsets[id.index()] = offset;
+        let end = offset.checked_add(items[id.index()].size)?;
         if end >= limit {
             return None;
         }
         total = total.max(end);
-        heights[life].fill(end);
+        heights.slice_mut(life).fill(end);
     }
     Some(total)
 }

@@ -2,6 +2,13 @@
 
 use std::fmt;
 
+rgraph_ir::id! {
+    /// An item: its position in the list that is placed.
+    pub struct ItemId;
+    /// A moment of the shortened clock (see [`super::timeline`]).
+    pub(super) struct SectionId;
+}
+
 /// Something that needs bytes for a while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item {

@@ -3,10 +3,10 @@
 //! [`place`](place::place) shortens lifetimes to a timeline, sweeps it with an arena of holes, and with more effort tries
 //! greedy rules and a depth-first search over all conflicts. [`hand_offs`](walk::hand_offs) then walks the bytes.
 
-pub mod item;
-pub mod place;
-pub mod remembered;
-pub mod walk;
+pub(crate) mod item;
+pub(crate) mod place;
+pub(crate) mod remembered;
+pub(crate) mod walk;
 
 mod anytime;
 mod arena;

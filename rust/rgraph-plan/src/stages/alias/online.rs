@@ -2,8 +2,10 @@
 //!
 //! O(n) after the timeline, whatever the overlaps: an item looks at no more than a constant number of holes.
 
+use rgraph_ir::id::Id;
+
 use super::arena::Arena;
-use super::item::{Item, Overflow};
+use super::item::{Item, ItemId, Overflow};
 use super::timeline::Timeline;
 
 /// Which way time runs: a placement for the reversed timeline serves as well.
@@ -17,11 +19,11 @@ pub(super) enum Direction {
 #[derive(Default)]
 pub(super) struct Online {
     arena: Arena,
-    batch: Vec<u32>,
+    batch: Vec<ItemId>,
 }
 
 /// Places all items, in order of birth, larger ones first where a section has several; returns the highest end.
-pub(super) fn sweep<B: Fn(u32, u32) -> bool>(
+pub(super) fn sweep<B: Fn(ItemId, ItemId) -> bool>(
     items: &[Item],
     timeline: &Timeline,
     before: Option<&B>,
@@ -33,17 +35,16 @@ pub(super) fn sweep<B: Fn(u32, u32) -> bool>(
     arena.reset(items.len());
     offsets.clear();
     offsets.resize(items.len(), 0);
-    let sections = timeline.sections();
-    for step in 0..sections {
+    for (section, mirrored) in timeline.sections().zip(timeline.sections().rev()) {
         crate::cancel::poll();
         let (born, dying) = match direction {
-            Direction::Forward => (timeline.born_in(step), timeline.dying_in(step)),
-            Direction::Backward => (timeline.dying_in(sections - 1 - step), timeline.born_in(sections - 1 - step)),
+            Direction::Forward => (timeline.born_in(section), timeline.dying_in(section)),
+            Direction::Backward => (timeline.dying_in(mirrored), timeline.born_in(mirrored)),
         };
         batch.clear();
-        batch.extend(born.iter().filter(|&&id| items[id as usize].size > 0));
+        batch.extend(born.iter().filter(|&&id| items[id.index()].size > 0));
         if batch.len() > 1 {
-            batch.sort_unstable_by_key(|&id| (std::cmp::Reverse(items[id as usize].size), id));
+            batch.sort_unstable_by_key(|&id| (std::cmp::Reverse(items[id.index()].size), id));
         }
         for &id in batch.iter() {
             let after = before.map(|before| {
@@ -52,9 +53,9 @@ pub(super) fn sweep<B: Fn(u32, u32) -> bool>(
                     Direction::Backward => before(id, owner),
                 }
             });
-            offsets[id as usize] = arena.take(id, &items[id as usize], after)?;
+            offsets[id.index()] = arena.take(id, &items[id.index()], after)?;
         }
-        for &id in dying.iter().filter(|&&id| items[id as usize].size > 0) {
+        for &id in dying.iter().filter(|&&id| items[id.index()].size > 0) {
             arena.release(id, before.is_some());
         }
     }

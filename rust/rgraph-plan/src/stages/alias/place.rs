@@ -4,7 +4,7 @@
 //! (items put somewhere), never in time, so the same input gives the same offsets on every machine.
 
 use super::anytime::{self, Anytime};
-use super::item::{Item, Overflow, Peak};
+use super::item::{Item, ItemId, Overflow, Peak};
 use super::online::{self, Direction, Online};
 use super::timeline::Timeline;
 
@@ -39,7 +39,7 @@ pub struct PlaceScratch {
 ///
 /// # Errors
 /// [`Overflow`] if the offsets do not fit in 64 bits.
-pub fn place<B: Fn(u32, u32) -> bool>(
+pub fn place<B: Fn(ItemId, ItemId) -> bool>(
     items: &[Item],
     before: Option<B>,
     effort: u32,
@@ -54,7 +54,7 @@ pub fn place<B: Fn(u32, u32) -> bool>(
 ///
 /// # Errors
 /// [`Overflow`] if the offsets do not fit in 64 bits.
-pub fn place_below<B: Fn(u32, u32) -> bool>(
+pub fn place_below<B: Fn(ItemId, ItemId) -> bool>(
     items: &[Item],
     before: Option<B>,
     (effort, aim): (u32, Option<u64>),

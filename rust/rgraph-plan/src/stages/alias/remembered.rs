@@ -8,7 +8,7 @@ const KEPT: usize = 8;
 
 /// What decides a placement.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// What is placed.
     pub items: &'a [Item],
     /// Effort, and bytes that are aimed at.
@@ -40,20 +40,20 @@ impl Answer {
 
 /// The last placements.
 #[derive(Default, Debug)]
-pub struct Remembered {
+pub(crate) struct Remembered {
     answers: Vec<Answer>,
     next: usize,
 }
 
 impl Remembered {
     /// Offsets and peak of a placement that was made before. O(items · placements kept).
-    pub fn find(&self, question: Question<'_>) -> Option<(&[u64], Peak)> {
+    pub(crate) fn find(&self, question: Question<'_>) -> Option<(&[u64], Peak)> {
         let answer = self.answers.iter().find(|answer| answer.question() == question)?;
         Some((&answer.offsets, Peak { nodes: 0, ..answer.peak }))
     }
 
     /// Keeps a placement in place of the oldest one. O(items).
-    pub fn keep(&mut self, question: Question<'_>, offsets: &[u64], peak: Peak) {
+    pub(crate) fn keep(&mut self, question: Question<'_>, offsets: &[u64], peak: Peak) {
         if self.answers.len() < KEPT {
             self.answers.resize_with(KEPT, Answer::default);
         }

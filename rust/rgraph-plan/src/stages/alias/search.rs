@@ -21,10 +21,17 @@
 //! Source: after the canonical solutions and the section bound of Moffitt, "MiniMalloc", ASPLOS 2023; the jumps after
 //! Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993; own formulation.
 
+use rgraph_ir::id::{Id, IdSpan, IdVec, Span};
+
 use super::arena::align_up;
 use super::conflict::Conflicts;
-use super::item::Item;
+use super::item::{Item, ItemId, SectionId};
 use super::timeline::Timeline;
+
+rgraph_ir::id! {
+    /// An item that is searched for: by first section, then by id.
+    struct ThingId;
+}
 
 /// How a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,58 +59,64 @@ pub(super) struct Problem<'a> {
 /// Items from which on failures are not blamed: the sets of blamed items would be large.
 const MOST_BLAMED: usize = 2048;
 
-/// Scratch of [`search`]. Items have positions in here: by first section, then by id.
+/// Scratch of [`search`].
 #[derive(Default)]
 pub(super) struct Search {
-    things: Vec<Thing>,
-    /// Position of each item; `NONE` for those left out.
-    position: Vec<u32>,
+    things: IdVec<ThingId, Thing>,
+    /// By item; `None` for those left out.
+    thing_of: IdVec<ItemId, Option<ThingId>>,
     /// Lowest offset that the placed neighbours leave, and the end there; `PLACED` where placed.
-    floor: Vec<u64>,
-    end: Vec<u64>,
-    /// First position whose item begins in each section or later.
+    floor: IdVec<ThingId, u64>,
+    end: IdVec<ThingId, u64>,
+    /// By section: how many items begin before it; one more for the end.
     begins: Vec<u32>,
     /// Unplaced bytes, by section.
-    rest: Vec<u64>,
+    rest: IdVec<SectionId, u64>,
     /// Unplaced items that are alive in each section and the next.
-    crossing: Vec<u32>,
+    crossing: IdVec<SectionId, u32>,
     /// Lowest floor of an unplaced item, by section; only for the check at hand.
-    lowest: Vec<u64>,
-    /// Lowest offset that each unplaced position may get; only for the check at hand.
-    least: Vec<u64>,
-    /// The position on which each one's floor stands; [`NONE`]: none.
-    support: Vec<u32>,
+    lowest: IdVec<SectionId, u64>,
+    /// Lowest offset that each unplaced item may get; only for the check at hand.
+    least: IdVec<ThingId, u64>,
+    /// The item on which each one's floor stands.
+    support: IdVec<ThingId, Option<ThingId>>,
     /// Floors and their supports to restore.
-    trail: Vec<(u32, u64, u32)>,
+    trail: Vec<(ThingId, u64, Option<ThingId>)>,
     blame: Blame,
     frames: Vec<Frame>,
-    /// Offset, rank and position.
-    candidates: Vec<(u64, u32, u32)>,
-    /// Ranges of positions.
-    parts: Vec<[u32; 2]>,
-    /// Positions placed, in order.
-    done: Vec<u32>,
+    /// Offset, rank and item.
+    candidates: Vec<(u64, u32, ThingId)>,
+    parts: Vec<IdSpan<ThingId>>,
+    /// Items placed, in order.
+    done: Vec<ThingId>,
 }
 
-const NONE: u32 = u32::MAX;
 const PLACED: u64 = u64::MAX;
 
 #[derive(Clone, Copy)]
 struct Thing {
-    id: u32,
+    id: ItemId,
+    /// Position in the order of the search, from 1.
     rank: u32,
-    first: u32,
-    last: u32,
+    /// The sections of its life.
+    life: IdSpan<SectionId>,
     size: u64,
     align: u64,
 }
 
-/// Sets of placed positions, as bits.
+impl Thing {
+    /// The sections that it crosses into the next one.
+    fn crossed(&self) -> IdSpan<SectionId> {
+        IdSpan::new(self.life.range().start, self.life.range().end - 1)
+    }
+}
+
+/// Sets of placed items, as bits.
 #[derive(Default)]
 struct Blame {
     /// Words of a set; 0: nothing is blamed.
     words: usize,
-    /// By position: itself and what it stands on, all the way down, when it was placed.
+    /// By item: itself and what it stands on, all the way down, when it was placed.
     chains: Vec<u64>,
     /// By frame: those blamed for the failures of its candidates so far.
     frames: Vec<u64>,
@@ -115,23 +128,23 @@ struct Blame {
 #[derive(Clone, Copy)]
 enum Failure {
     /// A section that is full.
-    Section(u32),
+    Section(SectionId),
     /// An item that lies too high, and whether it was passed over.
-    Item(u32, bool),
+    Item(ThingId, bool),
 }
 
 /// One part of the timeline and the choice of what to place next in it.
 #[derive(Clone, Copy, Default)]
 struct Frame {
-    part: [u32; 2],
+    part: IdSpan<ThingId>,
     /// Those not tried yet.
-    candidates: [u32; 2],
+    candidates: Span,
     /// Whether one of them is placed now.
     chosen: bool,
     /// Offset and rank of that one.
     choice: (u64, u32),
     /// Which of `parts` are to be solved under that choice.
-    parts: [u32; 2],
+    parts: Span,
     /// Lengths of `trail`, `parts` and `done` before it.
     marks: [usize; 3],
 }
@@ -142,30 +155,29 @@ struct Frame {
 /// looked at. Offsets of other items are left alone.
 pub(super) fn search(
     problem: &Problem,
-    subset: &[u32],
+    subset: &[ItemId],
     work: &mut u64,
     scratch: &mut Search,
     offsets: &mut [u64],
     nodes: &mut u64,
 ) -> Outcome {
     scratch.start(problem, subset);
-    let whole = [0, subset.len() as u32];
-    scratch.parts.push(whole);
-    scratch.frames.push(Frame { chosen: true, parts: [0, 1], ..Frame::default() });
+    scratch.parts.push(IdSpan::new(0, subset.len()));
+    scratch.frames.push(Frame { chosen: true, parts: Span::new(0, 1), ..Frame::default() });
     loop {
         crate::cancel::poll();
         let at = scratch.frames.len() - 1;
         let frame = &mut scratch.frames[at];
-        if frame.chosen && frame.parts[0] < frame.parts[1] {
-            let (part, since) = (scratch.parts[frame.parts[0] as usize], frame.choice);
-            frame.parts[0] += 1;
-            let items = u64::from(part[1] - part[0]);
+        if frame.chosen && !frame.parts.is_empty() {
+            let (part, since) = (scratch.parts[frame.parts.start as usize], frame.choice);
+            frame.parts.start += 1;
+            let items = part.len() as u64;
             *work = work.saturating_sub(items / 4);
             match scratch.propose(problem, part, since, work) {
                 Ok(None) => {}
                 Ok(Some(candidates)) => {
                     *work = work.saturating_sub(items - items / 4);
-                    scratch.blame.open(at + 1, candidates[0] == candidates[1]);
+                    scratch.blame.open(at + 1, candidates.is_empty());
                     scratch.frames.push(Frame { part, candidates, ..Frame::default() });
                 }
                 Err(_) if at == 0 => return Outcome::Impossible,
@@ -181,7 +193,7 @@ pub(super) fn search(
             if at == 0 {
                 return Outcome::Placed;
             }
-        } else if frame.candidates[0] == frame.candidates[1] {
+        } else if frame.candidates.is_empty() {
             scratch.frames.pop();
             if at == 1 {
                 return if scratch.blame.jumped { Outcome::Spent } else { Outcome::Impossible };
@@ -200,50 +212,47 @@ pub(super) fn search(
 }
 
 impl Search {
-    fn start(&mut self, problem: &Problem, subset: &[u32]) {
+    fn start(&mut self, problem: &Problem, subset: &[ItemId]) {
         let Problem { items, timeline, .. } = *problem;
-        let sections = timeline.sections();
+        let sections = timeline.sections().len();
         self.trail.clear();
         self.frames.clear();
         self.candidates.clear();
         self.parts.clear();
         self.done.clear();
         self.things.clear();
-        self.things.extend(subset.iter().enumerate().map(|(rank, &id)| {
-            let Item { size, align, .. } = items[id as usize];
-            let (first, last) = (timeline.first[id as usize], timeline.last[id as usize]);
-            Thing { id, rank: rank as u32 + 1, first, last, size, align }
+        self.things.as_vec_mut().extend(subset.iter().zip(1..).map(|(&id, rank)| {
+            let Item { size, align, .. } = items[id.index()];
+            Thing { id, rank, life: timeline.life(id), size, align }
         }));
-        self.things.sort_unstable_by_key(|thing| (thing.first, thing.id));
-        self.position.clear();
-        self.position.resize(items.len(), NONE);
-        for cleared in [&mut self.rest, &mut self.lowest] {
-            cleared.clear();
-            cleared.resize(sections, 0);
-        }
-        for cleared in [&mut self.crossing, &mut self.begins] {
-            cleared.clear();
-            cleared.resize(sections + 1, 0);
-        }
-        for (position, thing) in self.things.iter().enumerate() {
-            self.position[thing.id as usize] = position as u32;
-            self.rest[thing.first as usize..=thing.last as usize].iter_mut().for_each(|rest| *rest += thing.size);
-            self.crossing[thing.first as usize..thing.last as usize].iter_mut().for_each(|count| *count += 1);
-            self.begins[thing.first as usize + 1] += 1;
+        self.things.as_vec_mut().sort_unstable_by_key(|thing| (thing.life.first(), thing.id));
+        self.thing_of.refill(None, items.len());
+        self.rest.refill(0, sections);
+        self.lowest.refill(0, sections);
+        self.crossing.refill(0, sections);
+        self.begins.clear();
+        self.begins.resize(sections + 1, 0);
+        for (id, thing) in self.things.iter_ids() {
+            self.thing_of[thing.id] = Some(id);
+            self.rest.slice_mut(thing.life).iter_mut().for_each(|rest| *rest += thing.size);
+            self.crossing.slice_mut(thing.crossed()).iter_mut().for_each(|count| *count += 1);
+            self.begins[thing.life.range().start + 1] += 1;
         }
         for section in 0..sections {
             self.begins[section + 1] += self.begins[section];
         }
-        self.floor.clear();
-        self.floor.resize(subset.len(), 0);
-        self.least.clear();
-        self.least.resize(subset.len(), 0);
-        self.support.clear();
-        self.support.resize(subset.len(), NONE);
+        self.floor.refill(0, subset.len());
+        self.least.refill(0, subset.len());
+        self.support.refill(None, subset.len());
         let blames = !problem.exact && subset.len() <= MOST_BLAMED;
         self.blame.start(if blames { subset.len() } else { 0 });
         self.end.clear();
-        self.end.extend(self.things.iter().map(|thing| thing.size));
+        self.end.as_vec_mut().extend(self.things.iter().map(|thing| thing.size));
+    }
+
+    /// Things whose life begins in a section or before.
+    fn begun(&self, section: SectionId) -> usize {
+        self.begins[section.index() + 1] as usize
     }
 
     /// Finds the items of a part that may come next, lowest and first in the order first; `None` if none is left. Fails if
@@ -251,64 +260,64 @@ impl Search {
     fn propose(
         &mut self,
         problem: &Problem,
-        part: [u32; 2],
+        part: IdSpan<ThingId>,
         since: (u64, u32),
         work: &mut u64,
-    ) -> Result<Option<[u32; 2]>, Failure> {
-        let range = part[0] as usize..part[1] as usize;
-        let (mut lowest_end, mut from, mut to) = (PLACED, u32::MAX, 0);
-        for position in range.clone() {
-            let floor = self.floor[position];
+    ) -> Result<Option<Span>, Failure> {
+        let (mut lowest_end, mut from, mut to) = (PLACED, usize::MAX, 0);
+        for id in part.ids() {
+            let floor = self.floor[id];
             if floor == PLACED {
                 continue;
             }
-            let Thing { rank, first, last, size, .. } = self.things[position];
+            let Thing { rank, life, size, .. } = self.things[id];
             let passed = (floor, rank) <= since;
-            let least = if passed { self.lifted(problem, position, since.0, work) } else { floor.max(since.0) };
+            let least = if passed { self.lifted(problem, id, since.0, work) } else { floor.max(since.0) };
             if least.saturating_add(size) > problem.capacity {
-                return Err(Failure::Item(position as u32, passed));
+                return Err(Failure::Item(id, passed));
             }
-            self.least[position] = least;
-            lowest_end = lowest_end.min(self.end[position]);
-            (from, to) = (from.min(first), to.max(last + 1));
+            self.least[id] = least;
+            lowest_end = lowest_end.min(self.end[id]);
+            (from, to) = (from.min(life.range().start), to.max(life.range().end));
         }
         if lowest_end == PLACED {
             return Ok(None);
         }
-        self.lowest[from as usize..to as usize].fill(u64::MAX);
+        let alive = IdSpan::<SectionId>::new(from, to);
+        self.lowest.slice_mut(alive).fill(u64::MAX);
         let mut looked_at = 0;
-        for position in range.clone().filter(|&position| self.floor[position] != PLACED) {
-            let Thing { first, last, .. } = self.things[position];
-            let least = self.least[position];
-            self.lowest[first as usize..=last as usize].iter_mut().for_each(|lowest| *lowest = least.min(*lowest));
-            looked_at += u64::from(last - first);
+        for id in part.ids().filter(|&id| self.floor[id] != PLACED) {
+            let thing = self.things[id];
+            let least = self.least[id];
+            self.lowest.slice_mut(thing.life).iter_mut().for_each(|lowest| *lowest = least.min(*lowest));
+            looked_at += thing.crossed().len() as u64;
         }
         *work = work.saturating_sub(looked_at / 4);
-        for section in from as usize..to as usize {
+        for section in alive.ids() {
             let lowest = self.lowest[section];
             if lowest != u64::MAX && lowest.saturating_add(self.rest[section]) > problem.capacity {
-                return Err(Failure::Section(section as u32));
+                return Err(Failure::Section(section));
             }
         }
         let begin = self.candidates.len();
-        for position in range {
-            let (floor, rank) = (self.floor[position], self.things[position].rank);
+        for id in part.ids() {
+            let (floor, rank) = (self.floor[id], self.things[id].rank);
             if floor < lowest_end && (floor, rank) > since {
-                self.candidates.push((floor, rank, position as u32));
+                self.candidates.push((floor, rank, id));
             }
         }
         self.candidates[begin..].sort_unstable();
-        Ok(Some([begin as u32, self.candidates.len() as u32]))
+        Ok(Some(Span::new(begin, self.candidates.len())))
     }
 
     /// The lowest offset of an item that was passed over: an unplaced neighbour comes to lie below it.
-    fn lifted(&self, problem: &Problem, position: usize, since: u64, work: &mut u64) -> u64 {
-        let Thing { id, align, .. } = self.things[position];
+    fn lifted(&self, problem: &Problem, id: ThingId, since: u64, work: &mut u64) -> u64 {
+        let Thing { id, align, .. } = self.things[id];
         let neighbours = problem.conflicts.of(id);
         *work = work.saturating_sub(neighbours.len() as u64 / 4);
         let ends = neighbours.iter().filter_map(|&other| {
-            let other = self.position[other as usize] as usize;
-            let floor = *self.floor.get(other)?;
+            let other = self.thing_of[other]?;
+            let floor = self.floor[other];
             (floor != PLACED).then(|| floor.max(since).saturating_add(self.things[other].size))
         });
         ends.min().and_then(|end| align_up(end, align)).unwrap_or(u64::MAX)
@@ -316,34 +325,31 @@ impl Search {
 
     /// Blames a failure, in the set of a frame, on placed items.
     fn accuse(&mut self, problem: &Problem, frame: usize, failure: Failure) {
-        let Self { things, position, floor, least, support, begins, blame, .. } = self;
+        let Self { things, thing_of, floor, least, support, begins, blame, .. } = self;
         if blame.words == 0 {
             return;
         }
-        let lifted = |blame: &mut Blame, of: usize| {
-            for &other in problem.conflicts.of(things[of].id) {
-                let other = position[other as usize];
-                match floor.get(other as usize) {
-                    None => {}
-                    Some(&PLACED) => blame.add(frame, other),
-                    Some(_) => blame.add_chain(frame, support[other as usize]),
+        let lifted = |blame: &mut Blame, of: ThingId| {
+            for other in problem.conflicts.of(things[of].id).iter().filter_map(|&other| thing_of[other]) {
+                if floor[other] == PLACED {
+                    blame.add(frame, other);
+                } else {
+                    blame.add_chain(frame, support[other]);
                 }
             }
         };
         match failure {
             Failure::Item(of, passed) => {
-                blame.add_chain(frame, support[of as usize]);
+                blame.add_chain(frame, support[of]);
                 if passed {
-                    lifted(blame, of as usize);
+                    lifted(blame, of);
                 }
             }
             Failure::Section(section) => {
-                for of in 0..begins[section as usize + 1] as usize {
-                    if things[of].last < section {
-                        continue;
-                    }
+                let begun = IdSpan::<ThingId>::new(0, begins[section.index() + 1] as usize);
+                for of in begun.ids().filter(|of| things[*of].life.contains(section)) {
                     if floor[of] == PLACED {
-                        blame.add(frame, of as u32);
+                        blame.add(frame, of);
                         continue;
                     }
                     blame.add_chain(frame, support[of]);
@@ -358,12 +364,12 @@ impl Search {
     /// Takes back the choice of a frame under which nothing worked, for reasons that stand at the frame after it. Its other
     /// candidates are left out where it is not among them.
     fn fail(&mut self, at: usize) {
-        let chosen = self.candidates[self.frames[at].candidates[0] as usize - 1].2;
+        let chosen = self.candidates[self.frames[at].candidates.start as usize - 1].2;
         let jumps = self.blame.hand_on(at, chosen);
         self.undo(at);
         if jumps {
             let frame = &mut self.frames[at];
-            frame.candidates[0] = frame.candidates[1];
+            frame.candidates.start = frame.candidates.end;
         }
     }
 
@@ -371,22 +377,22 @@ impl Search {
     fn choose(&mut self, problem: &Problem, at: usize, offsets: &mut [u64]) -> u64 {
         let marks = [self.trail.len(), self.parts.len(), self.done.len()];
         let frame = &mut self.frames[at];
-        let (offset, rank, position) = self.candidates[frame.candidates[0] as usize];
-        frame.candidates[0] += 1;
+        let (offset, rank, id) = self.candidates[frame.candidates.start as usize];
+        frame.candidates.start += 1;
         frame.marks = marks;
         frame.chosen = true;
         frame.choice = (offset, rank);
         let part = frame.part;
-        let thing = self.things[position as usize];
-        offsets[thing.id as usize] = offset;
+        let thing = self.things[id];
+        offsets[thing.id.index()] = offset;
         let price = 4 + problem.conflicts.of(thing.id).len() as u64;
-        self.blame.chain(position, self.support[position as usize]);
-        match self.put(problem, position, offset) {
+        self.blame.chain(id, self.support[id]);
+        match self.put(problem, id, offset) {
             Ok(()) => self.frames[at].parts = self.split(problem, part, &thing),
             Err(failure) => {
                 self.accuse(problem, at, failure);
-                self.blame.add_chain(at, position);
-                self.blame.remove(at, position);
+                self.blame.add_chain(at, Some(id));
+                self.blame.remove(at, id);
                 self.undo(at);
             }
         }
@@ -394,56 +400,57 @@ impl Search {
     }
 
     /// Cuts a part where no unplaced item crosses any more; returns the range in `parts`.
-    fn split(&mut self, problem: &Problem, part: [u32; 2], thing: &Thing) -> [u32; 2] {
-        let begin = self.parts.len() as u32;
-        let mut start = part[0];
+    fn split(&mut self, problem: &Problem, part: IdSpan<ThingId>, thing: &Thing) -> Span {
+        let begin = self.parts.len();
+        let std::ops::Range { mut start, end } = part.range();
         if problem.one_queue {
-            for section in thing.first..thing.last {
-                if self.crossing[section as usize] == 0 {
-                    let cut = self.begins[section as usize + 1];
-                    if cut > start && cut < part[1] {
-                        self.parts.push([start, cut]);
+            for section in thing.crossed().ids() {
+                if self.crossing[section] == 0 {
+                    let cut = self.begun(section);
+                    if cut > start && cut < end {
+                        self.parts.push(IdSpan::new(start, cut));
                         start = cut;
                     }
                 }
             }
         }
-        self.parts.push([start, part[1]]);
-        [begin, self.parts.len() as u32]
+        self.parts.push(IdSpan::new(start, end));
+        Span::new(begin, self.parts.len())
     }
 
     /// Puts an item on its floor; fails if some section or neighbour then has too little left.
-    fn put(&mut self, problem: &Problem, position: u32, offset: u64) -> Result<(), Failure> {
+    fn put(&mut self, problem: &Problem, id: ThingId, offset: u64) -> Result<(), Failure> {
         let Problem { conflicts, capacity, .. } = *problem;
-        let Thing { id, size, first, last, .. } = self.things[position as usize];
-        let end = offset + size;
-        self.done.push(position);
-        self.trail.push((position, self.floor[position as usize], self.support[position as usize]));
-        self.floor[position as usize] = PLACED;
-        self.end[position as usize] = PLACED;
+        let thing = self.things[id];
+        let end = offset + thing.size;
+        self.done.push(id);
+        self.trail.push((id, self.floor[id], self.support[id]));
+        self.floor[id] = PLACED;
+        self.end[id] = PLACED;
         let mut full = None;
-        for (rest, section) in self.rest[first as usize..=last as usize].iter_mut().zip(first..) {
-            *rest -= size;
+        for (rest, section) in self.rest.slice_mut(thing.life).iter_mut().zip(thing.life.ids()) {
+            *rest -= thing.size;
             if end.saturating_add(*rest) > capacity {
                 full = Some(section);
             }
         }
-        self.crossing[first as usize..last as usize].iter_mut().for_each(|count| *count -= 1);
+        self.crossing.slice_mut(thing.crossed()).iter_mut().for_each(|count| *count -= 1);
         if let Some(section) = full {
             return Err(Failure::Section(section));
         }
-        for &other in conflicts.of(id) {
-            let other = self.position[other as usize];
-            if other != NONE && self.floor[other as usize] < end {
-                let Thing { size, align, .. } = self.things[other as usize];
+        for &other in conflicts.of(thing.id) {
+            if let Some(other) = self.thing_of[other]
+                && self.floor[other] < end
+            {
+                let Thing { size, align, .. } = self.things[other];
                 let Some(raised) = align_up(end, align).filter(|&raised| raised.saturating_add(size) <= capacity)
                 else {
-                    return Err(Failure::Item(position, false));
+                    return Err(Failure::Item(id, false));
                 };
-                self.trail.push((other, self.floor[other as usize], self.support[other as usize]));
-                self.support[other as usize] = position;
-                self.floor[other as usize] = raised;
-                self.end[other as usize] = raised + size;
+                self.trail.push((other, self.floor[other], self.support[other]));
+                self.support[other] = Some(id);
+                self.floor[other] = raised;
+                self.end[other] = raised + size;
             }
         }
         Ok(())
@@ -452,25 +459,25 @@ impl Search {
     /// Takes back the current choice of a frame and everything placed since.
     fn undo(&mut self, at: usize) {
         let [trail, parts, done] = self.frames[at].marks;
-        for position in self.done.drain(done..) {
-            let Thing { size, first, last, .. } = self.things[position as usize];
-            self.rest[first as usize..=last as usize].iter_mut().for_each(|rest| *rest += size);
-            self.crossing[first as usize..last as usize].iter_mut().for_each(|count| *count += 1);
+        for id in self.done.drain(done..) {
+            let thing = self.things[id];
+            self.rest.slice_mut(thing.life).iter_mut().for_each(|rest| *rest += thing.size);
+            self.crossing.slice_mut(thing.crossed()).iter_mut().for_each(|count| *count += 1);
         }
-        for (position, floor, support) in self.trail.drain(trail..).rev() {
-            self.support[position as usize] = support;
-            self.floor[position as usize] = floor;
-            self.end[position as usize] = floor + self.things[position as usize].size;
+        for (id, floor, support) in self.trail.drain(trail..).rev() {
+            self.support[id] = support;
+            self.floor[id] = floor;
+            self.end[id] = floor + self.things[id].size;
         }
         self.parts.truncate(parts);
         let frame = &mut self.frames[at];
-        self.candidates.truncate(frame.candidates[1] as usize);
+        self.candidates.truncate(frame.candidates.end as usize);
         frame.chosen = false;
     }
 }
 
 impl Blame {
-    /// Forgets everything; `items`: how many positions there are, 0 to blame nothing.
+    /// Forgets everything; `items`: how many there are, 0 to blame nothing.
     fn start(&mut self, items: usize) {
         self.words = items.div_ceil(64);
         self.chains.clear();
@@ -485,44 +492,53 @@ impl Blame {
         self.frames.resize((frame + 1) * self.words, if all { u64::MAX } else { 0 });
     }
 
-    /// Notes what a position stands on, as it is placed.
-    fn chain(&mut self, position: u32, support: u32) {
-        let (words, own) = (self.words, position as usize * self.words);
+    /// The word of a set that has an item's bit, and the bit.
+    fn bit(id: ThingId) -> (usize, u64) {
+        (id.index() / 64, 1 << (id.index() % 64))
+    }
+
+    /// Notes what an item stands on, as it is placed.
+    fn chain(&mut self, id: ThingId, support: Option<ThingId>) {
+        let (words, own) = (self.words, id.index() * self.words);
         match support {
-            NONE => self.chains[own..own + words].fill(0),
-            support => self.chains.copy_within(support as usize * words..(support as usize + 1) * words, own),
+            None => self.chains[own..own + words].fill(0),
+            Some(support) => self.chains.copy_within(support.index() * words..(support.index() + 1) * words, own),
         }
         if words > 0 {
-            self.chains[own + position as usize / 64] |= 1 << (position % 64);
+            let (word, bit) = Self::bit(id);
+            self.chains[own + word] |= bit;
         }
     }
 
-    fn add(&mut self, frame: usize, position: u32) {
-        self.frames[frame * self.words + position as usize / 64] |= 1 << (position % 64);
+    fn add(&mut self, frame: usize, id: ThingId) {
+        let (word, bit) = Self::bit(id);
+        self.frames[frame * self.words + word] |= bit;
     }
 
-    fn add_chain(&mut self, frame: usize, position: u32) {
-        if position != NONE {
-            let chain = &self.chains[position as usize * self.words..][..self.words];
+    fn add_chain(&mut self, frame: usize, id: Option<ThingId>) {
+        if let Some(id) = id {
+            let chain = &self.chains[id.index() * self.words..][..self.words];
             self.frames[frame * self.words..].iter_mut().zip(chain).for_each(|(all, chain)| *all |= chain);
         }
     }
 
-    fn remove(&mut self, frame: usize, position: u32) {
+    fn remove(&mut self, frame: usize, id: ThingId) {
         if self.words > 0 {
-            self.frames[frame * self.words + position as usize / 64] &= !(1 << (position % 64));
+            let (word, bit) = Self::bit(id);
+            self.frames[frame * self.words + word] &= !bit;
         }
     }
 
     /// Adds the set of the next frame, where all candidates failed, to a frame's own. `true`: what the frame chose is not
     /// in it, so its other candidates fail alike, and the set is its own.
-    fn hand_on(&mut self, frame: usize, chosen: u32) -> bool {
+    fn hand_on(&mut self, frame: usize, chosen: ThingId) -> bool {
         let words = self.words;
         if words == 0 {
             return false;
         }
         let (own, next) = self.frames[frame * words..].split_at_mut(words);
-        let blamed = next[chosen as usize / 64] >> (chosen % 64) & 1 == 1;
+        let (word, bit) = Self::bit(chosen);
+        let blamed = next[word] & bit != 0;
         if blamed {
             own.iter_mut().zip(next).for_each(|(own, next)| *own |= *next);
             self.remove(frame, chosen);

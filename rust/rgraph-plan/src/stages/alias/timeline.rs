@@ -9,7 +9,9 @@
 //! ```
 //! Two items overlap in sections exactly if they overlap in positions, and there are at most as many sections as items.
 
-use super::item::{Item, Overflow};
+use rgraph_ir::id::{Id, IdSpan, IdVec};
+
+use super::item::{Item, ItemId, Overflow, SectionId};
 
 const BORN: u8 = 1;
 const DIES: u8 = 2;
@@ -18,24 +20,58 @@ const DIES: u8 = 2;
 #[derive(Default)]
 pub(super) struct Timeline {
     /// First section of each item.
-    pub first: Vec<u32>,
+    pub first: IdVec<ItemId, SectionId>,
     /// Last section of each item, inclusive.
-    pub last: Vec<u32>,
+    pub last: IdVec<ItemId, SectionId>,
     /// Bytes alive in each section.
-    pub load: Vec<u64>,
+    pub load: IdVec<SectionId, u64>,
     /// Most bytes alive in a section.
     pub bound: u64,
-    /// Items by first section; section s's stand at `born_at[s]..born_at[s + 1]`, ascending by id.
-    pub born: Vec<u32>,
-    /// See `born`.
-    pub born_at: Vec<u32>,
-    /// Items by last section, in the same form.
-    pub dying: Vec<u32>,
-    /// See `dying`.
-    pub dying_at: Vec<u32>,
+    /// Items by first section.
+    born: BySection,
+    /// Items by last section.
+    dying: BySection,
     marks: Vec<u8>,
-    section_at: Vec<u32>,
+    section_at: Vec<SectionId>,
     positions: Vec<u32>,
+    /// By item: ranks of its first and last position.
+    ranks: Vec<[u32; 2]>,
+}
+
+/// Items by section, ascending by id, in one list.
+#[derive(Default)]
+struct BySection {
+    /// Where each section's begin, and one more for the end.
+    starts: Vec<u32>,
+    items: Vec<ItemId>,
+}
+
+impl BySection {
+    /// Counting sort: stable, linear.
+    fn gather(&mut self, section_of: &IdVec<ItemId, SectionId>, sections: usize) {
+        let Self { starts, items } = self;
+        starts.clear();
+        starts.resize(sections + 2, 0);
+        for &section in section_of {
+            starts[section.index() + 2] += 1;
+        }
+        for section in 2..starts.len() {
+            starts[section] += starts[section - 1];
+        }
+        items.clear();
+        items.resize(section_of.len(), ItemId::new(0));
+        for (item, &section) in section_of.iter_ids() {
+            let at = &mut starts[section.index() + 1];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        starts.truncate(sections + 1);
+    }
+
+    fn of(&self, section: SectionId) -> &[ItemId] {
+        let at = section.index();
+        &self.items[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
 }
 
 impl Timeline {
@@ -45,7 +81,7 @@ impl Timeline {
     ///
     /// # Errors
     /// If more than `u64::MAX` bytes are alive at once.
-    pub fn build(&mut self, items: &[Item]) -> Result<(), Overflow> {
+    pub(super) fn build(&mut self, items: &[Item]) -> Result<(), Overflow> {
         let end = items.iter().map(|item| item.last as usize + 1).max().unwrap_or(0);
         self.positions.clear();
         let dense = end <= 4 * items.len() + 64;
@@ -57,39 +93,45 @@ impl Timeline {
         let count = if dense { end } else { self.positions.len() };
         self.marks.clear();
         self.marks.resize(count, 0);
-        self.first.clear();
-        self.last.clear();
+        self.ranks.clear();
         for item in items {
             debug_assert!(item.first <= item.last, "a lifetime ends where it begins, or later");
             let (first, last) =
                 if dense { (item.first, item.last) } else { (self.rank(item.first), self.rank(item.last)) };
             self.marks[first as usize] |= BORN;
             self.marks[last as usize] |= DIES;
-            self.first.push(first);
-            self.last.push(last);
+            self.ranks.push([first, last]);
         }
         let sections = self.number_sections();
-        for position in self.first.iter_mut().chain(&mut self.last) {
-            *position = self.section_at[*position as usize];
+        self.first.clear();
+        self.last.clear();
+        for &[first, last] in &self.ranks {
+            self.first.push(self.section_at[first as usize]);
+            self.last.push(self.section_at[last as usize]);
         }
-        gather(&self.first, sections, &mut self.born_at, &mut self.born);
-        gather(&self.last, sections, &mut self.dying_at, &mut self.dying);
+        self.born.gather(&self.first, sections);
+        self.dying.gather(&self.last, sections);
         self.weigh(items, sections)
     }
 
-    /// Number of sections.
-    pub fn sections(&self) -> usize {
-        self.load.len()
+    /// All sections, in order of time.
+    pub(super) fn sections(&self) -> impl DoubleEndedIterator<Item = SectionId> + ExactSizeIterator + use<> {
+        self.load.ids()
+    }
+
+    /// The sections of an item's life.
+    pub(super) fn life(&self, item: ItemId) -> IdSpan<SectionId> {
+        IdSpan::new(self.first[item].index(), self.last[item].index() + 1)
     }
 
     /// Items that begin in a section.
-    pub fn born_in(&self, section: usize) -> &[u32] {
-        &self.born[self.born_at[section] as usize..self.born_at[section + 1] as usize]
+    pub(super) fn born_in(&self, section: SectionId) -> &[ItemId] {
+        self.born.of(section)
     }
 
     /// Items that end in a section.
-    pub fn dying_in(&self, section: usize) -> &[u32] {
-        &self.dying[self.dying_at[section] as usize..self.dying_at[section + 1] as usize]
+    pub(super) fn dying_in(&self, section: SectionId) -> &[ItemId] {
+        self.dying.of(section)
     }
 
     fn rank(&self, position: u32) -> u32 {
@@ -106,47 +148,27 @@ impl Timeline {
                 closed = false;
             }
             closed |= mark & DIES != 0;
-            section
+            SectionId::new(section)
         }));
-        if self.marks.is_empty() { 0 } else { section as usize + 1 }
+        if self.marks.is_empty() { 0 } else { section + 1 }
     }
 
     fn weigh(&mut self, items: &[Item], sections: usize) -> Result<(), Overflow> {
         self.load.clear();
         self.bound = 0;
         let mut live = 0u64;
-        for section in 0..sections {
-            for &item in self.born_in(section) {
-                live = live.checked_add(items[item as usize].size).ok_or(Overflow)?;
+        for section in (0..sections).map(SectionId::new) {
+            for &item in self.born.of(section) {
+                live = live.checked_add(items[item.index()].size).ok_or(Overflow)?;
             }
             self.load.push(live);
             self.bound = self.bound.max(live);
-            for &item in self.dying_in(section) {
-                live -= items[item as usize].size;
+            for &item in self.dying.of(section) {
+                live -= items[item.index()].size;
             }
         }
         Ok(())
     }
-}
-
-/// Counting sort of items by section: stable, linear.
-fn gather(section_of: &[u32], sections: usize, starts: &mut Vec<u32>, items: &mut Vec<u32>) {
-    starts.clear();
-    starts.resize(sections + 2, 0);
-    for &section in section_of {
-        starts[section as usize + 2] += 1;
-    }
-    for section in 2..starts.len() {
-        starts[section] += starts[section - 1];
-    }
-    items.clear();
-    items.resize(section_of.len(), 0);
-    for (item, &section) in section_of.iter().enumerate() {
-        let at = &mut starts[section as usize + 1];
-        items[*at as usize] = item as u32;
-        *at += 1;
-    }
-    starts.truncate(sections + 1);
 }
 
 #[cfg(test)]
@@ -161,12 +183,14 @@ mod tests {
     fn births_without_a_death_between_share_a_section() {
         let mut timeline = Timeline::default();
         timeline.build(&[item(1, 0, 2), item(2, 1, 4), item(4, 0, 1), item(8, 2, 3)]).unwrap();
-        assert_eq!((timeline.sections(), timeline.bound), (2, 11));
-        assert_eq!(timeline.first, [0, 0, 0, 1]);
-        assert_eq!(timeline.last, [1, 1, 0, 1]);
-        assert_eq!(timeline.load, [7, 11]);
-        assert_eq!(timeline.born_in(0), [0, 1, 2]);
-        assert_eq!(timeline.dying_in(1), [0, 1, 3]);
+        let ids = |items: &[ItemId]| items.iter().map(|item| item.index()).collect::<Vec<_>>();
+        let sections = |of: &IdVec<ItemId, SectionId>| of.iter().map(|section| section.index()).collect::<Vec<_>>();
+        assert_eq!((timeline.sections().len(), timeline.bound), (2, 11));
+        assert_eq!(sections(&timeline.first), [0, 0, 0, 1]);
+        assert_eq!(sections(&timeline.last), [1, 1, 0, 1]);
+        assert_eq!(timeline.load.as_slice(), [7, 11]);
+        assert_eq!(ids(timeline.born_in(SectionId::new(0))), [0, 1, 2]);
+        assert_eq!(ids(timeline.dying_in(SectionId::new(1))), [0, 1, 3]);
     }
 
     #[test]

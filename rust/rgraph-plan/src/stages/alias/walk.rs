@@ -3,6 +3,10 @@
 //! The bytes of a heap are walked twice in order of first use, over a map from address to owner: once so that the map is
 //! as a frame leaves it, and once to see whom each item finds there.
 
+use rgraph_ir::id::{Id, IdVec, Span};
+
+use super::item::ItemId;
+
 /// Where an item is and when it first uses its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placed {
@@ -18,7 +22,7 @@ pub struct Placed {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HandOff {
     /// The item that owned them.
-    pub item: u32,
+    pub item: ItemId,
     /// Whether that was in the frame before.
     pub from_previous_frame: bool,
 }
@@ -26,7 +30,7 @@ pub struct HandOff {
 /// For each item, those whose bytes it takes over.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HandOffs {
-    starts: Vec<u32>,
+    starts: IdVec<ItemId, u32>,
     edges: Vec<HandOff>,
 }
 
@@ -35,8 +39,9 @@ impl HandOffs {
     ///
     /// # Panics
     /// If there is no such item.
-    pub fn of(&self, item: usize) -> &[HandOff] {
-        &self.edges[self.starts[item] as usize..self.starts[item + 1] as usize]
+    pub fn of(&self, item: ItemId) -> &[HandOff] {
+        let after = ItemId::new(item.index() + 1);
+        &self.edges[self.starts[item] as usize..self.starts[after] as usize]
     }
 
     /// All hand-offs, by the item that takes over.
@@ -58,13 +63,13 @@ impl HandOffs {
 /// Memory that [`hand_offs`] works in. A second call of the same size allocates nothing.
 #[derive(Default)]
 pub struct WalkScratch {
-    order: Vec<u32>,
+    order: Vec<ItemId>,
     bounds: Vec<u64>,
-    spans: Vec<[u32; 2]>,
+    spans: IdVec<ItemId, [u32; 2]>,
     owners: Vec<Option<HandOff>>,
     cuts: Cuts,
     found: Vec<HandOff>,
-    found_at: Vec<[u32; 2]>,
+    found_at: IdVec<ItemId, Span>,
 }
 
 /// Finds, for every item of a heap, the direct previous owners of its bytes: in the same frame or, where no earlier item
@@ -75,8 +80,8 @@ pub struct WalkScratch {
 pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOffs) {
     let WalkScratch { order, bounds, spans, owners, cuts, found, found_at } = scratch;
     order.clear();
-    order.extend(0..placed.len() as u32);
-    order.sort_unstable_by_key(|&id| (placed[id as usize].order, id));
+    order.extend((0..placed.len()).map(ItemId::new));
+    order.sort_unstable_by_key(|&id| (placed[id.index()].order, id));
     bounds.clear();
     bounds.push(0);
     bounds.extend(placed.iter().flat_map(|item| [item.offset, item.offset.saturating_add(item.size)]));
@@ -84,19 +89,20 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
     bounds.dedup();
     let rank = |address: u64| bounds.partition_point(|&bound| bound < address) as u32;
     spans.clear();
-    spans.extend(placed.iter().map(|item| [rank(item.offset), rank(item.offset.saturating_add(item.size))]));
+    spans
+        .as_vec_mut()
+        .extend(placed.iter().map(|item| [rank(item.offset), rank(item.offset.saturating_add(item.size))]));
 
     cuts.reset(bounds.len());
     cuts.insert(0);
     owners.clear();
     owners.resize(bounds.len(), None);
     found.clear();
-    found_at.clear();
-    found_at.resize(placed.len(), [0, 0]);
+    found_at.refill(Span::default(), placed.len());
     for from_previous_frame in [true, false] {
         for &id in order.iter() {
             crate::cancel::poll();
-            let [start, end] = spans[id as usize];
+            let [start, end] = spans[id];
             if start == end {
                 continue;
             }
@@ -119,14 +125,14 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
             owners[start as usize] = Some(HandOff { item: id, from_previous_frame });
             found[seen..].sort_unstable();
             let kept = dedup_tail(found, seen);
-            found_at[id as usize] = [seen as u32, kept as u32];
+            found_at[id] = Span::new(seen, kept);
         }
     }
     out.starts.clear();
     out.edges.clear();
-    for &[start, end] in found_at.iter() {
+    for span in found_at.iter() {
         out.starts.push(out.edges.len() as u32);
-        out.edges.extend_from_slice(&found[start as usize..end as usize]);
+        out.edges.extend_from_slice(&found[span.range()]);
     }
     out.starts.push(out.edges.len() as u32);
 }
