@@ -76,6 +76,12 @@ def test_files_and_functions_stay_short():
     assert [path for path, text in texts.items() if count.long_functions(count.bare(text))] == []
 
 
+def test_each_crate_says_which_of_its_items_are_public():
+    crates = [path for path in (ROOT / "rust").glob("*/src/lib.rs") if path.parts[-3] != "rgraph"]
+    assert len(crates) > 8
+    assert [path for path in crates if "#![warn(unreachable_pub)]" not in path.read_text("utf-8")] == []
+
+
 def test_the_architecture_lists_each_file_of_the_runtime_once():
     section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("## The files of the runtime")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `([\w/]+\.rs)` \| [^|]+ \|$", section, re.MULTILINE)

@@ -288,8 +288,7 @@ impl Span {
 /// A half-open range of ids of one vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IdSpan<I> {
-    start: u32,
-    end: u32,
+    span: Span,
     id: PhantomData<fn(I)>,
 }
 
@@ -297,7 +296,7 @@ impl<I: Id> IdSpan<I> {
     /// The ids of positions `start..end`.
     #[inline]
     pub fn new(start: usize, end: usize) -> Self {
-        Self { start: start as u32, end: end as u32, id: PhantomData }
+        Self { span: Span::new(start, end), id: PhantomData }
     }
 
     /// `count` ids, `first` and those behind it.
@@ -315,25 +314,25 @@ impl<I: Id> IdSpan<I> {
     /// The first id; that of the vector's next item if it holds none.
     #[inline]
     pub fn first(self) -> I {
-        I::new(self.start as usize)
+        I::new(self.span.start as usize)
     }
 
     /// As a range of positions.
     #[inline]
     pub fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..self.end as usize
+        self.span.range()
     }
 
     /// Number of ids.
     #[inline]
     pub fn len(self) -> usize {
-        (self.end - self.start) as usize
+        self.span.len()
     }
 
     /// Whether it holds no id.
     #[inline]
     pub fn is_empty(self) -> bool {
-        self.start == self.end
+        self.span.is_empty()
     }
 
     /// Whether it holds an id.
@@ -345,26 +344,26 @@ impl<I: Id> IdSpan<I> {
     /// Whether it has an id in common with another.
     #[inline]
     pub fn meets(self, other: Self) -> bool {
-        self.start < other.end && other.start < self.end
+        self.span.start < other.span.end && other.span.start < self.span.end
     }
 
     /// Takes in the id behind its last one, and returns it.
     #[inline]
     pub fn grow(&mut self) -> I {
-        self.end += 1;
-        I::new(self.end as usize - 1)
+        self.span.end += 1;
+        I::new(self.span.end as usize - 1)
     }
 }
 
 impl<I> Default for IdSpan<I> {
     fn default() -> Self {
-        Self { start: 0, end: 0, id: PhantomData }
+        Self { span: Span::default(), id: PhantomData }
     }
 }
 
 impl<I> fmt::Debug for IdSpan<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..{}", self.start, self.end)
+        write!(f, "{:?}", self.span.range())
     }
 }
 

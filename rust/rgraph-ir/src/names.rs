@@ -37,7 +37,7 @@ impl Hasher for Hashed {
 
 impl NameIndex {
     /// The position of a name.
-    pub fn find(&self, names: &Names, name: &str) -> Option<usize> {
+    pub(crate) fn find(&self, names: &Names, name: &str) -> Option<usize> {
         self.find_hashed(names, name, xxh3_64(name.as_bytes()))
     }
 
@@ -49,7 +49,7 @@ impl NameIndex {
     }
 
     /// Notes where a name stands, or says where it stood before.
-    pub fn insert(&mut self, names: &Names, name: &str, at: usize) -> Result<(), usize> {
+    pub(crate) fn insert(&mut self, names: &Names, name: &str, at: usize) -> Result<(), usize> {
         let hash = xxh3_64(name.as_bytes());
         match self.find_hashed(names, name, hash) {
             Some(first) => Err(first),
@@ -66,7 +66,7 @@ impl NameIndex {
     }
 
     /// Follows names to their new positions.
-    pub fn renumber(&mut self, new: impl Fn(usize) -> usize) {
+    pub(crate) fn renumber(&mut self, new: impl Fn(usize) -> usize) {
         for at in self.at.values_mut().chain(self.clashes.iter_mut().map(|(_, at)| at)) {
             *at = new(*at as usize) as u32;
         }

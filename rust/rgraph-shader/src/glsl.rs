@@ -31,7 +31,7 @@ struct Sources<'a> {
 
 impl<'a> Glsl<'a> {
     /// Compiles a text for a stage.
-    pub fn new(name: &'a str, text: &'a str, included: &'a Included, stage: Stage) -> Result<Self, ShaderError> {
+    pub(crate) fn new(name: &'a str, text: &'a str, included: &'a Included, stage: Stage) -> Result<Self, ShaderError> {
         let sources = Sources { name, text, included };
         let all = || (0..).zip(sources.texts());
         if all().map(|(_, text)| text.len()).sum::<usize>() > scan::LONGEST {
@@ -96,22 +96,22 @@ impl<'a> Glsl<'a> {
     }
 
     /// Its one entry point.
-    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         self.code.entries()
     }
 
     /// The constants that it declares.
-    pub fn constants(&self) -> Vec<SpecConstant> {
+    pub(crate) fn constants(&self) -> Vec<SpecConstant> {
         self.code.constants().collect()
     }
 
     /// Gives its constants values.
-    pub fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
+    pub(crate) fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
         self.code.specialize(given)
     }
 
     /// The stage with all that it asks for.
-    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         let mut part = self.code.part(stage, entry).map_err(|fault| self.sources.placed(fault))?;
         for refused in &mut part.refused {
             refused.fault = self.sources.placed(refused.fault.clone());

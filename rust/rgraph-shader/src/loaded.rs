@@ -24,7 +24,7 @@ pub(crate) enum Loaded<'a> {
 static NOTHING: Included = Included::new();
 
 impl<'a> Loaded<'a> {
-    pub fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
+    pub(crate) fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
         let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
         // Of two that could both be fragment stages, the first is the vertex stage: they are said in this order.
         if let [first @ Some(Stage::Fragment), .., Some(Stage::Fragment)] = stages.as_mut_slice()
@@ -45,7 +45,7 @@ impl<'a> Loaded<'a> {
         })
     }
 
-    pub fn entries(&self) -> Vec<(Stage, String)> {
+    pub(crate) fn entries(&self) -> Vec<(Stage, String)> {
         let all: Vec<(Stage, &str)> = match self {
             Self::Text(text) => text.entries().collect(),
             Self::Glsl(text) => text.entries().collect(),
@@ -63,7 +63,11 @@ impl<'a> Loaded<'a> {
     }
 
     /// Gives values to the constants of all sources. What they declare, by name: of one that several declare, the first.
-    pub fn specialize(name: &str, all: &mut [Self], given: &Constants) -> Result<Vec<SpecConstant>, ShaderError> {
+    pub(crate) fn specialize(
+        name: &str,
+        all: &mut [Self],
+        given: &Constants,
+    ) -> Result<Vec<SpecConstant>, ShaderError> {
         let mut declared: Vec<SpecConstant> = all.iter().flat_map(Self::constants).collect();
         given.check(name, &declared)?;
         if !given.is_empty() {
@@ -81,20 +85,20 @@ impl<'a> Loaded<'a> {
     }
 
     /// Gives constants that have no value the value 1: what a shader asks for is known before they have one.
-    pub fn assume_values(&mut self) {
+    pub(crate) fn assume_values(&mut self) {
         if let Self::Text(text) = self {
             text.assume_values();
         }
     }
 
     /// Gives lengths to arrays of bindings that a text leaves open.
-    pub fn set_lengths(&mut self, lengths: &[Length]) {
+    pub(crate) fn set_lengths(&mut self, lengths: &[Length]) {
         if let Self::Text(text) = self {
             text.set_lengths(lengths);
         }
     }
 
-    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         match self {
             Self::Text(text) => text.part(stage, entry),
             Self::Glsl(text) => text.part(stage, entry),

@@ -37,18 +37,18 @@ pub(crate) struct Varying {
 
 impl Varying {
     /// Its type in WGSL's words.
-    pub fn ty(&self) -> Type {
+    pub(crate) fn ty(&self) -> Type {
         if self.components == 1 { Type::Scalar(self.scalar) } else { Type::Vector(self.scalar, self.components) }
     }
 
     /// It as an input.
-    pub fn input(&self) -> VertexInput {
+    pub(crate) fn input(&self) -> VertexInput {
         let Self { name, location, scalar, components, .. } = self.clone();
         VertexInput { name, location, scalar, components }
     }
 
     /// It as an output.
-    pub fn output(&self) -> Output {
+    pub(crate) fn output(&self) -> Output {
         let Self { name, location, scalar, components, .. } = self.clone();
         Output { name, location, scalar, components }
     }

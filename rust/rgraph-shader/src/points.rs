@@ -14,7 +14,7 @@ pub(crate) struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    pub fn new(name: &'a str, loaded: &[Loaded<'_>], entry: Option<&'a str>) -> Result<Self, ShaderError> {
+    pub(crate) fn new(name: &'a str, loaded: &[Loaded<'_>], entry: Option<&'a str>) -> Result<Self, ShaderError> {
         let wanted = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
         let mut all = Vec::new();
         for (source, loaded) in loaded.iter().enumerate() {
@@ -26,7 +26,7 @@ impl<'a> Points<'a> {
     }
 
     /// Whether only compute stages are there, or wanted.
-    pub fn only_compute(&self) -> bool {
+    pub(crate) fn only_compute(&self) -> bool {
         let meant =
             |(_, _, entry): &&(usize, Stage, String)| self.wanted.is_empty() || self.wanted.contains(&entry.as_str());
         let mut all = self.all.iter().filter(meant).peekable();
@@ -34,7 +34,7 @@ impl<'a> Points<'a> {
     }
 
     /// The entry point of a stage: the one that is wanted, else the only one.
-    pub fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
+    pub(crate) fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
         let of_stage: Vec<_> = self.all.iter().filter(|(_, of, _)| *of == stage).collect();
         let chosen: Vec<_> = of_stage.iter().filter(|(_, _, entry)| self.wanted.contains(&entry.as_str())).collect();
         match (chosen.as_slice(), of_stage.as_slice()) {
@@ -49,7 +49,7 @@ impl<'a> Points<'a> {
     }
 
     /// The ray-tracing entry point of a source: the one that is wanted, else the only one.
-    pub fn pick_ray(&self, source: usize) -> Result<(Stage, &str), ShaderError> {
+    pub(crate) fn pick_ray(&self, source: usize) -> Result<(Stage, &str), ShaderError> {
         let of_source = || self.all.iter().filter(|(of, stage, _)| *of == source && stage.traces_rays());
         let mut chosen: Vec<_> = of_source().filter(|(.., entry)| self.wanted.contains(&entry.as_str())).collect();
         if chosen.is_empty() {
@@ -79,7 +79,7 @@ impl<'a> Points<'a> {
         names.join(", ")
     }
 
-    pub fn none(&self, what: &str) -> ShaderError {
+    pub(crate) fn none(&self, what: &str) -> ShaderError {
         let help = match self.list(None) {
             list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
             list => format!("it has {list}"),

@@ -44,7 +44,7 @@ pub(crate) struct Stored {
 impl Stored {
     /// The folder that the environment names in `RGRAPH_SHADER_CACHE`, else `rgraph/shaders` in the user's folder for
     /// caches. `None`: it says `0` or nothing, or the user has no such folder.
-    pub fn of_environment() -> Option<Self> {
+    pub(crate) fn of_environment() -> Option<Self> {
         let folder = match std::env::var_os("RGRAPH_SHADER_CACHE") {
             Some(off) if off.is_empty() || off == "0" => return None,
             Some(folder) => PathBuf::from(folder),
@@ -58,7 +58,7 @@ impl Stored {
     }
 
     /// What was kept for a request.
-    pub fn find(&self, request: &[u8]) -> Option<Vec<u32>> {
+    pub(crate) fn find(&self, request: &[u8]) -> Option<Vec<u32>> {
         let path = self.path(request);
         let file = open(&path).ok()?;
         let metadata = file.metadata().ok()?;
@@ -74,7 +74,7 @@ impl Stored {
     }
 
     /// Keeps the answer to a request. Where that fails (no room, no right to write), the next process compiles.
-    pub fn keep(&self, request: &[u8], words: &[u32]) {
+    pub(crate) fn keep(&self, request: &[u8], words: &[u32]) {
         let bytes = packed(request, words);
         if bytes.len() as u64 <= MOST_ENTRY && self.write(&self.path(request), &bytes).is_ok() {
             let written = WRITTEN.fetch_add(bytes.len() as u64, Ordering::Relaxed);

@@ -37,7 +37,7 @@ pub(crate) struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Parses and validates a text.
-    pub fn new(name: &'a str, text: &'a str) -> Result<Self, ShaderError> {
+    pub(crate) fn new(name: &'a str, text: &'a str) -> Result<Self, ShaderError> {
         scan::guard(name, Language::Wgsl, text)?;
         let (text, lead) = scan::spell(text);
         let mut new = Self {
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
     }
 
     /// Entry points in the order of the text; those of stages that are not supported are left out.
-    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         self.module.entry_points.iter().filter_map(|entry| {
             let (stage, _) = NAGA_STAGES.into_iter().find(|(_, naga)| *naga == entry.stage)?;
             Some((stage, entry.name.as_str()))
@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
     }
 
     /// Writes one entry point as SPIR-V and says what it asks for.
-    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         let absent = || error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "");
         let (_, naga_stage) = NAGA_STAGES.into_iter().find(|(ours, _)| *ours == stage).ok_or_else(absent)?;
         let chosen = Some((naga_stage, entry));
@@ -157,7 +157,7 @@ impl<'a> Text<'a> {
     }
 
     /// The overrides that it declares.
-    pub fn constants(&self) -> Vec<SpecConstant> {
+    pub(crate) fn constants(&self) -> Vec<SpecConstant> {
         let number = |scalar: naga::Scalar, value: Literal| match (value, scalar.kind) {
             (Literal::Bool(value), _) => Some(Constant::Bool(value)),
             (Literal::I32(value), _) => Some(Constant::Int(value.into())),
@@ -188,7 +188,7 @@ impl<'a> Text<'a> {
     ///
     /// # Errors
     /// `RG-E306` if a value does not fit its type.
-    pub fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
+    pub(crate) fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
         for constant in self.constants() {
             if let Some((value, _)) = given.find(self.name, &constant)? {
                 let key = constant.id.map_or(constant.name, |id| id.to_string());
@@ -199,7 +199,7 @@ impl<'a> Text<'a> {
     }
 
     /// Gives overrides that have no value the value 1.
-    pub fn assume_values(&mut self) {
+    pub(crate) fn assume_values(&mut self) {
         for constant in self.constants().into_iter().filter(|constant| constant.required) {
             let key = constant.id.map_or(constant.name, |id| id.to_string());
             self.values.entry(key).or_insert(1.0);
@@ -207,7 +207,7 @@ impl<'a> Text<'a> {
     }
 
     /// Gives lengths to arrays of bindings that the text leaves open.
-    pub fn set_lengths(&mut self, lengths: &[Length]) {
+    pub(crate) fn set_lengths(&mut self, lengths: &[Length]) {
         self.lengths = lengths.to_vec();
     }
 

@@ -27,7 +27,7 @@ const ABSENT: [(&str, &str, &str); 14] = [
 ];
 
 /// Message and help for a fault of constant evaluation; `None` for every other fault.
-pub fn constant(message: &str) -> Option<(String, String)> {
+pub(crate) fn constant(message: &str) -> Option<(String, String)> {
     let name = message.strip_prefix("Not implemented as constant expression: ")?.strip_suffix(" built-in function")?;
     let row = ABSENT.iter().find(|(naga, ..)| *naga == name);
     let packing = name.starts_with("Pack") || name.starts_with("Unpack");
@@ -47,7 +47,7 @@ pub fn constant(message: &str) -> Option<(String, String)> {
 }
 
 /// Help for a call whose arguments are all numbers without a type, of which naga finds no type for the result.
-pub fn untyped(called: &str) -> Option<&'static str> {
+pub(crate) fn untyped(called: &str) -> Option<&'static str> {
     Some(match called {
         "mix" => "give an argument a type: mix(0.0f, 1.0, 0.5)",
         "smoothstep" => "give an argument a type: smoothstep(0.0f, 1.0, 0.5)",

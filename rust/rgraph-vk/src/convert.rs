@@ -8,7 +8,7 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_work::vertex::VertexFormat;
 
 /// Pipeline stages.
-pub fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
+pub(crate) fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
     const TABLE: [vk::PipelineStageFlags2; 21] = [
         vk::PipelineStageFlags2::DRAW_INDIRECT,
         vk::PipelineStageFlags2::INDEX_INPUT,
@@ -41,7 +41,7 @@ pub fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
 
 /// Access kinds at stages. Builds of acceleration structures read their inputs as shader reads, not as reads of storage (Vulkan
 /// 1.3, "Supported Access Types").
-pub fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
+pub(crate) fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
     const TABLE: [vk::AccessFlags2; 18] = [
         vk::AccessFlags2::INDIRECT_COMMAND_READ,
         vk::AccessFlags2::INDEX_READ,
@@ -78,7 +78,7 @@ pub fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
 /// visible (Vulkan 1.3, Appendix B, "Location-Ordered"). But layers follow a chain of barriers to a later write only if
 /// the last names it, as soon as they do not see the read between two writes: it was declared and not done, or its pass
 /// was off. So such a barrier names the writes of its stages.
-pub fn visible_to(stages: Stages, mask: Accesses) -> vk::AccessFlags2 {
+pub(crate) fn visible_to(stages: Stages, mask: Accesses) -> vk::AccessFlags2 {
     if mask.is_empty() {
         return accesses(stages, writes_of(stages));
     }
@@ -119,7 +119,7 @@ fn bits<F: Copy + Default + std::ops::BitOr<Output = F>>(mut mask: u32, table: &
 }
 
 /// Image layouts.
-pub fn layout(layout: Layout) -> vk::ImageLayout {
+pub(crate) fn layout(layout: Layout) -> vk::ImageLayout {
     match layout {
         Layout::Undefined => vk::ImageLayout::UNDEFINED,
         Layout::General => vk::ImageLayout::GENERAL,
@@ -136,7 +136,7 @@ pub fn layout(layout: Layout) -> vk::ImageLayout {
 }
 
 /// Image aspects.
-pub fn aspects(aspects: Aspects) -> vk::ImageAspectFlags {
+pub(crate) fn aspects(aspects: Aspects) -> vk::ImageAspectFlags {
     let mut out = vk::ImageAspectFlags::empty();
     for (ours, theirs) in [
         (Aspects::COLOR, vk::ImageAspectFlags::COLOR),
@@ -151,7 +151,7 @@ pub fn aspects(aspects: Aspects) -> vk::ImageAspectFlags {
 }
 
 /// What a render pass does with old contents.
-pub fn load(load: Load) -> vk::AttachmentLoadOp {
+pub(crate) fn load(load: Load) -> vk::AttachmentLoadOp {
     match load {
         Load::Clear => vk::AttachmentLoadOp::CLEAR,
         Load::Load => vk::AttachmentLoadOp::LOAD,
@@ -160,7 +160,7 @@ pub fn load(load: Load) -> vk::AttachmentLoadOp {
 }
 
 /// What a render pass does with new contents.
-pub fn store(store: Store) -> vk::AttachmentStoreOp {
+pub(crate) fn store(store: Store) -> vk::AttachmentStoreOp {
     match store {
         Store::Store => vk::AttachmentStoreOp::STORE,
         Store::Discard => vk::AttachmentStoreOp::DONT_CARE,
@@ -169,7 +169,7 @@ pub fn store(store: Store) -> vk::AttachmentStoreOp {
 }
 
 /// How samples become one.
-pub fn resolve_mode(mode: ResolveMode) -> vk::ResolveModeFlags {
+pub(crate) fn resolve_mode(mode: ResolveMode) -> vk::ResolveModeFlags {
     match mode {
         ResolveMode::Average => vk::ResolveModeFlags::AVERAGE,
         ResolveMode::SampleZero => vk::ResolveModeFlags::SAMPLE_ZERO,
@@ -179,7 +179,7 @@ pub fn resolve_mode(mode: ResolveMode) -> vk::ResolveModeFlags {
 }
 
 /// The format of a vertex attribute.
-pub fn vertex_format(format: VertexFormat) -> vk::Format {
+pub(crate) fn vertex_format(format: VertexFormat) -> vk::Format {
     match format {
         VertexFormat::Uint8 => vk::Format::R8_UINT,
         VertexFormat::Uint8x2 => vk::Format::R8G8_UINT,
@@ -229,7 +229,7 @@ pub fn vertex_format(format: VertexFormat) -> vk::Format {
 macro_rules! formats {
     ($($ours:ident => $vulkans:ident,)+) => {
         /// Texel formats.
-        pub fn format(format: Format) -> vk::Format {
+        pub(crate) fn format(format: Format) -> vk::Format {
             match format {
                 $(Format::$ours => vk::Format::$vulkans,)+
             }
@@ -284,7 +284,7 @@ formats! {
 }
 
 /// Samples a texel; a power of two from 1 to 64, which validation of graphs has made sure of.
-pub fn samples(samples: u32) -> vk::SampleCountFlags {
+pub(crate) fn samples(samples: u32) -> vk::SampleCountFlags {
     vk::SampleCountFlags::from_raw(samples)
 }
 

@@ -45,11 +45,11 @@ pub(super) mod flags {
 
     use super::Words;
 
-    pub fn serialize<T: Words, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: Words, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         value.words().serialize(to)
     }
 
-    pub fn deserialize<'de, T: Words, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    pub(crate) fn deserialize<'de, T: Words, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
         Vec::<String>::deserialize(from)?.iter().try_fold(T::none(), |all, word| {
             all.with(word).ok_or_else(|| D::Error::custom(format!("\"{word}\" is no stage or access")))
         })
@@ -64,11 +64,11 @@ pub(super) mod layouts {
     use super::Layout;
 
     #[allow(clippy::ptr_arg, reason = "serde calls it with the field's type")]
-    pub fn serialize<S: Serializer>(value: &Vec<Layout>, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &Vec<Layout>, to: S) -> Result<S::Ok, S::Error> {
         value.iter().map(|layout| layout.name()).collect::<Vec<_>>().serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Layout>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Layout>, D::Error> {
         let words = Vec::<String>::deserialize(from)?;
         let layout =
             |word: &String| Layout::from_name(word).ok_or_else(|| D::Error::custom(format!("\"{word}\" is no layout")));
@@ -82,11 +82,11 @@ pub(super) mod id {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub fn serialize<I: Id, S: Serializer>(value: &I, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<I: Id, S: Serializer>(value: &I, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u32(value.index() as u32)
     }
 
-    pub fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<I, D::Error> {
+    pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<I, D::Error> {
         match u32::deserialize(from)? {
             u32::MAX => Err(D::Error::custom("an id is below 4294967295")),
             index => Ok(I::new(index as usize)),
@@ -100,14 +100,14 @@ pub(super) mod optional_id {
     use serde::{Deserializer, Serializer};
 
     #[allow(clippy::ref_option, reason = "serde calls it with the field's type")]
-    pub fn serialize<I: Id, S: Serializer>(value: &Option<I>, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<I: Id, S: Serializer>(value: &Option<I>, to: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(id) => super::id::serialize(id, to),
             None => to.serialize_none(),
         }
     }
 
-    pub fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<Option<I>, D::Error> {
+    pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<Option<I>, D::Error> {
         super::id::deserialize(from).map(Some)
     }
 }

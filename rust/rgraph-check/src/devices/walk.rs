@@ -67,7 +67,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(facts: &'a Facts<'a>, plan: &'a DevicesPlan) -> Self {
+    pub(super) fn new(facts: &'a Facts<'a>, plan: &'a DevicesPlan) -> Self {
         let mut planned = IdVec::filled(false, facts.declared_passes.len());
         for pass in plan.parts.iter().flat_map(|part| &part.passes) {
             planned[facts.place(*pass).unwrap_or(DeclaredPassId::new(pass.index()))] = true;
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         self.held = (0..self.plan.profiles.len()).map(DeviceId::new).map(held).collect();
     }
 
-    pub fn walk(mut self, findings: &mut Findings) -> Starts {
+    pub(super) fn walk(mut self, findings: &mut Findings) -> Starts {
         self.begin();
         let mut sent = IdVec::<DeviceCopyId, _>::filled(Versions::new(), self.plan.copies.len());
         let mut starts = Starts::filled(IdVec::new(), self.plan.parts.len());

@@ -48,7 +48,7 @@ pub(super) struct Part<'a, 'p> {
 
 impl<'a, 'p> Part<'a, 'p> {
     /// A whole file.
-    pub fn of_file(fields: &'p GraphFields<'a, 'p>, options: &'p Settings) -> Self {
+    pub(super) fn of_file(fields: &'p GraphFields<'a, 'p>, options: &'p Settings) -> Self {
         let text = fields.node().source().whole();
         let nested = ["\"include\"", "\"module\"", "\"extension_point\"", "\"extend\"", "\"use\"", "\"layer\""];
         Self {
@@ -112,7 +112,7 @@ pub(super) struct Reader<'e> {
 }
 
 impl<'e> Reader<'e> {
-    pub fn new(graph: Graph, (identity, name): (&str, &str), extras: &'e mut dyn Extras) -> Self {
+    pub(super) fn new(graph: Graph, (identity, name): (&str, &str), extras: &'e mut dyn Extras) -> Self {
         Self {
             graph,
             extras,
@@ -132,7 +132,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Goes through a part, and through the parts in it.
-    pub fn part(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn part(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
         match self.phase {
             Phase::Names => self.names(part, scope),
             Phase::Resources => self.resources(part, scope),
@@ -333,7 +333,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Resolves what comes after what.
-    pub fn orderings(&mut self, source: &Source<'_>) {
+    pub(super) fn orderings(&mut self, source: &Source<'_>) {
         for Ordering { pass, names, place, path } in std::mem::take(&mut self.orderings) {
             let found = names.iter().find_map(|name| self.graph.find_pass(name));
             if let Some(earlier) = found {
@@ -351,7 +351,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Says which extension points are extended and declared by nothing.
-    pub fn undeclared_points(&self, source: &Source<'_>) {
+    pub(super) fn undeclared_points(&self, source: &Source<'_>) {
         let declared = || self.points.iter().filter(|(_, (_, declared, _))| *declared).map(|(name, _)| name.as_str());
         for (name, (_, _, place)) in self.points.iter().filter(|(_, (_, declared, _))| !declared) {
             let help = match nearest(name, declared()) {
@@ -364,7 +364,7 @@ impl<'e> Reader<'e> {
     }
 
     /// The roots that a part names.
-    pub fn roots(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn roots(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
         const ROOT_KEYS: [&str; 2] = ["resource", "if"];
         let Some(roots) = part.roots else { return };
         roots.elements(" of resource names", |_, node| {

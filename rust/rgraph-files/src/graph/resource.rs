@@ -9,7 +9,7 @@ use rgraph_ir::resource::{
 };
 
 /// Keys of an image.
-pub const IMAGE_KEYS: [&str; 18] = [
+pub(super) const IMAGE_KEYS: [&str; 18] = [
     "format",
     "size",
     "layers",
@@ -30,7 +30,7 @@ pub const IMAGE_KEYS: [&str; 18] = [
     "if",
 ];
 /// Keys of a buffer.
-pub const BUFFER_KEYS: [&str; 16] = [
+pub(super) const BUFFER_KEYS: [&str; 16] = [
     "size",
     "shape",
     "dtype",
@@ -103,9 +103,9 @@ impl Word for Round {
 }
 
 /// The fields of an image.
-pub type ImageFields<'a, 'p> = Fields<'a, 'p, { IMAGE_KEYS.len() }>;
+pub(super) type ImageFields<'a, 'p> = Fields<'a, 'p, { IMAGE_KEYS.len() }>;
 /// The fields of a buffer.
-pub type BufferFields<'a, 'p> = Fields<'a, 'p, { BUFFER_KEYS.len() }>;
+pub(super) type BufferFields<'a, 'p> = Fields<'a, 'p, { BUFFER_KEYS.len() }>;
 
 /// An image, if nothing prevents reading it.
 pub(super) fn read_image(fields: &ImageFields<'_, '_>, here: &Here<'_>) -> Resource {

@@ -125,7 +125,7 @@ impl Scratch {
 
 impl FewBatches {
     /// Takes the notes of an earlier plan away, and keeps the memory of one.
-    pub fn reuse(&mut self, notes: &mut Vec<String>) {
+    pub(super) fn reuse(&mut self, notes: &mut Vec<String>) {
         if let Some(note) = notes.pop() {
             self.note = note;
         }
@@ -133,7 +133,7 @@ impl FewBatches {
     }
 
     /// The level of a live pass.
-    pub fn level_of(&self, pass: LiveId) -> u32 {
+    pub(super) fn level_of(&self, pass: LiveId) -> u32 {
         self.levels[pass.index()]
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Memories {
 }
 
 impl Memories {
-    pub fn new(graph: &Graph, one: &Plan) -> Self {
+    pub(super) fn new(graph: &Graph, one: &Plan) -> Self {
         let count = graph.resources().len();
         let mut of: IdVec<ResourceId, ResourceId> = graph.resources().ids().collect();
         let mut scaled = None;

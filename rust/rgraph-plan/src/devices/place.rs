@@ -44,7 +44,7 @@ pub(super) struct Placing<'a> {
 }
 
 impl<'a> Placing<'a> {
-    pub fn new(
+    pub(super) fn new(
         graph: &'a Graph,
         one: &Plan,
         memories: &'a Memories,
@@ -136,7 +136,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The device of each position of the serial order.
-    pub fn search(&mut self, effort: u32) -> Result<Vec<u32>, GraphError> {
+    pub(super) fn search(&mut self, effort: u32) -> Result<Vec<u32>, GraphError> {
         let first = self.on_one();
         if self.profiles.len() == 1 || self.group.iter().all(|&group| self.pinned[group].is_some()) {
             return Ok(first);

@@ -231,7 +231,7 @@ impl Split {
     }
 
     /// Modelled frame in microseconds: a device's steps follow each other, a receive waits for its send.
-    pub fn frame_us(&self, serial: &[Serial], profiles: &[Profile], scale: f64) -> f64 {
+    pub(super) fn frame_us(&self, serial: &[Serial], profiles: &[Profile], scale: f64) -> f64 {
         let mut free = vec![0.0_f64; profiles.len()];
         let mut sent = vec![0.0_f64; self.copies.len()];
         for step in &self.order {
@@ -256,12 +256,12 @@ impl Split {
     }
 
     /// Bytes of all copies.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.copies.iter().map(|copy| copy.what.bytes).sum()
     }
 
     /// Writes parts, copies and steps into a plan.
-    pub fn into_plan(self, plan: &mut DevicesPlan) {
+    pub(super) fn into_plan(self, plan: &mut DevicesPlan) {
         let part = |(_, device, positions): &(u32, u32, Vec<usize>)| DevicePart {
             device: *device,
             passes: positions.iter().map(|&position| self.passes[position]).collect(),

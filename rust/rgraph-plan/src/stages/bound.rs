@@ -16,7 +16,7 @@ const SETS: usize = 6;
 
 /// Memory that [`bound`] reuses, and the path that it finds.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     /// By pass: earliest start, in microseconds.
     head: Vec<f64>,
     /// By pass: least time from its start to the end of the frame, in microseconds.
@@ -33,7 +33,7 @@ pub struct Scratch {
 
 /// A lower bound in its parts, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// The longest path through the dependencies.
     pub critical_path_us: f64,
     /// The greatest load of a set of queues, with the time before and after it.
@@ -42,7 +42,7 @@ pub struct Bound {
 
 impl Bound {
     /// No plan's frame is shorter.
-    pub fn us(self) -> f64 {
+    pub(crate) fn us(self) -> f64 {
         self.critical_path_us.max(self.load_us)
     }
 }
@@ -84,7 +84,7 @@ fn meet(a: &[u32], b: &[u32]) -> bool {
 
 /// What orders passes besides hazards.
 #[derive(Clone, Copy)]
-pub struct Orders<'a> {
+pub(crate) struct Orders<'a> {
     /// By pass: the memories that it uses as attachments, ascending.
     pub attached: &'a Csr,
     /// Whether a pass accesses nothing, so that `after` alone orders it.
@@ -105,7 +105,7 @@ fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: u
 
 /// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the
 /// dependencies. O(passes + edges · attachments), times the sets of queues.
-pub fn bound(instance: &Instance<'_>, order: &[u32], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
+pub(crate) fn bound(instance: &Instance<'_>, order: &[u32], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
     let Scratch { head, tail, next, steps, path, .. } = scratch;
     let preds = &instance.deps.preds;
     head.clear();

@@ -31,7 +31,7 @@ pub struct Live {
 }
 
 /// Finds the live passes; all are, unless it culls. O(passes + accesses + contributions).
-pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
+pub(crate) fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
     live.needed.refill(false, facts.passes.len());
     live.stack.clear();
     let Live { needed, stack, .. } = live;

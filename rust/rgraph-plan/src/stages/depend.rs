@@ -9,7 +9,7 @@ use crate::stages::schedule::deps::Deps;
 
 /// Dependencies between live passes, numbered by their position in [`Live::passes`].
 #[derive(Default, Debug)]
-pub struct Dependencies {
+pub(crate) struct Dependencies {
     /// Both directions.
     pub deps: Deps,
     /// Position of each live pass.
@@ -22,7 +22,7 @@ pub struct Dependencies {
 }
 
 /// Finds the dependencies. O(accesses + subresources accessed + dependencies).
-pub fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
+pub(crate) fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
     let Dependencies { deps, index, hazards, earlier, after, seen } = out;
     index.refill(None, facts.passes.len());
     for (at, &id) in live.passes.iter_ids() {
@@ -64,7 +64,7 @@ pub fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
 
 impl Dependencies {
     /// The live passes that a live pass must follow.
-    pub fn before(&self, live: LiveId) -> impl Iterator<Item = LiveId> + '_ {
+    pub(crate) fn before(&self, live: LiveId) -> impl Iterator<Item = LiveId> + '_ {
         self.deps.preds.row(live.index()).iter().map(|&earlier| LiveId::new(earlier as usize))
     }
 
@@ -72,7 +72,7 @@ impl Dependencies {
     ///
     /// # Panics
     /// If it is culled.
-    pub fn live(&self, pass: ResolvedPassId) -> LiveId {
+    pub(crate) fn live(&self, pass: ResolvedPassId) -> LiveId {
         self.index[pass].expect("the schedule holds live passes")
     }
 }

@@ -20,7 +20,7 @@ use crate::stages::weigh::queue_why;
 
 /// Memory that describing reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     part_at: IdVec<ResolvedPassId, Option<u32>>,
     counts: Vec<u32>,
     /// Part, turn and resource of each root.
@@ -31,7 +31,7 @@ pub struct Scratch {
 
 /// What the tables are made from.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// Declaration, facts, schedule.
     pub frame: Frame<'a>,
     /// The device.
@@ -51,7 +51,7 @@ pub struct Input<'a> {
 }
 
 /// Passes: live ones in the order of the schedule, then culled ones as declared. O(passes + dependencies).
-pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
+pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
     let Frame { graph, facts, schedule, .. } = input.frame;
     plan.passes.clear();
     plan.pass_accesses.clear();
@@ -109,7 +109,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
 }
 
 /// The name of a pass in plans.
-pub fn name_of(graph: &Graph, origin: Origin) -> String {
+pub(crate) fn name_of(graph: &Graph, origin: Origin) -> String {
     match origin {
         Origin::Declared(pass) => graph.pass_name(pass).to_owned(),
         Origin::Mip { pass, resource, level } => {
@@ -145,7 +145,7 @@ fn insert_accesses(input: Input<'_>, at: PlanPassId, plan: &mut Plan) {
 }
 
 /// Resources with their lifetimes and neighbours in memory. O(resources + accesses + hand-overs).
-pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { graph, facts, schedule, shapes, .. } = input.frame;
     plan.resource_names.copy_from(graph.resource_names());
     plan.resources.clear();
@@ -233,7 +233,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
 }
 
 /// Heaps and placements; every name of a placed memory stands in the list.
-pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { facts, .. } = input.frame;
     let transients = input.transients;
     scratch.heap_of.clear();
@@ -269,7 +269,7 @@ pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 }
 
 /// Parts of the graph that share nothing. O(passes + roots).
-pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
+pub(crate) fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { graph, facts, schedule, .. } = input.frame;
     plan.subgraphs.clear();
     scratch.part_at.refill(None, facts.passes.len());

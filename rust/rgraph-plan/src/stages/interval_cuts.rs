@@ -14,7 +14,7 @@ use crate::stages::synchronize::schedule::PhysicalId;
 
 /// Memory that cutting intervals reuses.
 #[derive(Default, Debug)]
-pub struct IntervalCuts {
+pub(crate) struct IntervalCuts {
     /// First and last physical pass (or position) of each placed memory.
     used: IdVec<ResourceId, Option<[u32; 2]>>,
     /// Bytes that begin and end at each physical pass.
@@ -31,7 +31,7 @@ pub struct IntervalCuts {
 
 impl IntervalCuts {
     /// Finds the physical passes before which intervals are to be cut, ascending.
-    pub fn cuts(
+    pub(crate) fn cuts(
         &mut self,
         frame: Frame<'_>,
         live: &IdVec<LiveId, ResolvedPassId>,
@@ -64,7 +64,7 @@ impl IntervalCuts {
 
     /// The fewest cuts that keep every interval below `cap`, or below what the physical passes themselves need if that
     /// is more. After [`cuts`](Self::cuts) for the same frame.
-    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[PhysicalId] {
+    pub(crate) fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[PhysicalId] {
         self.reached = self.cut(frame, cap.max(self.physical_passes));
         &self.cuts
     }

@@ -26,7 +26,7 @@ crate::id! {
 
 /// Memory that merging reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     group_of: IdVec<LiveId, Option<GroupId>>,
     groups: IdVec<GroupId, Group>,
     open: Vec<Option<GroupId>>,
@@ -87,7 +87,7 @@ struct GroupUse {
 
 /// What [`merge`] reads.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The declaration.
     pub graph: &'a Graph,
     /// The device.
@@ -112,7 +112,7 @@ pub struct Input<'a> {
 
 /// Groups the passes of `order` into physical passes; passes of one render pass come to stand together. Tells for
 /// neighbouring raster passes that were not merged why.
-pub fn merge(input: Input<'_>, scratch: &mut Scratch, schedule: &mut Schedule, unmerged: &mut Vec<Unmerged>) {
+pub(crate) fn merge(input: Input<'_>, scratch: &mut Scratch, schedule: &mut Schedule, unmerged: &mut Vec<Unmerged>) {
     scratch.group(input);
     scratch.lay_out(input, schedule);
     unmerged.clear();
@@ -406,7 +406,7 @@ impl Scratch {
     }
 
     /// Position in the final order of a live pass.
-    pub fn final_position(&self, live: LiveId) -> PlanPassId {
+    pub(crate) fn final_position(&self, live: LiveId) -> PlanPassId {
         self.final_at[live]
     }
 }

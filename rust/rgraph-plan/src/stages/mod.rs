@@ -1,19 +1,19 @@
 //! The verbs, one module each, in the order in which `bake` runs them.
 
-pub mod alias;
-pub mod bound;
-pub mod cull;
-pub mod depend;
-pub mod describe;
-pub mod interval_cuts;
-pub mod merge;
-pub mod packets;
-pub mod parallel;
-pub mod play;
-pub mod resolve;
-pub mod schedule;
-pub mod size;
-pub mod synchronize;
-pub mod transient;
-pub mod validate;
-pub mod weigh;
+pub(crate) mod alias;
+pub(crate) mod bound;
+pub(crate) mod cull;
+pub(crate) mod depend;
+pub(crate) mod describe;
+pub(crate) mod interval_cuts;
+pub(crate) mod merge;
+pub(crate) mod packets;
+pub(crate) mod parallel;
+pub(crate) mod play;
+pub(crate) mod resolve;
+pub(crate) mod schedule;
+pub(crate) mod size;
+pub(crate) mod synchronize;
+pub(crate) mod transient;
+pub(crate) mod validate;
+pub(crate) mod weigh;

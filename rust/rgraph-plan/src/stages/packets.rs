@@ -10,7 +10,7 @@ use crate::plan::{Command, Plan, PlanPassId};
 use crate::stages::resolve::Origin;
 
 /// Finds the groups of a plan whose commands are there: two or more passes that are neighbours in a batch. O(commands).
-pub fn packets(input: Input<'_>, plan: &mut Plan) {
+pub(crate) fn packets(input: Input<'_>, plan: &mut Plan) {
     plan.packets.clear();
     plan.packet_passes.clear();
     let frame = input.frame;

@@ -18,7 +18,7 @@ use crate::stages::transient::PlacementId;
 
 /// Memory that finding sets reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     /// By live pass: CPU passes in the longest chain before it; of GPU passes then the like among these.
     level: IdVec<PlanPassId, u32>,
     /// By placement: the least level of what comes after all its uses so far, and the one that its bytes begin with.
@@ -48,7 +48,7 @@ struct Queue {
 }
 
 /// Finds sets and copies of a plan whose commands are there. O(plan + dependencies + accesses).
-pub fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+pub(crate) fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.sets.clear();
     plan.set_passes.clear();
     let passes = input.frame.schedule.passes.len();

@@ -9,7 +9,7 @@ use crate::profile::Profile;
 
 /// Memory that [`play`] reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     /// By queue, the host last: when it is done with all that it was given.
     free: Vec<f64>,
     /// The same: when each value of its timeline is signalled, from value 1.
@@ -66,7 +66,12 @@ impl Interval {
 /// length of the frame and of one without overlap, barrier calls and submits, in microseconds. `size` is the part of
 /// the device that a pass fills. A wait for another queue ends `cross_queue_us` after its signal; waits for the run
 /// before are met. No frame is shorter than the work that fills the device. O(commands + waits).
-pub fn play(plan: &mut Plan, profile: &Profile, size: impl Fn(PlanPassId) -> f32, scratch: &mut Scratch) -> [f64; 2] {
+pub(crate) fn play(
+    plan: &mut Plan,
+    profile: &Profile,
+    size: impl Fn(PlanPassId) -> f32,
+    scratch: &mut Scratch,
+) -> [f64; 2] {
     let serial = serial(plan, profile, scratch);
     begin(plan, scratch);
     let Scratch { free, signalled, interval } = scratch;

@@ -39,13 +39,13 @@ impl Shape {
 /// Bytes that all resources of one graph may have together: 256 TiB. Sums of bytes never overflow below it.
 pub const MAX_BYTES: u64 = 1 << 48;
 /// Most array layers that any image may have, whatever the profile allows.
-pub const MAX_LAYERS: u32 = 1 << 16;
+pub(crate) const MAX_LAYERS: u32 = 1 << 16;
 /// Most samples a texel that any image may have, whatever the profile allows.
-pub const MAX_SAMPLES: u32 = 64;
+pub(crate) const MAX_SAMPLES: u32 = 64;
 /// Largest alignment of a profile that is believed: 1 GiB.
-pub const MAX_ALIGN: u64 = 1 << 30;
+pub(crate) const MAX_ALIGN: u64 = 1 << 30;
 /// Resources of a cycle that are kept for its message.
-pub const SHOWN_CYCLE: usize = 16;
+pub(crate) const SHOWN_CYCLE: usize = 16;
 
 /// Something measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -526,7 +526,7 @@ fn bytes_of(kind: PlanKind) -> Option<u64> {
 }
 
 /// Whether `top`, which modifies `below`, is the same memory: it is unless their sizes differ.
-pub fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: ResourceId) -> bool {
+pub(crate) fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: ResourceId) -> bool {
     match (shapes[top].kind, shapes[below].kind) {
         (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
         _ => true,

@@ -24,7 +24,7 @@ const LEAST_US: f32 = 3.0;
 
 /// Memory that an [`Instance`] borrows.
 #[derive(Default, Debug)]
-pub struct Weights {
+pub(crate) struct Weights {
     /// Microseconds of each live pass.
     pub weight_us: Vec<f32>,
     /// The part of the device that each live pass fills, above 0 and up to 1.
@@ -48,7 +48,7 @@ pub struct Weights {
 
 /// What [`Weights::instance`] reads.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The declaration.
     pub graph: &'a Graph,
     /// The device.
@@ -69,7 +69,7 @@ pub struct Input<'a> {
 
 impl Weights {
     /// Describes the live passes to the scheduler.
-    pub fn instance<'a>(&'a mut self, input: Input<'a>) -> Instance<'a> {
+    pub(crate) fn instance<'a>(&'a mut self, input: Input<'a>) -> Instance<'a> {
         self.weigh(input);
         self.find_bytes(input);
         self.find_merges(input);
@@ -77,7 +77,7 @@ impl Weights {
     }
 
     /// The live passes as they were described last.
-    pub fn view<'a>(&'a self, input: Input<'a>) -> Instance<'a> {
+    pub(crate) fn view<'a>(&'a self, input: Input<'a>) -> Instance<'a> {
         Instance {
             deps: &input.deps.deps,
             weight_us: &self.weight_us,
@@ -103,7 +103,7 @@ impl Weights {
     }
 
     /// The memories that the scheduler counts, in its order.
-    pub fn memories(&self) -> Vec<ResourceId> {
+    pub(crate) fn memories(&self) -> Vec<ResourceId> {
         let mut all: Vec<_> = self.index.iter_ids().filter(|(_, index)| **index != u32::MAX).collect();
         all.sort_unstable_by_key(|(_, index)| **index);
         all.into_iter().map(|(memory, _)| memory).collect()
@@ -158,7 +158,7 @@ impl Weights {
     }
 
     /// A bit for each queue that can do the work of a pass, whatever queue it names.
-    pub fn able(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
+    pub(crate) fn able(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
         let mut needs = Needs::empty();
         for access in &input.facts.accesses[pass.accesses.range()] {
             // Inserted passes are blits.
@@ -265,7 +265,7 @@ fn load(input: Input<'_>, pass: &ResolvedPass) -> Load {
 }
 
 /// Why a pass runs on its queue, as far as the declaration decides it.
-pub fn queue_why(profile: &Profile, facts: &Facts, pass: ResolvedPassId, chosen: QueueWhy) -> QueueWhy {
+pub(crate) fn queue_why(profile: &Profile, facts: &Facts, pass: ResolvedPassId, chosen: QueueWhy) -> QueueWhy {
     let graphics = resolve_queue(profile, PassQueue::Graphics);
     match facts.passes[pass].queue {
         PassQueue::Any => chosen,

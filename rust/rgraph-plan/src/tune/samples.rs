@@ -62,7 +62,7 @@ impl Samples {
 pub(super) struct Durations(BTreeMap<String, Vec<f64>>);
 
 impl Durations {
-    pub fn add(&mut self, passes: &[(String, f64)]) {
+    pub(super) fn add(&mut self, passes: &[(String, f64)]) {
         for (name, us) in passes.iter().filter(|(_, us)| us.is_finite() && *us >= 0.0) {
             match self.0.get_mut(name) {
                 Some(known) => known.push(*us),
@@ -71,12 +71,12 @@ impl Durations {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The median of each pass, by name.
-    pub fn medians(&self) -> Vec<(String, f64)> {
+    pub(super) fn medians(&self) -> Vec<(String, f64)> {
         self.0.iter().filter_map(|(name, times)| Some((name.clone(), median(times)?))).collect()
     }
 }

@@ -76,7 +76,10 @@ fn wanted<'py>(adapt: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
 }
 
 /// The tuner that a run uses, and whether it may try plans: the one that is there, unless something else is asked for.
-pub fn tuned(of: &Bound<'_, PyCompiled>, adapt: Option<&Bound<'_, PyAny>>) -> PyResult<Option<(Arc<Tuned>, bool)>> {
+pub(crate) fn tuned(
+    of: &Bound<'_, PyCompiled>,
+    adapt: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Arc<Tuned>, bool)>> {
     let known = of.get().tuned();
     let Some(asked) = adapt.map(wanted).transpose()?.flatten() else {
         return Ok(known.map(|known| (known, false)));
@@ -168,7 +171,7 @@ struct Found {
 impl Plain for Found {}
 
 /// A `Trials` record of a compiled graph.
-pub fn trials<'py>(of: &Bound<'py, PyCompiled>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn trials<'py>(of: &Bound<'py, PyCompiled>) -> PyResult<Bound<'py, PyAny>> {
     let (py, this) = (of.py(), of.get());
     let found = match this.tuned() {
         Some(tuned) => call(py, |free| {

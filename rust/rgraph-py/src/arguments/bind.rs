@@ -25,7 +25,7 @@ use crate::classes::view::{Part, PyView};
 use crate::run::error::{graph_error, shader_error};
 
 /// The Python exception of work that does not fit its shader.
-pub fn misfit(py: Python<'_>, error: WorkError, who: Who<'_>) -> PyErr {
+pub(crate) fn misfit(py: Python<'_>, error: WorkError, who: Who<'_>) -> PyErr {
     match error {
         WorkError::Graph(error) => graph_error(py, &error),
         WorkError::Shader(error) => shader_error(py, &error, Some(who)),
@@ -33,7 +33,7 @@ pub fn misfit(py: Python<'_>, error: WorkError, who: Who<'_>) -> PyErr {
 }
 
 /// The values of bindings: those left over of the keyword arguments, and those of `bindings=`.
-pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
+pub(crate) fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
     let more = arguments.take("bindings")?;
     let mut values = arguments.rest();
     if let Some(more) = more {
@@ -46,7 +46,7 @@ pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
 
 /// The exception of bindings that are given by position, with the call to type instead: the names of the shader's
 /// variables, if it compiles, with resources that fit their number.
-pub fn by_position(
+pub(crate) fn by_position(
     (function, lead): (&str, &str),
     shader: &Bound<'_, PyAny>,
     (kind, arguments): (Kind, Arguments<'_>),
@@ -89,7 +89,7 @@ pub fn by_position(
 ///
 /// # Errors
 /// See [`infer::bind`].
-pub fn bind(
+pub(crate) fn bind(
     py: Python<'_>,
     who: Who<'_>,
     program: &mut Arc<Program>,
@@ -290,7 +290,12 @@ fn data_words(value: &Bound<'_, PyAny>, binding: &Binding) -> PyResult<(String, 
 ///
 /// # Errors
 /// See [`infer::push`].
-pub fn push(py: Python<'_>, who: Who<'_>, program: &Program, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
+pub(crate) fn push(
+    py: Python<'_>,
+    who: Who<'_>,
+    program: &Program,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<u8>> {
     let given = match (given, &program.interface.push) {
         (Some(given), Some(push)) => Some(value(given, who, &push.name)?),
         // Whatever it is: the shader reads none.

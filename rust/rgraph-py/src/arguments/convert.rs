@@ -47,7 +47,7 @@ impl<'a> Text<'a> {
 
 /// The bytes of a file, given as text or as bytes.
 #[derive(Clone, Copy)]
-pub struct FileText<'a>(pub &'a [u8]);
+pub(crate) struct FileText<'a>(pub &'a [u8]);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for FileText<'a> {
     type Error = PyErr;
@@ -66,11 +66,11 @@ pub struct Count(pub u32);
 
 /// A whole number of 64 bits: bytes.
 #[derive(Clone, Copy)]
-pub struct Bytes(pub u64);
+pub(crate) struct Bytes(pub u64);
 
 /// A floating-point number; whether it may be NaN or negative is for validation to say.
 #[derive(Clone, Copy)]
-pub struct Number(pub f64);
+pub(crate) struct Number(pub f64);
 
 /// The exception of a value that is no number of a kind, by the one of the extraction: `RG-E213` if it is a number that is
 /// out of range or not whole, else a `TypeError`, to which pyo3 adds the argument's name.
@@ -98,7 +98,7 @@ fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
 
 /// A mistake in an argument, with the argument's name, as PyO3 adds it to those that it reads itself: exceptions of
 /// `rgraph/_errors.py` take it into the message.
-pub fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
+pub(crate) fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
     if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py) {
         // An error without the note is still an error.
         let _ = error.add_note(py, format!("while processing '{name}'"));
@@ -107,13 +107,13 @@ pub fn during(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
 }
 
 /// Whether a value is meant as a number: an integer or a float, of Python or of numpy.
-pub fn is_number(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
     let has = |name| value.hasattr(name).unwrap_or(false);
     (has("__index__") || has("__float__")) && !has("__len__")
 }
 
 /// Seconds of a `timeout=`; `None`: for ever.
-pub fn seconds(timeout: Option<Number>) -> PyResult<Option<Duration>> {
+pub(crate) fn seconds(timeout: Option<Number>) -> PyResult<Option<Duration>> {
     let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
     timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))
 }
@@ -163,7 +163,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Number {
 
 /// A half-open range of levels or layers: `(first, end)`, or one number for one of them.
 #[derive(Clone, Copy)]
-pub struct Range(pub [u32; 2]);
+pub(crate) struct Range(pub [u32; 2]);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Range {
     type Error = PyErr;
@@ -181,7 +181,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Range {
 
 /// A half-open range of bytes: `(offset, end)`.
 #[derive(Clone, Copy)]
-pub struct ByteRange(pub [u64; 2]);
+pub(crate) struct ByteRange(pub [u64; 2]);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for ByteRange {
     type Error = PyErr;
@@ -195,7 +195,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for ByteRange {
 }
 
 /// The items of a sequence that is neither text nor a dict, or `None` if the value is not one.
-pub fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, PyAny>>>> {
+pub(crate) fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, PyAny>>>> {
     if value.is_instance_of::<PyString>()
         || value.is_instance_of::<PyDict>()
         || !value.hasattr("__getitem__").unwrap_or(false)
@@ -207,12 +207,12 @@ pub fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, P
 }
 
 /// A value, or each item of a sequence of values.
-pub fn one_or_many<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn one_or_many<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     items(value).unwrap_or_else(|| Ok(vec![value.clone()]))
 }
 
 /// The value that a name stands for; a name that stands for none is a `GraphError` that offers the nearest.
-pub fn word<T>(
+pub(crate) fn word<T>(
     py: Python<'_>,
     what: &str,
     name: &str,
@@ -223,7 +223,7 @@ pub fn word<T>(
 }
 
 /// The same of an argument; anything but text is a `TypeError` that says what is asked for.
-pub fn word_of<T>(
+pub(crate) fn word_of<T>(
     value: &Bound<'_, PyAny>,
     what: &str,
     from_name: impl Fn(&str) -> Option<T>,
@@ -250,7 +250,7 @@ fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &
 }
 
 /// Stages from a name or names.
-pub fn stages(value: &Bound<'_, PyAny>) -> PyResult<Stages> {
+pub(crate) fn stages(value: &Bound<'_, PyAny>) -> PyResult<Stages> {
     let mut all = Stages::empty();
     for item in one_or_many(value)? {
         let known = rgraph_plan::access::DECLARED_STAGE_NAMES.into_iter();
@@ -260,7 +260,7 @@ pub fn stages(value: &Bound<'_, PyAny>) -> PyResult<Stages> {
 }
 
 /// Access kinds from a name or names.
-pub fn accesses(value: &Bound<'_, PyAny>) -> PyResult<Accesses> {
+pub(crate) fn accesses(value: &Bound<'_, PyAny>) -> PyResult<Accesses> {
     let mut all = Accesses::empty();
     for item in one_or_many(value)? {
         let known = rgraph_plan::access::ACCESS_NAMES.into_iter();
@@ -270,7 +270,7 @@ pub fn accesses(value: &Bound<'_, PyAny>) -> PyResult<Accesses> {
 }
 
 /// Aspects from a name or names.
-pub fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
+pub(crate) fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
     let mut all = Aspects::empty();
     for item in one_or_many(value)? {
         let known = Aspects::all().names().collect::<Vec<_>>().into_iter();
@@ -280,7 +280,7 @@ pub fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
 }
 
 /// A clear value: four numbers of a colour, or depth, or depth and stencil.
-pub fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
+pub(crate) fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
     const FORMS: &str = "a clear value is (red, green, blue, alpha), depth or (depth, stencil)";
     let number = |item: &Bound<'_, PyAny>| item.extract::<Number>().map(|Number(number)| number);
     match items(value).transpose()?.as_deref() {
@@ -297,7 +297,7 @@ pub fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
 }
 
 /// A size in an argument.
-pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+pub(crate) fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
     let texels = |value: &Bound<'_, PyAny>| match value.extract::<Count>() {
         Ok(Count(texels)) => Ok(texels),
         Err(error) => Err(during(value.py(), error, "size")),

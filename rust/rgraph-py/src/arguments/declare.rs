@@ -45,7 +45,7 @@ pub struct Links<'a> {
 
 /// A resource in an argument: a handle or a name.
 #[inline]
-pub fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
+pub(crate) fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
     if let Ok(handle) = value.cast::<PyResource>() {
         return Ok(handle.get().given());
     }
@@ -61,7 +61,7 @@ pub fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
 ///
 /// # Errors
 /// If it names another graph's resource; the graph is then unchanged.
-pub fn add(
+pub(crate) fn add(
     state: &mut State,
     (identity, prefix): (u64, &Arc<str>),
     name: &str,
@@ -127,7 +127,7 @@ impl PyGraphModule {
 }
 
 /// A size from `size=`, or from `like=` and `scale=`.
-pub fn size(
+pub(crate) fn size(
     size: Option<&Bound<'_, PyAny>>,
     like: Option<&Bound<'_, PyAny>>,
     scale: Option<&Bound<'_, PyAny>>,
@@ -149,7 +149,7 @@ pub fn size(
 }
 
 /// A format, from an argument that stands beside `size`: the two are easily given in each other's place.
-pub fn format(size: Option<&Bound<'_, PyAny>>, format: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Format>> {
+pub(crate) fn format(size: Option<&Bound<'_, PyAny>>, format: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Format>> {
     let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || value.is_instance_of::<PyFormat>();
     let Some(word) = size.filter(|size| is_text(size)) else {
         return match format {
@@ -244,7 +244,7 @@ fn scaled(of: Option<&Given<'static>>, scale: Option<&Bound<'_, PyAny>>) -> PyRe
 }
 
 /// Refuses keys that mean nothing.
-pub fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
+pub(crate) fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
     for key in dict.keys() {
         let Text(name) = key.extract()?;
         word(dict.py(), "key", name, |name| known.contains(&name).then_some(()), known.iter().copied())?;
@@ -254,7 +254,7 @@ pub fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
 
 /// `persistent=` and `fresh=` of a resource.
 #[derive(Clone, Copy, Default)]
-pub struct Lasting {
+pub(crate) struct Lasting {
     /// Contents stay from frame to frame.
     pub persistent: bool,
     /// Each frame has other memory.
@@ -262,7 +262,7 @@ pub struct Lasting {
 }
 
 /// How long contents live: at most one of the three ways to outlive the frame, or fresh.
-pub fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, history: bool) -> PyResult<Life> {
+pub(crate) fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, history: bool) -> PyResult<Life> {
     let Lasting { persistent, fresh } = lasting;
     if [imported.is_some(), persistent, fresh, history].into_iter().filter(|is| *is).count() > 1 {
         let message = "a resource is only one of imported, persistent, fresh and a history";
@@ -277,7 +277,7 @@ pub fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, histor
 }
 
 /// `imported=`: a bool, or a dict as in a graph file.
-pub fn imported(value: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
+pub(crate) fn imported(value: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
     if let Ok(dict) = value.cast::<PyDict>() {
         only(dict, &["layout", "queue", "stages", "access", "contents", "wait", "signal"])?;
         let of = |name| dict.get_item(name);
@@ -296,7 +296,11 @@ pub fn imported(value: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
 
 /// The state of an imported resource: layout, queue, stages, access, contents; and whether runs wait for its other user
 /// and signal it.
-pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5], [wait, signal]: [bool; 2]) -> PyResult<Imported> {
+pub(crate) fn state(
+    py: Python<'_>,
+    given: [Option<&Bound<'_, PyAny>>; 5],
+    [wait, signal]: [bool; 2],
+) -> PyResult<Imported> {
     let [layout, queue, by, how, contents] = given.map(|value| value.filter(|value| !value.is_none()));
     let known = |name: &str| match name {
         "defined" => Some(true),
@@ -320,7 +324,7 @@ pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5], [wait, signa
 }
 
 /// `leave=`: a layout, or a dict as in a graph file.
-pub fn leave(value: &Bound<'_, PyAny>) -> PyResult<Leave> {
+pub(crate) fn leave(value: &Bound<'_, PyAny>) -> PyResult<Leave> {
     let Ok(dict) = value.cast::<PyDict>() else {
         return layout(value).map(|layout| Leave { layout: Some(layout), queue: None });
     };
@@ -337,13 +341,13 @@ fn layout(value: &Bound<'_, PyAny>) -> PyResult<Layout> {
 }
 
 /// A queue's word.
-pub fn queue(value: &Bound<'_, PyAny>) -> PyResult<PassQueue> {
+pub(crate) fn queue(value: &Bound<'_, PyAny>) -> PyResult<PassQueue> {
     let known = PassQueue::ALL.iter().map(|queue| queue.name());
     word_of(value, "queue", PassQueue::from_name, known)
 }
 
 /// `mips=` of an image: a number, or `"full"`.
-pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
+pub(crate) fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
     if value.is_instance_of::<PyString>() {
         let Text(name) = value.extract()?;
         let message = format!("there is no number of mips called \"{}\"", name.chars().take(60).collect::<String>());
@@ -355,7 +359,7 @@ pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
 }
 
 /// Refuses more channels than a format has, and none.
-pub fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResult<()> {
+pub(crate) fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResult<()> {
     let has = format.map_or(4, |format| Texel::of(format).channels);
     if channels == 0 || channels as usize > has {
         let of = format.map_or("an image".to_owned(), |format| format.to_string());
@@ -366,7 +370,7 @@ pub fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResu
 }
 
 /// `persistent=`: a bool, or an array of what it holds before the first frame.
-pub fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Option<Host>)> {
+pub(crate) fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Option<Host>)> {
     match value {
         None => Ok((false, None)),
         Some(value) if value.is_instance_of::<PyBool>() => Ok((value.extract()?, None)),
@@ -375,7 +379,7 @@ pub fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Opt
 }
 
 /// An image without its size, from arguments.
-pub fn image(
+pub(crate) fn image(
     format: Option<Format>,
     layers: Option<Count>,
     mips: Option<&Bound<'_, PyAny>>,
@@ -393,7 +397,7 @@ pub fn image(
 }
 
 /// What a resource's declaration says of others, from arguments.
-pub fn links<'a>(
+pub(crate) fn links<'a>(
     modifies: Option<&'a Bound<'_, PyAny>>,
     history_of: Option<&'a Bound<'_, PyAny>>,
     frames: Count,
@@ -409,7 +413,7 @@ pub fn links<'a>(
 }
 
 /// `like=` of an image, with the scale of its depth.
-pub fn like<'a>(
+pub(crate) fn like<'a>(
     value: &'a Bound<'_, PyAny>,
     scale: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<(Given<'a>, Option<f64>)>> {
@@ -422,25 +426,25 @@ pub fn like<'a>(
 }
 
 /// Reads `sharing=`.
-pub fn sharing(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<Sharing>> {
+pub(crate) fn sharing(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<Sharing>> {
     let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
     value.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()
 }
 
 /// Reads `memory_domain=`.
-pub fn memory_domain(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<MemoryDomain>> {
+pub(crate) fn memory_domain(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<MemoryDomain>> {
     let known = || MemoryDomain::ALL.iter().map(|domain| domain.name());
     value.map(|Text(name)| word(py, "memory domain", name, MemoryDomain::from_name, known())).transpose()
 }
 
 /// How the memory of a resource is wished: `sharing=` and `memory_domain=`.
-pub struct Wishes<'a> {
+pub(crate) struct Wishes<'a> {
     pub sharing: Option<Text<'a>>,
     pub memory_domain: Option<Text<'a>>,
 }
 
 /// A resource without its links, from arguments.
-pub fn resource(
+pub(crate) fn resource(
     py: Python<'_>,
     kind: Kind,
     imported: Option<Imported>,

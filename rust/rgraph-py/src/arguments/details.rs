@@ -60,7 +60,7 @@ const KEYWORDS: [(&str, Allowed); 13] = [
 ///
 /// # Errors
 /// `TypeError` for a keyword that the usage does not have, and what reading its value says.
-pub fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyResult<Option<Given<'static>>> {
+pub(crate) fn read(how: &mut Use, details: &Bound<'_, PyDict>, allowed: Allowed) -> PyResult<Option<Given<'static>>> {
     let mut resolves = None;
     for (key, value) in details {
         let Text(name) = key.extract()?;

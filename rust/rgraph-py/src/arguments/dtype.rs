@@ -219,7 +219,7 @@ impl Field {
 }
 
 /// A type of a shader as elements of an array.
-pub struct Item {
+pub(crate) struct Item {
     /// Axes within one element, the slowest first.
     pub shape: Vec<usize>,
     /// Kind of what lies along them.
@@ -242,7 +242,7 @@ fn number(scalar: Scalar) -> Element {
 impl Item {
     /// The elements of a buffer that a shader declares so: those of its array, or of the one array that its block has;
     /// else as many of the type as there are. `None`: no array has such elements.
-    pub fn of(ty: &Type) -> Option<Self> {
+    pub(crate) fn of(ty: &Type) -> Option<Self> {
         match ty {
             Type::Array { of, stride, .. } => Self::one(of, *stride as usize),
             Type::Struct(block) => match &*block.members {
@@ -310,7 +310,7 @@ fn field(name: &str, offset: usize, ty: &Type) -> Option<Field> {
 ///
 /// # Errors
 /// `ModuleNotFoundError` with the command that brings it; other errors of the import as they are.
-pub fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
+pub(crate) fn numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
     let error = match py.import(intern!(py, "numpy")) {
         Ok(module) => return Ok(module),
         Err(error) => error,

@@ -37,7 +37,7 @@ fn load<T: Send>(py: Python<'_>, path: &Path, read: fn(&[u8], &str) -> Result<T,
 }
 
 /// The bytes of a file or pipe, up to the limit of files.
-pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     let given = path.to_owned();
     let read = move || disk::read(&given, Allowed::FilesAndPipes);
     unhurried(py, path, read)?.map_err(|fault| refused(py, fault, path))
@@ -69,13 +69,13 @@ fn os_error(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
 }
 
 /// Reads a graph file with the work of its passes; the exception says which files were looked at.
-pub fn load_graph(py: Python<'_>, path: &Path, settings: &Settings) -> PyResult<Loaded> {
+pub(crate) fn load_graph(py: Python<'_>, path: &Path, settings: &Settings) -> PyResult<Loaded> {
     let bytes = read(py, path)?;
     graph(py, &bytes, Some(path), settings)
 }
 
 /// Reads the text of a graph file; `path` is where it would stand.
-pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settings) -> PyResult<Loaded> {
+pub(crate) fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settings) -> PyResult<Loaded> {
     let (text, at, settings) = (text.to_vec(), path.map(Path::to_owned), settings.clone());
     patiently(py, move || rgraph_vk::file::read(&text, at.as_deref(), &settings))?.map_err(|failed| {
         let error = match failed.error {
@@ -90,7 +90,7 @@ pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settin
 }
 
 /// The text of a graph file.
-pub fn graph_text(
+pub(crate) fn graph_text(
     py: Python<'_>,
     load: &Workload,
     arrays: Arrays<'_>,
@@ -102,7 +102,7 @@ pub fn graph_text(
 }
 
 /// The folder that a path stands in.
-pub fn folder(path: &Path) -> &Path {
+pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -110,7 +110,7 @@ pub fn folder(path: &Path) -> &Path {
 }
 
 /// Reads `options=`.
-pub fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
+pub(crate) fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
     let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.extract::<Text>()?.0.to_owned();
         let setting = if let Ok(flag) = value.cast::<PyBool>() {
@@ -130,37 +130,37 @@ pub fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
 }
 
 /// Reads a profile file.
-pub fn load_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
+pub(crate) fn load_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
     load(py, path, rgraph_files::read_profile)
 }
 
 /// Reads the text of a profile file.
-pub fn profile(py: Python<'_>, text: &[u8]) -> PyResult<Profile> {
+pub(crate) fn profile(py: Python<'_>, text: &[u8]) -> PyResult<Profile> {
     read_with(py, text, TEXT, rgraph_files::read_profile)
 }
 
 /// The text of a profile file.
-pub fn profile_text(py: Python<'_>, profile: &Profile) -> PyResult<String> {
+pub(crate) fn profile_text(py: Python<'_>, profile: &Profile) -> PyResult<String> {
     guarded(py, || rgraph_files::write_profile(profile))
 }
 
 /// Reads a plan file.
-pub fn load_plan(py: Python<'_>, path: &Path) -> PyResult<Plan> {
+pub(crate) fn load_plan(py: Python<'_>, path: &Path) -> PyResult<Plan> {
     load(py, path, rgraph_files::read_plan)
 }
 
 /// Reads the text of a plan file.
-pub fn plan(py: Python<'_>, text: &[u8]) -> PyResult<Plan> {
+pub(crate) fn plan(py: Python<'_>, text: &[u8]) -> PyResult<Plan> {
     read_with(py, text, TEXT, rgraph_files::read_plan)
 }
 
 /// Plain values of a JSON text.
-pub fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (text,))
 }
 
 /// The JSON text of plain values.
-pub fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = values.py().import("json")?.call_method1("dumps", (values,))?;
     text.extract().map_err(|_: PyErr| PyValueError::new_err("these values cannot be written as JSON"))
 }
@@ -170,7 +170,7 @@ pub fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
 ///
 /// # Errors
 /// `OSError` that names the file; nothing is left behind.
-pub fn write(py: Python<'_>, path: &Path, bytes: Vec<u8>) -> PyResult<()> {
+pub(crate) fn write(py: Python<'_>, path: &Path, bytes: Vec<u8>) -> PyResult<()> {
     let given = path.to_owned();
     let write = move || disk::write(&given, &bytes);
     unhurried(py, path, write)?.map_err(|fault| refused(py, fault, path))

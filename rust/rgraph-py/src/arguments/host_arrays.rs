@@ -24,7 +24,7 @@ pub struct Host {
 
 /// numpy for what is written in Python.
 #[pyfunction]
-pub fn _numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
+pub(crate) fn _numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResult<Bound<'py, PyModule>> {
     numpy(py, what, without)
 }
 
@@ -183,7 +183,7 @@ impl Host {
 }
 
 /// `first_frame=`: whether a history begins with zeros, or the array that it begins with.
-pub fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
+pub(crate) fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
     let Some(value) = value else { return Ok((true, None)) };
     if !value.is_instance_of::<PyString>() {
         return Ok((true, Some(Host::new(value, "first_frame= (\"zero\", \"undefined\" or an array)")?.kept())));

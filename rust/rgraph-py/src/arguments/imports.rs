@@ -64,7 +64,7 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
 }
 
 /// The image that an array is, and how it is seen.
-pub fn image(
+pub(crate) fn image(
     py: Python<'_>,
     array: &Host,
     format: Option<Format>,
@@ -80,7 +80,7 @@ pub fn image(
 }
 
 /// The buffer that an array is, and how it is seen.
-pub fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buffer, Seen)> {
+pub(crate) fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buffer, Seen)> {
     if array.len() == 0 {
         let message = format!("the array of \"{name}\" is empty");
         return Err(bad(py, Code::BadArray, message, "a buffer has at least one byte"));

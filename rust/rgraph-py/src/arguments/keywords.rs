@@ -7,17 +7,17 @@ use pyo3::types::{PyDict, PyString};
 use rgraph_plan::nearest::nearest;
 
 /// Keyword arguments of every pass that has work.
-pub const OF_PASSES: [&str; 9] =
+pub(crate) const OF_PASSES: [&str; 9] =
     ["queue", "weight_us", "unit", "device", "side_effects", "unordered", "conditional", "fallback", "after"];
 
 /// Refuses keyword arguments of a function or a class, which has its parameters in its text signature.
-pub fn refuse(of: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub(crate) fn refuse(of: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     let Some(first) = unknown.and_then(|unknown| unknown.keys().iter().next()) else { return Ok(()) };
     Err(unexpected(name, &first.cast::<PyString>()?.to_string(), &parameters(of)))
 }
 
 /// The same of a method of `owner`.
-pub fn refuse_in(owner: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub(crate) fn refuse_in(owner: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     if unknown.is_none_or(|unknown| unknown.is_empty()) {
         return Ok(());
     }
@@ -25,7 +25,7 @@ pub fn refuse_in(owner: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_
 }
 
 /// The same of a method or static method of a class.
-pub fn refuse_of<T: PyTypeInfo>(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub(crate) fn refuse_of<T: PyTypeInfo>(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     match unknown {
         None => Ok(()),
         Some(given) => refuse_in(given.py().get_type::<T>().as_any(), name, unknown),
@@ -33,7 +33,7 @@ pub fn refuse_of<T: PyTypeInfo>(name: &str, unknown: Option<&Bound<'_, PyDict>>)
 }
 
 /// The same of a function of the module.
-pub fn refuse_function(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub(crate) fn refuse_function(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     match unknown {
         None => Ok(()),
         Some(given) => refuse_in(given.py().import("rgraph._core")?.as_any(), name, unknown),
@@ -41,7 +41,7 @@ pub fn refuse_function(name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyRes
 }
 
 /// Names of a function's parameters.
-pub fn parameters(of: &Bound<'_, PyAny>) -> Vec<String> {
+pub(crate) fn parameters(of: &Bound<'_, PyAny>) -> Vec<String> {
     let text = of.getattr("__text_signature__").and_then(|text| text.extract::<String>()).unwrap_or_default();
     let name = |part: &str| {
         let end = part.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(part.len());
@@ -52,7 +52,7 @@ pub fn parameters(of: &Bound<'_, PyAny>) -> Vec<String> {
 }
 
 /// The exception of one keyword argument.
-pub fn unexpected(function: &str, name: &str, known: &[String]) -> PyErr {
+pub(crate) fn unexpected(function: &str, name: &str, known: &[String]) -> PyErr {
     let shown: String = name.chars().take(60).collect();
     let meant = match near(name, known) {
         Some(near) => format!("; did you mean '{near}'?"),
@@ -63,7 +63,7 @@ pub fn unexpected(function: &str, name: &str, known: &[String]) -> PyErr {
 }
 
 /// The nearest name, or the first that the letters are an abbreviation of: `fmt` of `format`.
-pub fn near<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+pub(crate) fn near<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let abbreviates = |long: &&str| {
         let mut letters = long.chars();
         name.len() > 1

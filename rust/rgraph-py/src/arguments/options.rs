@@ -18,7 +18,7 @@ use crate::run::error::bad;
 const POLICIES: [&str; 6] = Policy::NAMES;
 
 /// A profile from an argument: a `Profile`, a built-in one's name, a path; `None` means `discrete`.
-pub fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Profile> {
+pub(crate) fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Profile> {
     let Some(value) = value else { return Ok(Profile::discrete()) };
     if let Ok(profile) = value.cast::<PyProfile>() {
         return Ok(profile.get().0.clone());
@@ -59,7 +59,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Budget {
 
 /// What `max_batches=` says: a number from 1 on, or None for no bound.
 #[derive(Clone, Copy)]
-pub struct MaxBatches(Option<u32>);
+pub(crate) struct MaxBatches(Option<u32>);
 
 impl Default for MaxBatches {
     fn default() -> Self {
@@ -82,7 +82,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for MaxBatches {
 }
 
 /// How to bake, from arguments.
-pub fn options(
+pub(crate) fn options(
     py: Python<'_>,
     Text(policy): Text<'_>,
     split: Text<'_>,
@@ -106,7 +106,7 @@ pub fn options(
 }
 
 /// How `Device.run` bakes a graph.
-pub fn of_run(py: Python<'_>, memory: Budget) -> PyResult<Options> {
+pub(crate) fn of_run(py: Python<'_>, memory: Budget) -> PyResult<Options> {
     options(py, Text("auto"), Text("never"), false, None, (memory, MaxBatches::default()))
 }
 

@@ -14,7 +14,7 @@ use crate::run::state::State;
 use crate::run::unresolved::{Given, Target, Want};
 
 /// A pass in an argument.
-pub enum Earlier {
+pub(crate) enum Earlier {
     /// A handle: its graph's identity and its id.
     Handle(u64, PassId),
     /// A name.
@@ -22,7 +22,7 @@ pub enum Earlier {
 }
 
 /// Reads a pass or its name.
-pub fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
+pub(crate) fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
     if let Ok(pass) = value.cast::<PyPass>() {
         return Ok(Earlier::Handle(pass.get().graph.get().identity, pass.get().id));
     }
@@ -33,7 +33,7 @@ pub fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
 }
 
 /// What a pass's declaration says of other passes and of resources.
-pub enum Link {
+pub(crate) enum Link {
     /// The pass that it comes after.
     After(Target<PassId>),
     /// Output and input of a fallback.
@@ -42,7 +42,7 @@ pub enum Link {
 
 impl Link {
     /// The same of a pass that is declared.
-    pub fn of(self, pass: PassId) -> Want {
+    pub(crate) fn of(self, pass: PassId) -> Want {
         match self {
             Self::After(earlier) => Want::After(pass, earlier),
             Self::Fallback(output, input) => Want::Fallback(pass, output, input),
@@ -51,10 +51,10 @@ impl Link {
 }
 
 /// Outputs and inputs of fallbacks.
-pub type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
+pub(crate) type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
 
 /// Reads `fallback=`.
-pub fn fallbacks(value: &Bound<'_, PyAny>) -> PyResult<Fallbacks> {
+pub(crate) fn fallbacks(value: &Bound<'_, PyAny>) -> PyResult<Fallbacks> {
     let Ok(dict) = value.cast::<PyDict>() else {
         let kind = value.get_type().name()?;
         return Err(PyTypeError::new_err(format!("fallback= is {{output: input}}, a dict of resources, not {kind}")));
@@ -63,7 +63,7 @@ pub fn fallbacks(value: &Bound<'_, PyAny>) -> PyResult<Fallbacks> {
 }
 
 /// Reads `device=`.
-pub fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+pub(crate) fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     if value.is_instance_of::<PyString>() {
         let Text(name) = Text::of(value.as_borrowed(), "the word for the device")?;
         if name == "any" {
@@ -76,7 +76,7 @@ pub fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
 }
 
 /// Reads `setup=` or `execute=`.
-pub fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Py<PyAny>>> {
+pub(crate) fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Py<PyAny>>> {
     match value {
         Some(value) if !value.is_callable() => Err(PyTypeError::new_err(format!("{what}= takes a function"))),
         value => Ok(value.map(Bound::unbind)),
@@ -87,7 +87,7 @@ pub fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<
 ///
 /// # Errors
 /// If they name another graph's passes or resources.
-pub fn pass_links(
+pub(crate) fn pass_links(
     state: &State,
     identity: u64,
     prefix: &str,

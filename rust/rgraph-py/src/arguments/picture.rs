@@ -10,11 +10,11 @@ use rgraph_work::texel::Element;
 use crate::run::error::guarded;
 
 /// Why an image is no picture, and what would help.
-pub type Refused = (String, &'static str);
+pub(crate) type Refused = (String, &'static str);
 
 /// Width, height, channels, bytes per sample and samples of a PNG file; `ValueError` if it is damaged.
 #[pyfunction]
-pub fn _png_samples<'py>(
+pub(crate) fn _png_samples<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyBytes>,
 ) -> PyResult<(u32, u32, usize, usize, Bound<'py, PyBytes>)> {
@@ -26,14 +26,14 @@ pub fn _png_samples<'py>(
 
 /// Shape, letter of the buffer protocol, and position of the numbers of an NPY file; `ValueError` if it is none.
 #[pyfunction]
-pub fn _npy_header(data: &Bound<'_, PyBytes>) -> PyResult<(Vec<usize>, &'static str, usize)> {
+pub(crate) fn _npy_header(data: &Bound<'_, PyBytes>) -> PyResult<(Vec<usize>, &'static str, usize)> {
     let head = npy::header(data.as_bytes()).map_err(PyValueError::new_err)?;
     let letter = if head.is_bool { "?" } else { head.element.letter().to_str().unwrap_or("B") };
     Ok((head.shape, letter, head.start))
 }
 
 /// A number of IEEE 754's half precision.
-pub fn half(bits: u16) -> f32 {
+pub(crate) fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 31, u32::from(bits & 1023));
     let size = match exponent {
         0 => fraction as f32 * 2f32.powi(-24),
@@ -45,7 +45,7 @@ pub fn half(bits: u16) -> f32 {
 }
 
 /// IEC 61966-2-1: linear light from 0 to 1 to an sRGB byte.
-pub fn srgb(linear: f32) -> u8 {
+pub(crate) fn srgb(linear: f32) -> u8 {
     let linear = if linear.is_nan() { 0.0 } else { linear.clamp(0.0, 1.0) };
     let encoded = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
     (encoded * 255.0).round() as u8
@@ -59,7 +59,7 @@ fn unit(value: f32, most: f32) -> f32 {
 ///
 /// # Errors
 /// If PNG has nothing like its format, or it is too large.
-pub fn png(
+pub(crate) fn png(
     format: Format,
     element: Element,
     channels: usize,

@@ -10,10 +10,10 @@ use crate::classes::pass::PyPass;
 use crate::run::record::record;
 
 /// Most proposals of a bake.
-pub const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 /// A function that proposes; what it raises is kept, and ends the proposals.
-pub struct Hook {
+pub(crate) struct Hook {
     function: Py<PyAny>,
     /// What it raised.
     pub raised: Option<PyErr>,
@@ -23,12 +23,12 @@ pub struct Hook {
 
 impl Hook {
     /// A hook that calls a function.
-    pub fn new(function: Py<PyAny>) -> Self {
+    pub(crate) fn new(function: Py<PyAny>) -> Self {
         Self { function, raised: None, wrong: Vec::new() }
     }
 
     /// Writes to the verdicts what was wrong with names, of which the planner sees positions alone.
-    pub fn explain(&self, tried: &mut [Tried]) {
+    pub(crate) fn explain(&self, tried: &mut [Tried]) {
         for (at, why) in &self.wrong {
             if let Some(one) = tried.get_mut(*at) {
                 one.refused.clone_from(why);
@@ -60,7 +60,7 @@ impl Propose for Hook {
 }
 
 /// Verdicts as records.
-pub fn tried<'py>(py: Python<'py>, tried: &[Tried]) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn tried<'py>(py: Python<'py>, tried: &[Tried]) -> PyResult<Bound<'py, PyList>> {
     let one = |one: &Tried| record!(py, "Tried", (one.frame_us, one.kept, &one.refused));
     PyList::new(py, tried.iter().map(one).collect::<PyResult<Vec<_>>>()?)
 }

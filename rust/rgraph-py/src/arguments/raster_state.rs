@@ -13,7 +13,7 @@ use crate::classes::passes::Arguments;
 use crate::run::error::bad;
 
 /// Takes the state of a draw with so many colour targets.
-pub fn state(arguments: &Arguments<'_>, targets: usize) -> PyResult<RasterState> {
+pub(crate) fn state(arguments: &Arguments<'_>, targets: usize) -> PyResult<RasterState> {
     let mut state = RasterState::default();
     if let Some(value) = arguments.take("topology")? {
         state.topology = of::<Topology>(&value, "topology", TOPOLOGIES)?;

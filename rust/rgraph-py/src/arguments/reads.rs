@@ -13,12 +13,12 @@ use crate::run::error::bad;
 use crate::run::runnable::Runnable;
 
 /// What `read=` names, one by one.
-pub fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if PyView::of(read).is_some() { Ok(vec![read.clone()]) } else { one_or_many(read) }
 }
 
 /// A part of a resource as it is typed: `lit.mip(1).layer(0)`, `words[0:16]`; all of it by its name alone.
-pub fn typed(name: &str, ranges: Ranges) -> String {
+pub(crate) fn typed(name: &str, ranges: Ranges) -> String {
     let mut said = name.to_owned();
     for (word, pair) in [("mip", ranges.mips), ("layer", ranges.layers)] {
         match pair {
@@ -54,7 +54,10 @@ impl Runnable {
 ///
 /// # Errors
 /// If something lives in the graph from frame to frame: the one with further roots would begin anew.
-pub fn with_roots<'py>(graph: &Bound<'py, PyAny>, read: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyGraph>>> {
+pub(crate) fn with_roots<'py>(
+    graph: &Bound<'py, PyAny>,
+    read: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyGraph>>> {
     let py = graph.py();
     let Ok(graph) = graph.cast::<PyGraph>() else { return Ok(None) };
     let mut names = Vec::new();

@@ -14,11 +14,11 @@ thread_local! {
 }
 
 /// A working copy is the one that this thread declares on, as long as this lives.
-pub struct UnderWay(());
+pub(crate) struct UnderWay(());
 
 impl UnderWay {
     /// Its setup functions are about to be called.
-    pub fn of(working: &Bound<'_, PyGraph>) -> Self {
+    pub(crate) fn of(working: &Bound<'_, PyGraph>) -> Self {
         let working = working.clone().unbind();
         COPIES.with(|copies| copies.borrow_mut().push(working));
         Self(())
@@ -33,12 +33,12 @@ impl Drop for UnderWay {
 }
 
 /// Whether this thread is in a setup function of the graph.
-pub fn is_under_way(identity: u64) -> bool {
+pub(crate) fn is_under_way(identity: u64) -> bool {
     COPIES.with(|copies| copies.borrow().iter().any(|copy| copy.get().identity == identity))
 }
 
 /// The working copy of a graph whose setup function this thread is in; else the graph itself.
-pub fn working<'py>(graph: Bound<'py, PyGraph>) -> Bound<'py, PyGraph> {
+pub(crate) fn working<'py>(graph: Bound<'py, PyGraph>) -> Bound<'py, PyGraph> {
     let py = graph.py();
     let identity = graph.get().identity;
     COPIES.with(|copies| {
@@ -53,7 +53,7 @@ pub fn working<'py>(graph: Bound<'py, PyGraph>) -> Bound<'py, PyGraph> {
 ///
 /// # Errors
 /// RG-E217 with what is changed.
-pub fn refuse_lasting(graph: &PyGraph, what: &str, help: &str) -> Result<(), Refusal> {
+pub(crate) fn refuse_lasting(graph: &PyGraph, what: &str, help: &str) -> Result<(), Refusal> {
     let lasting = COPIES.with(|copies| {
         let copies = copies.borrow();
         copies.iter().any(|copy| copy.get().identity == graph.identity)

@@ -28,7 +28,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// One source, and its file's name if it has one.
-pub fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
+pub(crate) fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
     let py = value.py();
     if value.is_instance_of::<PyString>() {
         let Text(text) = value.extract()?;
@@ -60,7 +60,7 @@ const STAGES: &str = "a tuple of shaders has one for each stage in order, as (ve
 ///
 /// # Errors
 /// `OSError` if a file cannot be read.
-pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
+pub(crate) fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
     let sources = match shader.cast::<PyTuple>() {
         Ok(stages) if !(2..=5).contains(&stages.len()) => return Err(PyTypeError::new_err(STAGES)),
         Ok(stages) => stages.iter().map(|stage| source(&stage)).collect::<PyResult<Vec<_>>>()?,
@@ -71,7 +71,7 @@ pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
 }
 
 /// A source with its file and those that it includes.
-pub fn given(code: GivenCode, file: Option<&Path>) -> Given {
+pub(crate) fn given(code: GivenCode, file: Option<&Path>) -> Given {
     let path = file.and_then(|file| std::path::absolute(file).ok());
     let included = path.as_deref().map(|path| included(path, &code, None, &mut Vec::new())).unwrap_or_default();
     Given { path, code, included, stage: None }
@@ -81,7 +81,7 @@ pub fn given(code: GivenCode, file: Option<&Path>) -> Given {
 ///
 /// # Errors
 /// `TypeError` if it is something else.
-pub fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
+pub(crate) fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
     let Some(given) = given else { return Ok(Constants::default()) };
     let wrong = |what: &str| PyTypeError::new_err(format!("constants= is a dict of numbers by name, {what}"));
     let Ok(dict) = given.cast::<PyDict>() else {
@@ -104,7 +104,7 @@ pub fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
 ///
 /// # Errors
 /// `ShaderError` with the source line; `OSError` if a file cannot be read.
-pub fn program(
+pub(crate) fn program(
     shader: &Bound<'_, PyAny>,
     kind: Kind,
     arguments: &Arguments<'_>,
@@ -131,7 +131,7 @@ pub fn program(
 ///
 /// # Errors
 /// `ShaderError` with the source line.
-pub fn compiled(
+pub(crate) fn compiled(
     py: Python<'_>,
     (name, given): (String, Vec<Given>),
     kind: Kind,

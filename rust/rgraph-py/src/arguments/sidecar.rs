@@ -17,7 +17,7 @@ use crate::run::error::one;
 use crate::run::states::declared;
 
 /// A file that fills a resource.
-pub struct Beside {
+pub(crate) struct Beside {
     /// The resource.
     pub id: ResourceId,
     /// The file's name, as the graph file names it.
@@ -52,7 +52,7 @@ fn kind(resource: &Resource) -> Option<PlanKind> {
 
 impl Beside {
     /// The file of an array, written anew.
-    pub fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
         let what = format!("the array of \"{}\"", graph.resource_name(id));
         let host = Host::new(array, &what)?;
         Self::new(array.py(), (path, graph, id), &host.form, host.bytes())
@@ -60,7 +60,7 @@ impl Beside {
 
     /// The file of an array that a resource begins with: the one that it was read from, if it lies below the graph file's
     /// folder; else one that is written anew.
-    pub fn of_first(py: Python<'_>, path: &Path, graph: &Graph, id: ResourceId, first: &Kept) -> PyResult<Self> {
+    pub(crate) fn of_first(py: Python<'_>, path: &Path, graph: &Graph, id: ResourceId, first: &Kept) -> PyResult<Self> {
         if let Some(name) = first.file.as_ref().and_then(|file| name_below(files::folder(path), file)) {
             let says = first.form.dtype.number().map(|element| (first.form.shape.clone(), element));
             return Ok(Self { id, name, bytes: None, says });
@@ -96,7 +96,7 @@ impl Beside {
     }
 
     /// The file that a picture was read from, if it lies below the graph file's folder; else one that is written anew.
-    pub fn of_picture(path: &Path, graph: &Graph, id: ResourceId, picture: &Picture) -> Self {
+    pub(crate) fn of_picture(path: &Path, graph: &Graph, id: ResourceId, picture: &Picture) -> Self {
         let says = picture.shape.clone().map(|shape| (shape, picture.element));
         if let Some(name) = name_below(files::folder(path), &picture.path) {
             return Self { id, name, bytes: None, says };

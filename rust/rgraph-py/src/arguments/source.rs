@@ -155,18 +155,18 @@ fn file_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>
 }
 
 /// Switches the recording of source lines on or off, for the whole process.
-pub fn set_tracking(on: bool) {
+pub(crate) fn set_tracking(on: bool) {
     TRACKING.store(on, Ordering::Relaxed);
 }
 
 /// Reads `RGRAPH_SOURCE`: `0` switches source lines off.
-pub fn read_environment() {
+pub(crate) fn read_environment() {
     set_tracking(std::env::var_os("RGRAPH_SOURCE").is_none_or(|value| value != "0"));
 }
 
 /// Where the running Python code is, or `None` if nobody wants to know or nobody does.
 #[inline]
-pub fn place(py: Python<'_>) -> Option<Place> {
+pub(crate) fn place(py: Python<'_>) -> Option<Place> {
     if !TRACKING.load(Ordering::Relaxed) {
         return None;
     }

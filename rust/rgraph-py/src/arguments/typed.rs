@@ -14,7 +14,7 @@ use crate::classes::module::PyGraphModule;
 use crate::run::error::{bad, one, refusal};
 
 /// What a declaration says of a buffer's size.
-pub struct Typed<'a, 'py> {
+pub(crate) struct Typed<'a, 'py> {
     /// Bytes.
     pub size: Option<u64>,
     /// Shape of its array.
@@ -32,7 +32,7 @@ impl Typed<'_, '_> {
     ///
     /// # Errors
     /// If what is said contradicts itself.
-    pub fn read(&self, module: &Bound<'_, PyGraphModule>, name: &str) -> PyResult<(Option<u64>, Option<Seen>)> {
+    pub(crate) fn read(&self, module: &Bound<'_, PyGraphModule>, name: &str) -> PyResult<(Option<u64>, Option<Seen>)> {
         let py = module.py();
         let (mut size, mut seen) = (self.size, None);
         if let Some(array) = self.array {

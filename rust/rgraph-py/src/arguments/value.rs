@@ -36,7 +36,7 @@ type At = (Vec<String>, Fault);
 ///
 /// # Errors
 /// `TypeError` that names pass, variable and member.
-pub fn value(value: &Bound<'_, PyAny>, who: Who<'_>, variable: &str) -> PyResult<Value> {
+pub(crate) fn value(value: &Bound<'_, PyAny>, who: Who<'_>, variable: &str) -> PyResult<Value> {
     read(value, DEEPEST).map_err(|(path, fault)| {
         let said = match fault {
             Fault::Raised(error) => return error,
@@ -49,7 +49,7 @@ pub fn value(value: &Bound<'_, PyAny>, who: Who<'_>, variable: &str) -> PyResult
 }
 
 /// A number of a shader's constant; `None` if it is something else.
-pub fn number(value: &Bound<'_, PyAny>) -> Option<Value> {
+pub(crate) fn number(value: &Bound<'_, PyAny>) -> Option<Value> {
     read(value, DEEPEST).ok()
 }
 

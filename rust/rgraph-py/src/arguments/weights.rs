@@ -17,7 +17,7 @@ use crate::classes::report::PyReport;
 use crate::run::error::{bad, graph_error};
 
 /// Durations of passes in microseconds, by name.
-pub struct Weights {
+pub(crate) struct Weights {
     times: Vec<(String, f64)>,
     /// Whether names that a graph lacks are ignored: those of a report.
     lenient: bool,
@@ -26,7 +26,7 @@ pub struct Weights {
 }
 
 /// The name of a pass that is given itself or by name.
-pub fn pass_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn pass_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match value.cast::<PyPass>() {
         Ok(pass) => Ok(pass.get().full_name()),
         Err(_) => Ok(value.extract::<Text<'_>>()?.0.to_owned()),
@@ -38,7 +38,7 @@ impl Weights {
     ///
     /// # Errors
     /// RG-E225 if a report has no times; `TypeError` for what is no durations.
-    pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         if let Ok(report) = value.cast::<PyReport>() {
             return Ok(Self { times: report.get().times(py)?, lenient: true, queues: Vec::new() });
@@ -103,7 +103,7 @@ impl Weights {
     }
 
     /// The durations, and whether names that the graph lacks are ignored.
-    pub fn into_parts(self) -> (Vec<(String, f64)>, bool) {
+    pub(crate) fn into_parts(self) -> (Vec<(String, f64)>, bool) {
         (self.times, self.lenient)
     }
 
@@ -111,7 +111,7 @@ impl Weights {
     ///
     /// # Errors
     /// A `GraphError` for unknown passes and numbers that are no durations.
-    pub fn apply(&self, py: Python<'_>, graph: &mut Graph) -> PyResult<()> {
+    pub(crate) fn apply(&self, py: Python<'_>, graph: &mut Graph) -> PyResult<()> {
         for (name, queue) in &self.queues {
             if let Some(pass) = graph.find_pass(name) {
                 graph.pass_mut(pass).queue = *queue;

@@ -352,7 +352,7 @@ fn whole_bytes(kind: &PlanKind) -> Option<u64> {
 }
 
 /// Shape and kind as messages show them.
-pub fn shown(shape: &[usize], dtype: &str) -> String {
+pub(crate) fn shown(shape: &[usize], dtype: &str) -> String {
     let axes: Vec<_> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     format!("({}{comma}) of {dtype}", axes.join(", "))

@@ -19,7 +19,7 @@ use crate::run::error::bad;
 /// Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]` and
 /// `signal=[(semaphore, None)]`; foreign code by its `handle`.
 #[pyclass(name = "BinarySemaphore", module = "rgraph", frozen)]
-pub struct PyBinarySemaphore {
+pub(crate) struct PyBinarySemaphore {
     pub semaphore: Detached<BinarySemaphore>,
     pub device: Py<PyDevice>,
 }
@@ -28,7 +28,7 @@ pub struct PyBinarySemaphore {
 ///
 /// Made by `Device.fence`, and given to a run as `fence=`. Foreign code waits for it by its `handle`.
 #[pyclass(name = "Fence", module = "rgraph", frozen)]
-pub struct PyFence {
+pub(crate) struct PyFence {
     pub fence: Detached<Fence>,
     pub device: Py<PyDevice>,
 }

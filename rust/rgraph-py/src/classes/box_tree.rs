@@ -18,7 +18,7 @@ use crate::run::plan_cache::{keep_scratch, take_scratch};
 /// A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an order
 /// that is neither. Immutable. Made by `Graph.box_tree`.
 #[pyclass(name = "BoxTree", module = "rgraph", frozen)]
-pub struct PyBoxTree(Arc<Orders>);
+pub(crate) struct PyBoxTree(Arc<Orders>);
 
 #[pymethods]
 impl PyBoxTree {

@@ -25,7 +25,7 @@ use crate::run::runtime_errors::raised;
 ///
 /// The file is written with the last of the runs; at the end of a `with` block, or by `finish`, with those so far.
 #[pyclass(name = "Capture", module = "rgraph", frozen)]
-pub struct PyCapture {
+pub(crate) struct PyCapture {
     capture: Capture,
     device: Py<PyDevice>,
 }
@@ -176,7 +176,7 @@ fn report<'py>(py: Python<'py>, replay: &Replay) -> PyResult<Bound<'py, PyAny>> 
 
 /// Graph file and plan file of each graph of a capture file.
 #[pyfunction]
-pub fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, String, Option<String>)>> {
+pub(crate) fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, String, Option<String>)>> {
     let file = read(py, &path)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(file.graphs().map(|(name, graph, plan)| (name.to_owned(), text(graph), plan.map(text))).collect())
@@ -184,7 +184,7 @@ pub fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, S
 
 /// What the last captured run of a graph left in its roots, of those that its plan has with as many bytes.
 #[pyfunction]
-pub fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
+pub(crate) fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
     let (file, plan) = (read(py, &path)?, plan.plan());
     Ok(file.results(nth).filter_map(|one| stored(plan, one)).collect())
 }
@@ -192,7 +192,7 @@ pub fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan
 /// What `Device.replay` returns, and the images of a graph at the end of its last frame: all that a picture can be of.
 #[pyfunction]
 #[pyo3(signature = (device, path, nth, plan, *, anew = false))]
-pub fn _replay_images<'py>(
+pub(crate) fn _replay_images<'py>(
     device: &Bound<'py, PyDevice>,
     path: PathBuf,
     nth: usize,

@@ -48,7 +48,7 @@ pub struct PyCompiled {
 type CompileWork = Box<dyn FnOnce(&Device, Option<&Compiled>) -> Result<Compiled, Error> + Send>;
 
 /// A graph or a plan that is to be compiled, read from Python.
-pub struct Order {
+pub(crate) struct Order {
     /// What compiles it, without the interpreter.
     pub work: CompileWork,
     /// What its Python object needs besides.
@@ -80,7 +80,7 @@ impl Rest {
 
 impl Order {
     /// Reads a graph or a plan, with the graph and weights of a plan; and what it comes after.
-    pub fn new<'py>(
+    pub(crate) fn new<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
         (of, weights): (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),

@@ -23,7 +23,7 @@ use crate::run::draft::Todo;
 
 /// So many workgroups, if a value is a number or up to three of them; `wanted` is the message where it is a sequence of
 /// something else, and begins with the argument's name.
-pub fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
+pub(crate) fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
     let name = wanted.split(' ').next().unwrap_or_default();
     counts(value, wanted).map_err(|error| during(value.py(), error, name))
 }
@@ -54,20 +54,20 @@ fn counts(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u3
 }
 
 /// Reads `groups=` of a draw: workgroups of its mesh stage.
-pub fn fixed_groups(value: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
+pub(crate) fn fixed_groups(value: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
     const WANTED: &str = "groups of a draw is (x, y, z) workgroups of its mesh stage";
     counted(value, WANTED)?.ok_or_else(|| PyTypeError::new_err(WANTED))
 }
 
 /// An extent of work as the user gives it.
-pub enum Extent {
+pub(crate) enum Extent {
     Known(Groups),
     /// A resource, by its position in the table of what the pass is given, and the part of it.
     Of(ResourceId, Part),
 }
 
 /// Reads `groups=` or `size=`: counts, a resource, or all of what is written. `wanted` is the error's sentence.
-pub fn extent(
+pub(crate) fn extent(
     py: Python<'_>,
     who: Who<'_>,
     program: &Program,
@@ -108,7 +108,7 @@ fn groups(
 }
 
 /// One dispatch, of arguments that are all its own.
-pub fn dispatch<'py>(
+pub(crate) fn dispatch<'py>(
     who: Who<'_>,
     shader: &Bound<'py, PyAny>,
     arguments: Arguments<'py>,

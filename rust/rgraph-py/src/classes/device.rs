@@ -158,7 +158,7 @@ impl PyDevice {
 type ToRun<'py> = (Bound<'py, PyCompiled>, Option<Bound<'py, PyGraph>>);
 
 /// A device's description as a record.
-pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAny>> {
     let missing: Vec<_> = info.needs.iter().filter(|(_, has)| !has).map(|(name, _)| *name).collect();
     let [major, minor, patch] = info.api;
     let heaps: Vec<_> = info.heaps.iter().map(|heap| (heap.size, heap.device_local)).collect();
@@ -195,7 +195,7 @@ pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAn
 ///     If there is no loader or no driver.
 #[pyfunction]
 #[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
-pub fn devices<'py>(
+pub(crate) fn devices<'py>(
     py: Python<'py>,
     loader: Option<PathBuf>,
     unknown: Option<&Bound<'_, PyDict>>,

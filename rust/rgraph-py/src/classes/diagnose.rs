@@ -37,7 +37,7 @@ use crate::run::error::guarded;
 /// (False, [])
 #[pyfunction]
 #[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
-pub fn diagnose<'py>(
+pub(crate) fn diagnose<'py>(
     py: Python<'py>,
     loader: Option<PathBuf>,
     unknown: Option<&Bound<'_, PyDict>>,

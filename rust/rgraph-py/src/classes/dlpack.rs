@@ -119,7 +119,7 @@ fn hold<T: Managed>(py: Python<'_>, owner: Py<PyAny>, mut axes: Box<[i64]>, view
 /// A capsule of contiguous memory of a CUDA device, which `owner` keeps.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the parts of a DLTensor")]
-pub fn _dlpack_capsule<'py>(
+pub(crate) fn _dlpack_capsule<'py>(
     py: Python<'py>,
     owner: Py<PyAny>,
     pointer: usize,

@@ -20,7 +20,7 @@ use crate::classes::passes::{Arguments, Work};
 use crate::classes::view::PyView;
 
 /// Reads one draw with the given state, of arguments that are all its own.
-pub fn draw(
+pub(crate) fn draw(
     py: Python<'_>,
     who: Who<'_>,
     mut program: Arc<Program>,
@@ -72,7 +72,7 @@ pub fn draw(
 }
 
 /// Viewport and scissor (x, y, width, height) in texels.
-pub fn viewport(value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
+pub(crate) fn viewport(value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
     let number = |item: &Bound<'_, PyAny>| item.extract::<Number>().map(|Number(number)| number as f32);
     match items(value).transpose()?.as_deref() {
         Some([x, y, width, height]) => Ok([number(x)?, number(y)?, number(width)?, number(height)?]),

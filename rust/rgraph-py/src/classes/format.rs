@@ -216,13 +216,13 @@ impl PyFormat {
 /// >>> [one.name for one in rgraph.formats() if one.dtype == "float16" and one.storage]
 /// ['r16float', 'rg16float', 'rgba16float']
 #[pyfunction]
-pub fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Format::all().map(|format| Bound::new(py, PyFormat(format))).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// A texel format: its name, or an `rgraph.Format`.
 #[derive(Clone, Copy)]
-pub struct FormatName(pub Format);
+pub(crate) struct FormatName(pub Format);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for FormatName {
     type Error = PyErr;

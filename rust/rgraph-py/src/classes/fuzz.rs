@@ -37,7 +37,7 @@ use crate::run::error::{bad, guarded};
 ///     Aimed at the edges: every usage and queue, sub-ranges, histories, conditions, forward reads.
 #[pyfunction]
 #[pyo3(signature = (seed, *, fewest = Count(5), most = Count(40)), text_signature = "(seed, *, fewest=5, most=40)")]
-pub fn generate<'py>(
+pub(crate) fn generate<'py>(
     py: Python<'py>,
     seed: Bytes,
     fewest: Count,
@@ -61,7 +61,7 @@ pub fn generate<'py>(
 /// steps
 ///     Up to 64 bytes for each step: one to four passes.
 #[pyfunction]
-pub fn _drawn<'py>(
+pub(crate) fn _drawn<'py>(
     py: Python<'py>,
     header: Vec<u8>,
     steps: Vec<Vec<u8>>,
@@ -96,7 +96,7 @@ pub fn _drawn<'py>(
 ///     For each seed that breaks a law: (seed, what is broken, graph, profile, plan or None).
 #[pyfunction]
 #[pyo3(signature = (seed, count))]
-pub fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'py, PyList>> {
     let broken = guarded(py, move || {
         let mut scratch = Scratch::default();
         let seeds = (0..u64::from(count.0)).map(|at| seed.0.wrapping_add(at));
@@ -118,7 +118,7 @@ pub fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'
 /// See `rgraph.testing.shrink`: the same over the text of a JSON document.
 #[pyfunction]
 #[pyo3(signature = (text, fails, most), text_signature = "(text, fails, most)")]
-pub fn shrink(text: Text<'_>, fails: &Bound<'_, PyAny>, most: Count) -> PyResult<String> {
+pub(crate) fn shrink(text: Text<'_>, fails: &Bound<'_, PyAny>, most: Count) -> PyResult<String> {
     let py = fails.py();
     let document: Value = serde_json::from_str(text.0)
         .map_err(|error| bad(py, Code::BadFile, format!("{error}"), "give the text of a JSON document"))?;

@@ -18,7 +18,7 @@ use crate::run::last_bakes::{self, Kept};
 /// list of Plan
 ///     `history()[0].diff(history()[1])` compares the last two.
 #[pyfunction]
-pub fn history(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn history(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let kept = last_bakes::all();
     let kept = guarded(py, move || {
         let mut seen = HashSet::new();

@@ -19,7 +19,7 @@ use crate::run::patient::patiently;
 use crate::run::record::record;
 
 /// Whether a graph with the durations of another one is that one.
-pub fn weighed_alike(graph: &Graph, other: &Graph) -> bool {
+pub(crate) fn weighed_alike(graph: &Graph, other: &Graph) -> bool {
     let mut copy = graph.clone();
     for id in graph.passes().ids() {
         if let Some(known) = other.find_pass(graph.pass_name(id)) {
@@ -30,13 +30,13 @@ pub fn weighed_alike(graph: &Graph, other: &Graph) -> bool {
 }
 
 /// Every rule that the plan breaks.
-pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
     let findings = patiently(py, move || rgraph_check::check(&graph, &plan))?;
     self::findings(py, &findings)
 }
 
 /// Findings as records.
-pub fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'py, PyList>> {
     let findings = findings.iter().map(|Finding { rule, pass, resource, message }| {
         record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
     });
@@ -44,7 +44,7 @@ pub fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'p
 }
 
 /// What the plan would be as right without.
-pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
     let (judged, examined) = patiently(py, move || {
         let examined = rgraph_check::minimal(&graph, &plan);
         (plan, examined)
@@ -61,14 +61,19 @@ pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<B
 }
 
 /// The chain of synchronization that covers each hazard pair, as plain values.
-pub fn certificate(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn certificate(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyAny>> {
     let made = patiently(py, move || certificate::certificate(&graph, &plan).map(|made| made.to_json()))?;
     let text = made.map_err(|refused| unproven(py, "no certificate: hazards are not covered", &refused))?;
     files::loads(py, &text)
 }
 
 /// Whether a certificate proves the plan.
-pub fn verify(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, certificate: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn verify(
+    py: Python<'_>,
+    graph: Arc<Graph>,
+    plan: Arc<Plan>,
+    certificate: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     let text = files::dumps(certificate)?;
     let verified = patiently(py, move || {
         Certificate::from_json(&text).and_then(|certificate| certificate::verify(&graph, &plan, &certificate))
@@ -77,13 +82,18 @@ pub fn verify(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, certificate: &
 }
 
 /// What the declaration computes.
-pub fn interpret_graph(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn interpret_graph(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, PyList>> {
     GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
     frames(py, &patiently(py, move || interpret::interpret_graph(&graph))?)
 }
 
 /// What the plan computes, in as many interleavings of its queues.
-pub fn interpret_plan(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, orders: u64) -> PyResult<Bound<'_, PyList>> {
+pub(crate) fn interpret_plan(
+    py: Python<'_>,
+    graph: Arc<Graph>,
+    plan: Arc<Plan>,
+    orders: u64,
+) -> PyResult<Bound<'_, PyList>> {
     let computed = patiently(py, move || interpret::interpret_plan(&graph, &plan, orders))?;
     frames(py, &computed.map_err(|fault| plan_error(py, &fault))?)
 }

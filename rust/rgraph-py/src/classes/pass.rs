@@ -26,7 +26,7 @@ pub struct PyPass {
 }
 
 /// The pass again, so that calls can be chained.
-pub type Chained<'py> = PyResult<Bound<'py, PyPass>>;
+pub(crate) type Chained<'py> = PyResult<Bound<'py, PyPass>>;
 
 impl PyPass {
     /// A handle of a pass whose names are looked for in module `prefix` first.

@@ -30,20 +30,20 @@ use crate::run::unresolved::{Late, Target, Want};
 
 /// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
 /// asking for one that was not given makes no Python text.
-pub struct Arguments<'py>(RefCell<Vec<Argument<'py>>>);
+pub(crate) struct Arguments<'py>(RefCell<Vec<Argument<'py>>>);
 
 /// A name and its value.
-pub type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
+pub(crate) type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
 
 impl<'py> Arguments<'py> {
     /// The arguments of a call.
-    pub fn new(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+    pub(crate) fn new(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let all = given.into_iter().flat_map(|given| given.iter());
         all.map(|(name, value)| Ok((text(&name)?, value))).collect::<PyResult<_>>().map(|all| Self(RefCell::new(all)))
     }
 
     /// These, and those of `common` that are not among them.
-    pub fn over(self, py: Python<'py>, common: &Self) -> Self {
+    pub(crate) fn over(self, py: Python<'py>, common: &Self) -> Self {
         let mut all = self.0.into_inner();
         for (name, value) in common.0.borrow().iter() {
             if !all.iter().any(|(known, _)| **known == **name) {
@@ -54,7 +54,7 @@ impl<'py> Arguments<'py> {
     }
 
     /// Takes one; `None` if it was not given, or given as None.
-    pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut all = self.0.borrow_mut();
         let Some(at) = all.iter().position(|(known, _)| **known == *name) else { return Ok(None) };
         let (_, value) = all.remove(at);
@@ -62,14 +62,14 @@ impl<'py> Arguments<'py> {
     }
 
     /// Takes one if it is a function.
-    pub fn take_function(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+    pub(crate) fn take_function(&self, name: &str) -> Option<Bound<'py, PyAny>> {
         let mut all = self.0.borrow_mut();
         let at = all.iter().position(|(known, value)| **known == *name && value.is_callable())?;
         Some(all.remove(at).1)
     }
 
     /// Takes one of a type.
-    pub fn read<T>(&self, name: &str) -> PyResult<Option<T>>
+    pub(crate) fn read<T>(&self, name: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
     {
@@ -77,19 +77,19 @@ impl<'py> Arguments<'py> {
     }
 
     /// Takes a word.
-    pub fn word(&self, name: &str) -> PyResult<Option<String>> {
+    pub(crate) fn word(&self, name: &str) -> PyResult<Option<String>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         let text = value.extract::<Text>().map_err(|error| during(value.py(), error, name))?;
         Ok(Some(text.0.to_owned()))
     }
 
     /// Takes what is left, by name.
-    pub fn rest(self) -> Vec<Argument<'py>> {
+    pub(crate) fn rest(self) -> Vec<Argument<'py>> {
         self.0.into_inner()
     }
 
     /// Refuses what is left of the arguments of a method of modules.
-    pub fn end(self, py: Python<'_>, function: &str) -> PyResult<()> {
+    pub(crate) fn end(self, py: Python<'_>, function: &str) -> PyResult<()> {
         let rest = self.rest();
         let Some((name, _)) = rest.first() else { return Ok(()) };
         let method = py.get_type::<PyGraphModule>().getattr(function)?;
@@ -104,12 +104,12 @@ impl<'py> Arguments<'py> {
 ///
 /// # Errors
 /// RG-E219 if it cannot be written as UTF-8.
-pub fn text(name: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+pub(crate) fn text(name: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     name.extract::<PyBackedStr>().map_err(|error| name.extract::<Text>().err().unwrap_or(error))
 }
 
 /// A pass that is being declared: its full name, and where.
-pub struct Named<'a> {
+pub(crate) struct Named<'a> {
     /// With the names of the modules around it.
     pub full: Cow<'a, str>,
     /// The line that declares it.
@@ -118,25 +118,25 @@ pub struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// A pass of a module, declared by the running Python code.
-    pub fn here(module: &Bound<'_, PyGraphModule>, name: Text<'a>) -> Self {
+    pub(crate) fn here(module: &Bound<'_, PyGraphModule>, name: Text<'a>) -> Self {
         Self::at(module, name, source::place(module.py()))
     }
 
     /// A pass of a module, declared at a place.
-    pub fn at(module: &Bound<'_, PyGraphModule>, name: Text<'a>, place: Option<Place>) -> Self {
+    pub(crate) fn at(module: &Bound<'_, PyGraphModule>, name: Text<'a>, place: Option<Place>) -> Self {
         let prefix = module.get().prefix();
         let full = if prefix.is_empty() { name.0.into() } else { format!("{prefix}{}", name.0).into() };
         Self { full, place }
     }
 
     /// The pass in messages.
-    pub fn who(&self) -> Who<'_> {
+    pub(crate) fn who(&self) -> Who<'_> {
         Who { pass: &self.full, place: self.place.as_ref() }
     }
 }
 
 /// What a pass says of itself and of others.
-pub struct PassArguments {
+pub(crate) struct PassArguments {
     /// Where it runs, how long it takes, what it is needed for.
     pub pass: Pass,
     /// Its occupancy class.
@@ -151,7 +151,7 @@ pub struct PassArguments {
 
 impl PassArguments {
     /// Takes what every pass can say; `queue` where it does not say.
-    pub fn take(arguments: &Arguments<'_>, queue: PassQueue) -> PyResult<Self> {
+    pub(crate) fn take(arguments: &Arguments<'_>, queue: PassQueue) -> PyResult<Self> {
         let queue = arguments.take("queue")?.map_or(Ok(queue), |queue| declare::queue(&queue))?;
         let mut pass = Pass::new(queue);
         pass.weight_us = arguments.read::<Number>("weight_us")?.map(|Number(weight)| weight);
@@ -171,7 +171,7 @@ impl PassArguments {
     }
 
     /// The pass with what it says by name.
-    pub fn add(
+    pub(crate) fn add(
         mut self,
         state: &mut State,
         (identity, module): (u64, &PyGraphModule),
@@ -208,7 +208,7 @@ impl PassArguments {
 
 /// A pass with work that is being declared.
 #[derive(Default)]
-pub struct Work {
+pub(crate) struct Work {
     /// The resources that it names.
     pub table: Table,
     /// How it uses them, by their positions in the table.
@@ -226,7 +226,7 @@ thread_local! {
 
 impl Work {
     /// An empty one.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         SPARE.take()
     }
 
@@ -240,12 +240,12 @@ impl Work {
     }
 
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
-    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+    pub(crate) fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
         self.needs.uses(at, usage, part, change);
     }
 
     /// Declares the pass, its accesses and what it does; or nothing of it.
-    pub fn declare<'py>(
+    pub(crate) fn declare<'py>(
         mut self,
         module: &Bound<'py, PyGraphModule>,
         named: Named<'_>,
@@ -289,7 +289,7 @@ impl Work {
 }
 
 /// The Python exception of several mistakes.
-pub fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
+pub(crate) fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
     match GraphError::check(mistakes) {
         Err(error) => graph_error(py, &error),
         Ok(()) => pyo3::exceptions::PyRuntimeError::new_err("no mistake was made"),
@@ -297,7 +297,7 @@ pub fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
 }
 
 /// Declares an access of a draft, now or when its names are known.
-pub fn access(
+pub(crate) fn access(
     state: &mut State,
     pass: PassId,
     (prefix, place): (&Arc<str>, &Option<Place>),

@@ -29,12 +29,12 @@ fn list<'py>(
 }
 
 /// `Plan.queues`.
-pub fn queues<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn queues<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     list(py, plan.queues.iter().map(|queue| record!(py, "PlannedQueue", (&queue.name, queue.family))))
 }
 
 /// `Plan.passes`.
-pub fn passes<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn passes<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let pass = |id| {
         let pass = &plan.passes[id];
         let fields = (
@@ -52,7 +52,7 @@ pub fn passes<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>>
 }
 
 /// `Plan.culled`.
-pub fn culled<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn culled<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
     let positions = Positions::new(plan);
     let culled = PyDict::new(py);
     for (id, why) in plan.culled() {
@@ -62,7 +62,7 @@ pub fn culled<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>>
 }
 
 /// `Plan.batches`.
-pub fn batches<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn batches<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let batch = |batch: &Batch| {
         let waits = plan.waits[batch.waits.range()].iter().map(|wait| {
             record!(py, "Wait", (queue(plan, wait.queue), wait.value, stages(py, wait.stages)?, wait.previous_run))
@@ -93,7 +93,7 @@ fn dependency(command: &Command) -> Option<(&'static str, &Barriers)> {
 type Call<'a> = (usize, usize, &'static str, Option<&'a str>);
 
 /// `Plan.barriers`.
-pub fn barriers<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn barriers<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let all = PyList::empty(py);
     let mut calls = 0;
     for (id, batch) in plan.batches.iter_ids() {
@@ -170,7 +170,7 @@ fn one<'py>(
 }
 
 /// `Plan.memory`.
-pub fn memory<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn memory<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> {
     let memory = &plan.memory;
     let placements = memory.placements.iter().map(|placement| {
         let name = plan.resource_name(placement.resource);
@@ -181,7 +181,7 @@ pub fn memory<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> 
 }
 
 /// `Plan.subgraphs`.
-pub fn subgraphs<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn subgraphs<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let part = |part: &rgraph_plan::plan::Subgraph| {
         let passes = plan.subgraph_passes[part.passes.range()].iter().map(|pass| plan.pass_name(*pass));
         let roots = plan.subgraph_roots[part.roots.range()].iter().map(|root| plan.resource_name(*root));
@@ -192,7 +192,7 @@ pub fn subgraphs<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyLis
 }
 
 /// `Plan.sets`.
-pub fn sets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn sets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let set = |set: &rgraph_plan::plan::PassSet| {
         let passes = plan.set_passes[set.passes.range()].iter().map(|pass| plan.pass_name(*pass));
         record!(py, "PassSet", (if set.cpu { "cpu" } else { "gpu" }, PyTuple::new(py, passes.collect::<Vec<_>>())?))
@@ -201,7 +201,7 @@ pub fn sets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
 }
 
 /// `Plan.packets`.
-pub fn packets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn packets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let names = |group: &rgraph_plan::id::Span| {
         let passes = plan.packet_passes[group.range()].iter().map(|pass| plan.pass_name(*pass));
         Ok(PyTuple::new(py, passes.collect::<Vec<_>>())?.into_any())
@@ -210,7 +210,7 @@ pub fn packets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>
 }
 
 /// `Plan.copies`.
-pub fn copies<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn copies<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let copy = |copy: &rgraph_plan::plan::PlanCopy| {
         let names = (plan.pass_name(copy.pass), plan.resource_name(copy.from), plan.resource_name(copy.to));
         record!(py, "PlanCopy", names)

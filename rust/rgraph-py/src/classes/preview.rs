@@ -73,7 +73,7 @@ fn bright(mut values: Vec<f32>) -> f32 {
 ///     Longest side of the picture in texels.
 #[pyfunction]
 #[pyo3(signature = (array, format = None, size = Count(256)), text_signature = "(array, format=None, size=256)")]
-pub fn preview<'py>(
+pub(crate) fn preview<'py>(
     py: Python<'py>,
     array: &Bound<'py, PyAny>,
     format: Option<FormatName>,

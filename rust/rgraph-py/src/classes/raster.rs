@@ -29,7 +29,7 @@ use crate::run::error::bad;
 use crate::run::target_functions::Functions;
 
 /// The attachments of a pass that draws.
-pub struct Targets {
+pub(crate) struct Targets {
     /// Colour targets by location; `None`: nothing there.
     color: Vec<Option<(ResourceId, Part)>>,
     /// The pass's depth attachment, if any.
@@ -60,7 +60,7 @@ fn listed(value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<Bound<'_, PyAny>>> {
 ///
 /// # Errors
 /// `TypeError` for a list of another length.
-pub fn spread<'py>(
+pub(crate) fn spread<'py>(
     value: Option<Bound<'py, PyAny>>,
     count: usize,
     what: &str,
@@ -87,7 +87,7 @@ pub fn spread<'py>(
 }
 
 /// A load operation by its name.
-pub fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
+pub(crate) fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     let known = Load::ALL.iter().map(|load| load.name());
     word_of(value, "load", Load::from_name, known)
 }
@@ -110,7 +110,7 @@ fn untargeted(arguments: Arguments<'_>) -> PyErr {
 
 /// Takes `color`, `depth`, `resolve` and their arguments. `state` is called with the number of colour targets; the
 /// aspects that its state writes decide about the access of `depth`.
-pub fn targets(
+pub(crate) fn targets(
     arguments: &Arguments<'_>,
     work: &mut Work,
     state: impl FnOnce(usize) -> PyResult<RasterState>,
@@ -172,7 +172,7 @@ pub fn targets(
 
 impl Targets {
     /// Number of colour targets.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.color.len()
     }
 
@@ -180,7 +180,7 @@ impl Targets {
     ///
     /// # Errors
     /// See [`infer::targets`].
-    pub fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
+    pub(crate) fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
         infer::targets(who, program, &self.color, &mut work.needs).map_err(|error| misfit(py, error, who))
     }
 }

@@ -22,7 +22,7 @@ use crate::classes::view::PyView;
 use crate::run::draft::Todo;
 
 /// Several values, or one.
-pub fn several<'py>(value: Option<Bound<'py, PyAny>>) -> Vec<Bound<'py, PyAny>> {
+pub(crate) fn several<'py>(value: Option<Bound<'py, PyAny>>) -> Vec<Bound<'py, PyAny>> {
     let Some(value) = value else { return Vec::new() };
     if let Ok(list) = value.cast::<PyList>() {
         return list.iter().collect();

@@ -56,7 +56,7 @@ use crate::run::record::record;
 /// (8, 8, 1)
 #[pyfunction]
 #[pyo3(signature = (shader, *, entry = None, constants = None, **unknown), text_signature = "(shader, *, entry=None, constants=None)")]
-pub fn reflect<'py>(
+pub(crate) fn reflect<'py>(
     py: Python<'py>,
     shader: &Bound<'py, PyAny>,
     entry: Option<Text<'py>>,

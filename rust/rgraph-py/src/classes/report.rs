@@ -10,14 +10,14 @@ use crate::run::record::record;
 
 /// What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table.
 #[pyclass(name = "Report", module = "rgraph", frozen)]
-pub struct PyReport(pub FrameReport);
+pub(crate) struct PyReport(pub FrameReport);
 
 impl PyReport {
     /// The measured times in microseconds, by pass.
     ///
     /// # Errors
     /// RG-E225 if it has none.
-    pub fn times(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+    pub(crate) fn times(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         if self.0.measure == Measure::Off {
             let message = format!("the report of frame {} of \"{}\" has no GPU times", self.0.run, self.0.graph);
             return Err(bad(py, Code::BadInput, message, "run the frame with measure=\"passes\""));
@@ -164,7 +164,7 @@ impl PyReport {
 }
 
 /// `Device.memory()`.
-pub fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bound<'py, PyAny>> {
     let domains = report
         .domains
         .iter()
@@ -183,7 +183,7 @@ pub fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bound<'py
 }
 
 /// `Device.chaos()`.
-pub fn chaos<'py>(py: Python<'py>, report: &ChaosReport) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn chaos<'py>(py: Python<'py>, report: &ChaosReport) -> PyResult<Bound<'py, PyAny>> {
     let findings = report.findings.iter().map(|finding| {
         let Finding { switch, seed, pass, other, resource, mistake } = finding;
         let (pass, other, resource) = (pass.as_deref(), other.as_deref(), resource.as_deref());

@@ -44,7 +44,7 @@ fn linear(py: Python<'_>, name: &str) -> PyResult<bool> {
 }
 
 /// The comparison of that name.
-pub fn compare(py: Python<'_>, name: &str) -> PyResult<Compare> {
+pub(crate) fn compare(py: Python<'_>, name: &str) -> PyResult<Compare> {
     named(py, "comparison", name, COMPARES)
 }
 

@@ -13,7 +13,7 @@ use crate::run::detached::{Detached, call, wait};
 ///
 /// Made by `Device.semaphore`. Foreign code waits for it and signals it by its `handle`.
 #[pyclass(name = "Semaphore", module = "rgraph", frozen)]
-pub struct PySemaphore {
+pub(crate) struct PySemaphore {
     pub semaphore: Detached<Semaphore>,
     pub device: Py<PyDevice>,
 }
@@ -56,7 +56,7 @@ impl PyDevice {
 
 impl PySemaphore {
     /// The Python object of a semaphore.
-    pub fn of(device: &Bound<'_, PyDevice>, semaphore: Detached<Semaphore>) -> Self {
+    pub(crate) fn of(device: &Bound<'_, PyDevice>, semaphore: Detached<Semaphore>) -> Self {
         Self { semaphore, device: device.clone().unbind() }
     }
 }

@@ -31,14 +31,14 @@ use crate::run::record::record;
 /// --------
 /// `rg.Series(device.run(graph, measure="passes") for _ in range(300))`
 #[pyclass(name = "Series", module = "rgraph", frozen)]
-pub struct PySeries(pub Arc<Series>);
+pub(crate) struct PySeries(pub Arc<Series>);
 
 impl PySeries {
     /// The columns of frames or reports.
     ///
     /// # Errors
     /// RG-E225 for a frame without times.
-    pub fn of(frames: &Bound<'_, PyAny>) -> PyResult<Arc<Series>> {
+    pub(crate) fn of(frames: &Bound<'_, PyAny>) -> PyResult<Arc<Series>> {
         let py = frames.py();
         let mut all = Vec::new();
         for one in frames.try_iter()? {
@@ -68,7 +68,7 @@ impl PySeries {
 }
 
 /// Whether a value is frames or reports of several frames: a list whose first item is one of them.
-pub fn is_series(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_series(value: &Bound<'_, PyAny>) -> bool {
     let frame = |one: Bound<'_, PyAny>| one.cast::<PyReport>().is_ok() || one.cast::<PyFrame>().is_ok();
     value.cast::<PyList>().is_ok_and(|list| list.get_item(0).is_ok_and(frame))
 }

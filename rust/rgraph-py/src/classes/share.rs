@@ -29,7 +29,7 @@ impl Plain for SharedMemoryInfo {}
 /// Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One side
 /// has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it back.
 #[pyclass(name = "SharedMemory", module = "rgraph", frozen, weakref)]
-pub struct PySharedMemory {
+pub(crate) struct PySharedMemory {
     pub memory: Detached<SharedMemory>,
     /// The number of its device.
     device: u64,
@@ -53,7 +53,7 @@ fn exported<'py>(
 }
 
 /// The record of an exported binary semaphore; without a descriptor its signal is over.
-pub fn exported_binary<'py>(
+pub(crate) fn exported_binary<'py>(
     py: Python<'py>,
     kind: SemaphoreFd,
     fd: Option<OwnedFd>,
@@ -68,7 +68,7 @@ fn place<'a>(offset: Option<Bytes>, overlap: bool, holder: Option<&Text<'a>>) ->
 }
 
 /// A record that is imported: its descriptor and origin.
-pub struct Import<'py> {
+pub(crate) struct Import<'py> {
     record: Bound<'py, PyAny>,
     pub fd: i32,
     pub origin: Origin,
@@ -76,7 +76,7 @@ pub struct Import<'py> {
 
 impl<'py> Import<'py> {
     /// A binary semaphore, and its kind of descriptor.
-    pub fn of_binary(record: &Bound<'py, PyAny>) -> PyResult<(Self, SemaphoreFd)> {
+    pub(crate) fn of_binary(record: &Bound<'py, PyAny>) -> PyResult<(Self, SemaphoreFd)> {
         let kind = record.getattr("kind").and_then(|kind| kind.extract::<String>());
         let kind = kind.ok().and_then(|kind| SemaphoreFd::from_name(&kind));
         let import = Self::read(record, kind.map_or("binary semaphore", SemaphoreFd::name))?;

@@ -32,7 +32,7 @@ fn field<'py>(record: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyA
 /// `begin_us` and `end_us`.
 ///
 /// `None`: a `Report` of a frame that was not measured.
-pub fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
+pub(crate) fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
     if report.cast::<PyReport>().is_ok_and(|report| report.get().0.measure == Measure::Off) {
         return Ok(None);
     }

@@ -19,7 +19,7 @@ const TAPS: usize = 8;
 const LAYERS: usize = 6;
 
 /// Texels in memory: what they are, and where.
-pub struct Texels<'a> {
+pub(crate) struct Texels<'a> {
     bytes: &'a [u8],
     pub element: Element,
     pub format: Option<Format>,
@@ -30,7 +30,7 @@ pub struct Texels<'a> {
 }
 
 /// A smaller picture of texels: layers beside each other.
-pub struct Shrunk {
+pub(crate) struct Shrunk {
     /// Width of one layer, in texels.
     pub width: usize,
     pub height: usize,
@@ -42,7 +42,7 @@ pub struct Shrunk {
 
 impl<'a> Texels<'a> {
     /// Those of an array: (height, width), (height, width, channels), or layers of either.
-    pub fn of(py: Python<'_>, host: &'a Host, format: Option<FormatName>) -> PyResult<Self> {
+    pub(crate) fn of(py: Python<'_>, host: &'a Host, format: Option<FormatName>) -> PyResult<Self> {
         let format = format.map(|FormatName(format)| format);
         let (layers, height, width, channels) = match *host.shape() {
             [height, width] => (1, height, width, 1),
@@ -109,7 +109,7 @@ impl<'a> Texels<'a> {
     }
 
     /// Smaller texels, at most `most` along the longest side of all layers beside each other.
-    pub fn shrunk(&self, most: usize) -> Shrunk {
+    pub(crate) fn shrunk(&self, most: usize) -> Shrunk {
         let shown = self.layers.min(LAYERS);
         let whole = (self.width * shown).max(self.height);
         let axis = |length: usize| if whole <= most { length } else { (length * most / whole).max(1) };
@@ -130,7 +130,7 @@ impl<'a> Texels<'a> {
     }
 
     /// What its numbers mean; without a format, integers of 8 and 16 bits are normalized.
-    pub fn numbers(&self) -> Numbers {
+    pub(crate) fn numbers(&self) -> Numbers {
         match (self.format, self.element) {
             (Some(format), _) => format.numbers(),
             (None, Element::Uint(1 | 2)) => Numbers::Unorm,
@@ -141,7 +141,7 @@ impl<'a> Texels<'a> {
     }
 
     /// The number that stands for 1 where numbers are normalized.
-    pub fn full(&self) -> f32 {
+    pub(crate) fn full(&self) -> f32 {
         match self.element {
             _ if self.format.and_then(packed).is_some() => 1.0,
             Element::Uint(1) => 255.0,
@@ -197,7 +197,12 @@ fn packed(format: Format) -> Option<fn(u32) -> [f32; 3]> {
 }
 
 /// A PNG of red, green and blue bytes.
-pub fn png(py: Python<'_>, [width, height]: [usize; 2], bytes: &[u8], effort: png::Compression) -> PyResult<Vec<u8>> {
+pub(crate) fn png(
+    py: Python<'_>,
+    [width, height]: [usize; 2],
+    bytes: &[u8],
+    effort: png::Compression,
+) -> PyResult<Vec<u8>> {
     let axis = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     // Other threads run Python meanwhile: a view of a running program makes pictures all the time.
     let written = py.detach(|| -> Result<_, png::EncodingError> {
@@ -243,7 +248,7 @@ type Given<'py> = (Bound<'py, PyBytes>, (usize, usize), (usize, usize, usize), V
 ///     Longest side in texels.
 #[pyfunction]
 #[pyo3(signature = (array, format = None, size = Count(256)), text_signature = "(array, format=None, size=256)")]
-pub fn _texels<'py>(
+pub(crate) fn _texels<'py>(
     py: Python<'py>,
     array: &Bound<'py, PyAny>,
     format: Option<FormatName>,

@@ -26,7 +26,7 @@ use crate::run::unresolved::{Given, Target};
 ///
 /// # Errors
 /// If it names what is not declared yet.
-pub fn side(module: &Bound<'_, PyGraphModule>, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
+pub(crate) fn side(module: &Bound<'_, PyGraphModule>, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
     let py = module.py();
     let (resource, part) = match PyView::of(value) {
         Some((resource, part)) => (resource.into_any(), part),
@@ -52,12 +52,12 @@ pub fn side(module: &Bound<'_, PyGraphModule>, value: &Bound<'_, PyAny>, work: &
 }
 
 /// A copy, whatever the two sides are.
-pub fn copy(py: Python<'_>, who: Who<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult<Step> {
+pub(crate) fn copy(py: Python<'_>, who: Who<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult<Step> {
     transfer::copy(who, from, to, &mut work.needs).map_err(|error| graph_error(py, &error))
 }
 
 /// A scaled and converted copy of an image.
-pub fn blit(
+pub(crate) fn blit(
     py: Python<'_>,
     who: Who<'_>,
     from: &Side,
@@ -70,7 +70,7 @@ pub fn blit(
 }
 
 /// One value everywhere in an image.
-pub fn clear_image(
+pub(crate) fn clear_image(
     py: Python<'_>,
     who: Who<'_>,
     image: &Side,
@@ -82,12 +82,12 @@ pub fn clear_image(
 }
 
 /// One word again and again in a buffer.
-pub fn fill_buffer(py: Python<'_>, who: Who<'_>, buffer: &Side, word: u32, work: &mut Work) -> PyResult<Step> {
+pub(crate) fn fill_buffer(py: Python<'_>, who: Who<'_>, buffer: &Side, word: u32, work: &mut Work) -> PyResult<Step> {
     transfer::fill(who, buffer, word, &mut work.needs).map_err(|error| graph_error(py, &error))
 }
 
 /// A word of a fill: unsigned, or signed with the same bits.
-pub fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+pub(crate) fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
     match value {
         None => Ok(0),
         Some(value) => match value.extract::<i32>() {

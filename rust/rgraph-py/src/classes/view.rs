@@ -7,7 +7,7 @@ use pyo3::types::{PySlice, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 
-pub use rgraph_work::infer::Part;
+pub(crate) use rgraph_work::infer::Part;
 
 use crate::arguments::convert::{Bytes, Count, aspects, during};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};

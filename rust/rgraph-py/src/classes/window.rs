@@ -29,7 +29,7 @@ impl Plain for Option<WindowInfo> {}
 ///
 /// Made by `Device.window`. Close it before the native window goes.
 #[pyclass(name = "Window", module = "rgraph", frozen, weakref)]
-pub struct PyWindow {
+pub(crate) struct PyWindow {
     window: Detached<Window>,
     device: Py<PyDevice>,
 }

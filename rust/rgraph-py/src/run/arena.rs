@@ -47,7 +47,7 @@ impl Arena {
 
 /// Allocates of an arena of the device; null: none has so much left.
 #[unsafe(no_mangle)]
-pub extern "C" fn rgraph_cuda_alloc(size: isize, device: c_int, _stream: *mut c_void) -> *mut c_void {
+pub(crate) extern "C" fn rgraph_cuda_alloc(size: isize, device: c_int, _stream: *mut c_void) -> *mut c_void {
     let Ok(size) = usize::try_from(size) else { return std::ptr::null_mut() };
     let mut arenas = arenas();
     let found =
@@ -57,7 +57,7 @@ pub extern "C" fn rgraph_cuda_alloc(size: isize, device: c_int, _stream: *mut c_
 
 /// Frees what [`rgraph_cuda_alloc`] returned.
 #[unsafe(no_mangle)]
-pub extern "C" fn rgraph_cuda_free(pointer: *mut c_void, _size: isize, _device: c_int, _stream: *mut c_void) {
+pub(crate) extern "C" fn rgraph_cuda_free(pointer: *mut c_void, _size: isize, _device: c_int, _stream: *mut c_void) {
     let address = pointer as usize;
     for arena in arenas().iter_mut() {
         if let Some(offset) = address.checked_sub(arena.base).filter(|offset| *offset < arena.size) {
@@ -68,13 +68,13 @@ pub extern "C" fn rgraph_cuda_free(pointer: *mut c_void, _size: isize, _device: 
 
 /// Lets torch's allocator have a range of addresses.
 #[pyfunction]
-pub fn _arena_open(device: i32, base: usize, size: usize) {
+pub(crate) fn _arena_open(device: i32, base: usize, size: usize) {
     arenas().push(Arena { device, base, size, used: BTreeMap::new(), closed: false });
 }
 
 /// Takes it back: nothing more is allocated there; false: some of it is still used.
 #[pyfunction]
-pub fn _arena_close(base: usize) -> bool {
+pub(crate) fn _arena_close(base: usize) -> bool {
     let mut arenas = arenas();
     arenas.iter_mut().filter(|arena| arena.base == base).for_each(|arena| arena.closed = true);
     arenas.retain(|arena| arena.base != base || !arena.used.is_empty());

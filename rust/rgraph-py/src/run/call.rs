@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 /// See `Device.run`.
 #[derive(Default)]
-pub struct Arguments<'a, 'py> {
+pub(crate) struct Arguments<'a, 'py> {
     /// Arrays of imported resources.
     pub inputs: Option<&'a Bound<'py, PyDict>>,
     /// Arrays that roots are read back into.

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that only grows.
-pub struct Count(AtomicU64);
+pub(crate) struct Count(AtomicU64);
 
 impl Count {
     const fn new() -> Self {
@@ -12,7 +12,7 @@ impl Count {
     }
 
     /// Counts so many more.
-    pub fn add(&self, more: usize) {
+    pub(crate) fn add(&self, more: usize) {
         self.0.fetch_add(more as u64, Ordering::Relaxed);
     }
 
@@ -22,14 +22,14 @@ impl Count {
 }
 
 /// Graphs and plans that devices compiled.
-pub static GRAPHS_COMPILED: Count = Count::new();
+pub(crate) static GRAPHS_COMPILED: Count = Count::new();
 /// Passes of declarations whose hash was computed.
-pub static PASSES_HASHED: Count = Count::new();
+pub(crate) static PASSES_HASHED: Count = Count::new();
 /// Passes whose work was compared with that of a graph that was compiled before.
-pub static PASSES_COMPARED: Count = Count::new();
+pub(crate) static PASSES_COMPARED: Count = Count::new();
 
 /// All counts by name.
-pub fn all() -> [(&'static str, u64); 6] {
+pub(crate) fn all() -> [(&'static str, u64); 6] {
     [
         ("shaders_compiled", rgraph_shader::Program::compiled_so_far()),
         ("glsl_compiled", rgraph_shader::Program::glsl_compiled_so_far()),

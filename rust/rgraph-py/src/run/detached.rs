@@ -40,7 +40,7 @@ const SLICE: Duration = Duration::from_millis(50);
 pub struct Free<'a>(PhantomData<(&'a (), *const ())>);
 
 /// A result that owns nothing of a device: dropping it neither waits nor destroys.
-pub trait Plain: Send {}
+pub(crate) trait Plain: Send {}
 
 impl Plain for () {}
 impl Plain for bool {}
@@ -263,14 +263,14 @@ fn delivered<T>(py: Python<'_>, done: PyResult<Result<T, Error>>) -> PyResult<T>
 }
 
 /// Runs `work` without the interpreter's lock, and hands over what was logged meanwhile.
-pub fn call<T: Plain>(py: Python<'_>, work: impl FnOnce(&Free<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
+pub(crate) fn call<T: Plain>(py: Python<'_>, work: impl FnOnce(&Free<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
     let done = guarded(py, || work(&Free(PhantomData)));
     delivered(py, done)
 }
 
 /// Waits in slices without the interpreter's lock, so that signals (Ctrl-C) are seen; `false`: the time was over
 /// before.
-pub fn wait(
+pub(crate) fn wait(
     py: Python<'_>,
     timeout: Option<Duration>,
     wait: impl Fn(&Free<'_>, Duration) -> Result<bool, Error> + Sync,

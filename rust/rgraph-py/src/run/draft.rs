@@ -136,14 +136,14 @@ impl Draft {
 
 /// Resources of a draft that is being made, each once.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     /// The resources.
     pub given: Vec<unresolved::Given<'static>>,
 }
 
 impl Table {
     /// The position of a resource, as an id.
-    pub fn add(&mut self, given: unresolved::Given<'static>) -> ResourceId {
+    pub(crate) fn add(&mut self, given: unresolved::Given<'static>) -> ResourceId {
         let same = |known: &unresolved::Given<'_>| match (known, &given) {
             (unresolved::Given::Handle(_, a), unresolved::Given::Handle(_, b)) => a == b,
             (unresolved::Given::Name(a), unresolved::Given::Name(b)) => a == b,
@@ -159,7 +159,7 @@ impl Table {
 
 /// The step with other resources, and with its shader called by its pass if it has no name; `None` where a resource is not
 /// found.
-pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
+pub(crate) fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
     let named = |program: &Arc<Program>| match program.name.is_empty() {
         true => Arc::new(program.renamed(pass)),
         false => Arc::clone(program),

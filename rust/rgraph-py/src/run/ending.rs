@@ -42,11 +42,11 @@ thread_local! {
 }
 
 /// While it lives, the current thread is in the runtime, without the interpreter's lock.
-pub struct Inside(());
+pub(crate) struct Inside(());
 
 /// Enters the runtime. Once the process ends, other threads than the one that ends it stay here for ever; calls within calls
 /// enter, since their callers hold what others wait for.
-pub fn enter() -> Inside {
+pub(crate) fn enter() -> Inside {
     if DEPTH.get() == 0 {
         let mut state = GATE.get().lock();
         if is_over(&state) {
@@ -78,7 +78,7 @@ impl Drop for Inside {
 }
 
 /// Whether the process ends, and another thread ends it: work is given up then.
-pub fn is_ending() -> bool {
+pub(crate) fn is_ending() -> bool {
     is_over(&GATE.get().lock())
 }
 
@@ -87,19 +87,19 @@ fn is_over(state: &State) -> bool {
 }
 
 /// The thread does nothing any more. It cannot end, since its caller would go on in an interpreter that ends.
-pub fn stay() -> ! {
+pub(crate) fn stay() -> ! {
     loop {
         std::thread::park();
     }
 }
 
 /// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread stays.
-pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
     Python::try_attach(work).unwrap_or_else(|| stay())
 }
 
 /// Ends the use of the runtime by all threads but this one, then waits for the devices.
-pub fn end(py: Python<'_>) {
+pub(crate) fn end(py: Python<'_>) {
     py.detach(|| {
         let (gate, begin) = (GATE.get(), Instant::now());
         gate.lock().ending = Some(std::thread::current().id());
@@ -115,7 +115,7 @@ pub fn end(py: Python<'_>) {
 }
 
 /// Looks whether a signal (Ctrl-C) has come.
-pub fn poll() -> Result<(), CallbackError> {
+pub(crate) fn poll() -> Result<(), CallbackError> {
     if is_ending() {
         return Err("the process ends".into());
     }

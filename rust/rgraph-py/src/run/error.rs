@@ -23,12 +23,12 @@ use crate::run::ending::attached;
 const MODULE: &str = "rgraph._errors";
 
 /// A class of `rgraph/_errors.py`, looked up once.
-pub fn class<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
+pub(crate) fn class<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
     cell.import(py, MODULE, name).cloned()
 }
 
 /// The Python exception of all mistakes in a declaration.
-pub fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
+pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let exception = || -> PyResult<Bound<'_, PyAny>> {
         let mistakes = error.mistakes().iter().map(|m| mistake(py, m)).collect::<PyResult<Vec<_>>>()?;
@@ -57,7 +57,7 @@ fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny
 }
 
 /// The Python exception of a shader that cannot be used, and of the pass that has it.
-pub fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<'_>>) -> PyErr {
+pub(crate) fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<'_>>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let mut message = error.to_string();
     let mut notes = Vec::new();
@@ -73,7 +73,7 @@ pub fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<'_>>) -
 }
 
 /// The Python exception of a plan that cannot be run.
-pub fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
+pub(crate) fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (code, hint) = match fault {
         Fault::Malformed(_) => (Code::Malformed, "bake the graph anew, or see what plan.check() finds"),
@@ -93,7 +93,7 @@ pub fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
 }
 
 /// The Python exception of a plan without a certificate, or of a certificate that does not prove its plan.
-pub fn unproven(py: Python<'_>, title: &str, refused: &Refused) -> PyErr {
+pub(crate) fn unproven(py: Python<'_>, title: &str, refused: &Refused) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (code, hint) = (Code::Unproven, "see which hazard plan.check() finds, or make the certificate anew");
     let reasons: Vec<_> = refused.reasons.iter().take(5).map(|reason| format!("\n  {reason}")).collect();
@@ -105,21 +105,21 @@ pub fn unproven(py: Python<'_>, title: &str, refused: &Refused) -> PyErr {
 }
 
 /// A mistake found where no exception may be made yet.
-pub type Refusal = Box<Mistake>;
+pub(crate) type Refusal = Box<Mistake>;
 
 /// Why a declaration is refused at once.
-pub fn refusal(code: Code, message: impl Into<String>, help: &str) -> Refusal {
+pub(crate) fn refusal(code: Code, message: impl Into<String>, help: &str) -> Refusal {
     Box::new(Mistake::new(code, message, help))
 }
 
 /// The Python exception of one mistake.
 #[allow(clippy::boxed_local, reason = "the type that refusals come in")]
-pub fn one(py: Python<'_>, mistake: Refusal) -> PyErr {
+pub(crate) fn one(py: Python<'_>, mistake: Refusal) -> PyErr {
     graph_error(py, &GraphError::one(*mistake))
 }
 
 /// The Python exception of a mistake that needs no names.
-pub fn bad(py: Python<'_>, code: Code, message: impl Into<String>, help: &str) -> PyErr {
+pub(crate) fn bad(py: Python<'_>, code: Code, message: impl Into<String>, help: &str) -> PyErr {
     one(py, refusal(code, message, help))
 }
 
@@ -153,7 +153,7 @@ fn interrupted() -> bool {
 }
 
 /// Runs `work` without the interpreter lock. Ctrl-C ends work that polls; a panic in it becomes `rgraph.InternalError`.
-pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     LOOKED.set(Some(Instant::now()));
     // What `work` had in hand is dropped with it: nothing half-changed can be seen afterwards.
     let work = || {
@@ -168,7 +168,7 @@ pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyRe
 }
 
 /// The Python exception of a panic.
-pub fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
+pub(crate) fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");

@@ -66,7 +66,7 @@ fn behind(this: &PyCompiled, third: &Bound<'_, PyAny>) -> PyResult<Behind> {
 }
 
 /// Adds the semaphores that a run waits for and signals, and the fence that it signals.
-pub fn given(this: &PyCompiled, arguments: &Arguments<'_, '_>, inputs: &mut Inputs<'static>) -> PyResult<()> {
+pub(crate) fn given(this: &PyCompiled, arguments: &Arguments<'_, '_>, inputs: &mut Inputs<'static>) -> PyResult<()> {
     inputs.fence = arguments.fence.map(|fence| self::fence(this, fence)).transpose()?;
     for one in arguments.wait.map(one_or_many).transpose()?.unwrap_or_default() {
         let (semaphore, value, third) = parts(this, &one)?;

@@ -32,7 +32,7 @@ use crate::run::inside::Inside;
 pub struct Function(Mutex<Option<Held>>);
 
 /// The declaration with what its passes do, and the functions among that.
-pub type Load = (Workload, Vec<Arc<Function>>);
+pub(crate) type Load = (Workload, Vec<Arc<Function>>);
 
 /// The function and the graph.
 type Held = (Py<PyAny>, Option<Py<PyGraph>>);
@@ -113,7 +113,7 @@ fn last_call<'py>(function: &Bound<'py, PyAny>, arguments: &Bound<'py, PyTuple>)
 }
 
 /// A function that runs on the host.
-pub struct Hosted {
+pub(crate) struct Hosted {
     /// Called with the views.
     pub function: Arc<Function>,
     /// Numbers of the devices that wait for it.

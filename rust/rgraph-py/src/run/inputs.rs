@@ -423,7 +423,7 @@ fn gather<'py>(
 }
 
 /// Chaos runs: see `Device.chaos`.
-pub fn chaos<'py>(
+pub(crate) fn chaos<'py>(
     slf: &Bound<'py, PyCompiled>,
     origin: Option<&Bound<'py, PyGraph>>,
     arguments: &Arguments<'_, 'py>,
@@ -464,7 +464,7 @@ fn tried(
 }
 
 /// Runs a frame with the arrays of `origin`.
-pub fn run<'py>(
+pub(crate) fn run<'py>(
     slf: &Bound<'py, PyCompiled>,
     origin: Option<&Bound<'py, PyGraph>>,
     arguments: &Arguments<'_, 'py>,
@@ -526,7 +526,7 @@ fn hand_over(frame: &Bound<'_, PyFrame>, targets: Vec<IntoArray>) -> PyResult<()
 }
 
 /// Runs a frame on several devices with the arrays of `origin`; it is done when this returns.
-pub fn run_devices<'py>(
+pub(crate) fn run_devices<'py>(
     slf: &Bound<'py, PyCompiledDevices>,
     origin: Option<&Bound<'py, PyGraph>>,
     arguments: &Arguments<'_, 'py>,

@@ -13,11 +13,11 @@ thread_local! {
 }
 
 /// While a function of the user's runs: its devices wait for it, so that it cannot wait for them.
-pub struct Inside(Option<Arc<[u64]>>);
+pub(crate) struct Inside(Option<Arc<[u64]>>);
 
 impl Inside {
     /// A function of these devices' begins on this thread.
-    pub fn enter(devices: &Arc<[u64]>) -> Self {
+    pub(crate) fn enter(devices: &Arc<[u64]>) -> Self {
         Self(INSIDE.replace(Some(Arc::clone(devices))))
     }
 }
@@ -32,7 +32,7 @@ impl Drop for Inside {
 ///
 /// # Errors
 /// `BusyError`.
-pub fn outside(py: Python<'_>, devices: &[u64]) -> PyResult<()> {
+pub(crate) fn outside(py: Python<'_>, devices: &[u64]) -> PyResult<()> {
     let waits = |inside: &[u64]| inside.iter().any(|number| devices.contains(number));
     if !INSIDE.with_borrow(|inside| inside.as_deref().is_some_and(waits)) {
         return Ok(());

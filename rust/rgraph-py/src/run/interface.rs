@@ -24,7 +24,7 @@ fn seen(graph: &Graph, kind: impl Fn(ResourceId) -> PlanKind) -> Seen<'_> {
 }
 
 /// Whether runs of a graph are given and leave what those of `before` do. O(resources).
-pub fn is_alike(graph: &Graph, profile: &Profile, before: &Runnable) -> bool {
+pub(crate) fn is_alike(graph: &Graph, profile: &Profile, before: &Runnable) -> bool {
     let Some(kinds) = declared::kinds(graph, profile) else { return false };
     graph.flags() == before.load.graph.flags()
         && seen(graph, |id| kinds[id]) == seen(&before.load.graph, |id| *before.kinds.of(id))

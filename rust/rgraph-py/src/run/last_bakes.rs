@@ -15,7 +15,7 @@ const MOST_PASSES: usize = 100_000;
 
 /// A bake.
 #[derive(Clone)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// What was decided.
     pub plan: Arc<Plan>,
     /// What it was baked of.
@@ -28,7 +28,7 @@ pub struct Kept {
 static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
 
 /// Keeps the plan of a bake. O(1), apart from what is forgotten for it.
-pub fn keep(plan: &Arc<Plan>, graph: &Arc<Graph>, asked: &Asked) {
+pub(crate) fn keep(plan: &Arc<Plan>, graph: &Arc<Graph>, asked: &Asked) {
     let mut forgotten = Vec::new();
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.push_front(Kept { plan: Arc::clone(plan), graph: Arc::clone(graph), asked: asked.clone() });
@@ -41,6 +41,6 @@ pub fn keep(plan: &Arc<Plan>, graph: &Arc<Graph>, asked: &Asked) {
 }
 
 /// The bakes that are kept, the latest first.
-pub fn all() -> Vec<Kept> {
+pub(crate) fn all() -> Vec<Kept> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
 }

@@ -17,7 +17,7 @@ use crate::run::error::one;
 
 /// Has an object lend an imported resource's buffer for each run.
 #[pyfunction]
-pub fn _lend(resource: &Bound<'_, PyResource>, lender: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn _lend(resource: &Bound<'_, PyResource>, lender: &Bound<'_, PyAny>) -> PyResult<()> {
     let (py, this) = (resource.py(), resource.get());
     let lender = lender.clone().unbind();
     let replaced = this.graph.get().change(|state| {
@@ -28,27 +28,27 @@ pub fn _lend(resource: &Bound<'_, PyResource>, lender: &Bound<'_, PyAny>) -> PyR
 }
 
 /// A resource that is lent, by whom, and what `inputs` has for it.
-pub struct Lent<'py> {
+pub(crate) struct Lent<'py> {
     pub id: ResourceId,
     pub lender: Bound<'py, PyAny>,
     pub given: Option<Bound<'py, PyAny>>,
 }
 
 /// An imported resource, and what is bound to it for one run.
-pub type Borrowed = (ResourceId, Detached<Resource>);
+pub(crate) type Borrowed = (ResourceId, Detached<Resource>);
 
 /// Whether an object lends resources.
-pub fn is_lender(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn is_lender(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     array.hasattr(intern!(array.py(), "__rgraph_lend__"))
 }
 
 /// What was lent for a run that is about to begin.
 #[derive(Default)]
-pub struct Leases(Vec<(ResourceId, Py<PyAny>)>);
+pub(crate) struct Leases(Vec<(ResourceId, Py<PyAny>)>);
 
 impl Leases {
     /// Asks the lenders; the resources that are bound. If one refuses, the others get theirs back.
-    pub fn take(py: Python<'_>, device: &Py<PyDevice>, lent: Vec<Lent<'_>>) -> PyResult<(Self, Vec<Borrowed>)> {
+    pub(crate) fn take(py: Python<'_>, device: &Py<PyDevice>, lent: Vec<Lent<'_>>) -> PyResult<(Self, Vec<Borrowed>)> {
         let (mut leases, mut resources) = (Self::default(), Vec::with_capacity(lent.len()));
         for Lent { id, lender, given } in lent {
             let lend = || -> PyResult<_> {
@@ -68,7 +68,7 @@ impl Leases {
     }
 
     /// The run was submitted: results of the frame.
-    pub fn ran(self, py: Python<'_>) -> PyResult<Vec<(ResourceId, Py<PyAny>)>> {
+    pub(crate) fn ran(self, py: Python<'_>) -> PyResult<Vec<(ResourceId, Py<PyAny>)>> {
         let (mut results, mut first) = (Vec::new(), None);
         for (id, lease) in self.0 {
             match lease.call_method0(py, intern!(py, "ran")) {
@@ -81,7 +81,7 @@ impl Leases {
     }
 
     /// The run was not submitted; returns its error.
-    pub fn failed(self, py: Python<'_>, error: PyErr) -> PyErr {
+    pub(crate) fn failed(self, py: Python<'_>, error: PyErr) -> PyErr {
         for (_, lease) in self.0 {
             if let Err(other) = lease.call_method0(py, intern!(py, "failed")) {
                 other.write_unraisable(py, None);

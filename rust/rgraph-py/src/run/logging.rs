@@ -45,7 +45,7 @@ impl Log for Bridge {
 }
 
 /// Takes over the process's messages of this module; once.
-pub fn install() {
+pub(crate) fn install() {
     static BRIDGE: Bridge = Bridge;
     // Another logger can only be there if this module was initialised before, in a subinterpreter.
     if log::set_logger(&BRIDGE).is_ok() {
@@ -57,7 +57,7 @@ pub fn install() {
 ///
 /// # Errors
 /// What a handler of the user's raises.
-pub fn deliver(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn deliver(py: Python<'_>) -> PyResult<()> {
     let (messages, lost) = {
         let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
         if kept.messages.is_empty() {

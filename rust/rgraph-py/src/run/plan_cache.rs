@@ -37,12 +37,12 @@ thread_local! {
 }
 
 /// The memory that the last bake of this thread, of whatever graph, left behind.
-pub fn take_scratch() -> Box<Scratch> {
+pub(crate) fn take_scratch() -> Box<Scratch> {
     SCRATCH.take().unwrap_or_default()
 }
 
 /// Leaves memory behind for the next bake of this thread.
-pub fn keep_scratch(scratch: Box<Scratch>) {
+pub(crate) fn keep_scratch(scratch: Box<Scratch>) {
     SCRATCH.set(Some(scratch));
 }
 

@@ -6,7 +6,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 /// Makes a record of a class that is looked up once.
-pub fn make<'py>(
+pub(crate) fn make<'py>(
     py: Python<'py>,
     class: &'static PyOnceLock<Py<PyType>>,
     name: &str,

@@ -55,7 +55,7 @@ impl What {
 }
 
 /// What is no graph.
-pub fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
     let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
 }

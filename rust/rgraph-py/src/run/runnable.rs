@@ -20,7 +20,7 @@ use crate::run::functions::{Function, Load};
 use crate::run::states::{self, Kinds, Packed, Pending};
 
 /// Push data of a pass, or the data of one of its bindings.
-pub type Param = (PassId, Option<u32>);
+pub(crate) type Param = (PassId, Option<u32>);
 
 /// A declaration that was compiled.
 pub struct Runnable {

@@ -9,7 +9,7 @@ use rgraph_vk::{BusyError, DeviceError, Error, PlanError};
 use crate::run::error::{class, graph_error, shader_error};
 
 /// The Python exception of an error of the runtime.
-pub fn raised(py: Python<'_>, error: Error) -> PyErr {
+pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Graph(error) => graph_error(py, &error),
         Error::Shader(error) => shader_error(py, &error, None),
@@ -43,7 +43,7 @@ fn busy_error(py: Python<'_>, error: &BusyError) -> PyErr {
 }
 
 /// A graph that a frame may not wait for.
-pub fn not_ready(py: Python<'_>, graph: &str, (made, pipelines): (usize, usize)) -> PyErr {
+pub(crate) fn not_ready(py: Python<'_>, graph: &str, (made, pipelines): (usize, usize)) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let code = Code::NotReady;
     let help = "run it again later, or wait for it: device.prepare(graph).wait()";

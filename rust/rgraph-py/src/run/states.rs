@@ -35,7 +35,7 @@ impl Kinds {
 }
 
 /// Packed bytes of a resource.
-pub type Packed = (ResourceId, Arc<[u8]>);
+pub(crate) type Packed = (ResourceId, Arc<[u8]>);
 
 /// What the next run changes of what lives from run to run.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub struct Pending {
 
 /// How the resources of a workload are seen: as its Python graph declares, else as its shaders read buffers, where all
 /// read one alike.
-pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<ResourceId, Seen> {
+pub(crate) fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<ResourceId, Seen> {
     let mut all: HashMap<ResourceId, Option<Seen>> = HashMap::new();
     for work in load.works.values() {
         let Work::Steps(steps) = work else { continue };
@@ -85,7 +85,7 @@ pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<Res
 }
 
 /// Notes about passes of a plan that have neither shader nor function, and clear nothing either.
-pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
+pub(crate) fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
     let graph = &load.graph;
     let clears = |access: &rgraph_plan::graph::Access| {
         access.load == Some(Load::Clear) || matches!(access.usage, Usage::ResolveAttachment | Usage::Present)
@@ -107,7 +107,7 @@ pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
 }
 
 /// A note about images whose size nobody said, neither theirs nor the graph's; culled ones are none.
-pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -> Option<String> {
+pub(crate) fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -> Option<String> {
     if !origin.get().read(|state| state.unsized_graph) {
         return None;
     }
@@ -126,7 +126,7 @@ pub fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -
 }
 
 /// A mistake about the array of a resource, with the line that declares it.
-pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Mistake) -> Refusal {
+pub(crate) fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Mistake) -> Refusal {
     let (name, place) = (graph.resource_name(id), graph.resource_place(id).cloned());
     let what = match kind {
         PlanKind::Image { size: [width, height, _], format, .. } => format!("size ({width}, {height}) of {format}"),
@@ -139,7 +139,7 @@ pub fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: Mistake
 ///
 /// # Errors
 /// If an array does not fit.
-pub fn first(
+pub(crate) fn first(
     (load, kinds): (&Workload, &Kinds),
     origin: Option<&Bound<'_, PyGraph>>,
     seen: &HashMap<ResourceId, Seen>,

@@ -11,15 +11,20 @@ use crate::run::per_run::{PerRun, Word};
 
 /// The arguments of a pass that are functions.
 #[derive(Default)]
-pub struct Functions(Vec<(Word, Py<PyAny>)>);
+pub(crate) struct Functions(Vec<(Word, Py<PyAny>)>);
 
 /// What is declared of an attachment in place of functions.
-pub type Declared = (Option<Load>, Option<Clear>);
+pub(crate) type Declared = (Option<Load>, Option<Clear>);
 
 impl Functions {
     /// Takes the functions for clear value and load of one kind of attachment. A pass whose load is a function is
     /// declared to load, since only such a plan holds for both; one whose clear value is a function clears.
-    pub fn attachment(&mut self, arguments: &Arguments<'_>, words: [&str; 2], black: Clear) -> PyResult<Declared> {
+    pub(crate) fn attachment(
+        &mut self,
+        arguments: &Arguments<'_>,
+        words: [&str; 2],
+        black: Clear,
+    ) -> PyResult<Declared> {
         let [value, load] = words.map(|name| arguments.take_function(name));
         let mut declared = (None, None);
         if let Some(function) = load {
@@ -37,19 +42,19 @@ impl Functions {
     }
 
     /// Takes a function for the viewport.
-    pub fn viewport(&mut self, arguments: &Arguments<'_>) {
+    pub(crate) fn viewport(&mut self, arguments: &Arguments<'_>) {
         if let Some(function) = arguments.take_function("viewport") {
             self.add("viewport", function);
         }
     }
 
     /// Adds what stands for an argument.
-    pub fn add(&mut self, name: &str, value: Bound<'_, PyAny>) {
+    pub(crate) fn add(&mut self, name: &str, value: Bound<'_, PyAny>) {
         self.0.extend(Word::from_name(name).map(|word| (word, value.unbind())));
     }
 
     /// Keeps them with a pass that was declared.
-    pub fn keep<'py>(self, pass: Bound<'py, PyPass>) -> PyResult<Bound<'py, PyPass>> {
+    pub(crate) fn keep<'py>(self, pass: Bound<'py, PyPass>) -> PyResult<Bound<'py, PyPass>> {
         if !self.0.is_empty() {
             let this = pass.get();
             let kept = this.graph.get().change(|state| {

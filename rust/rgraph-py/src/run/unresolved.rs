@@ -195,12 +195,12 @@ impl Late {
 }
 
 /// Help for a name that nothing declares: the nearest known one, else `otherwise`.
-pub fn offer<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+pub(crate) fn offer<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
     nearest(name, known).map_or_else(|| otherwise.to_owned(), |near| format!("did you mean \"{near}\"?"))
 }
 
 /// The planner's size, if every image it is relative to is known.
-pub fn size_of(size: &SizeOf<Target>) -> Option<Size> {
+pub(crate) fn size_of(size: &SizeOf<Target>) -> Option<Size> {
     let axis = |axis: &Option<AxisOf<Target>>| match axis {
         None => Some(None),
         Some(AxisOf::Texels(n)) => Some(Some(Axis::Texels(*n))),
@@ -213,7 +213,7 @@ pub fn size_of(size: &SizeOf<Target>) -> Option<Size> {
 
 /// What `find` knows under the name as seen from the module `prefix` (empty, or ending in `/`): the module's own, else
 /// that of the one around it, and so on.
-pub fn find_outwards<T>(prefix: &str, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+pub(crate) fn find_outwards<T>(prefix: &str, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let mut level = prefix;
     while !level.is_empty() {
         let found = find(&format!("{level}{name}"));

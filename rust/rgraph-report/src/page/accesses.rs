@@ -32,7 +32,7 @@ struct One {
 }
 
 /// Fills accesses and flows.
-pub fn gather(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>) {
+pub(super) fn gather(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>) {
     let mut all = match graph {
         Some(graph) => declared(plan, graph),
         None => told(plan),

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Texts, each once.
 #[derive(Serialize, Default)]
 #[serde(transparent)]
-pub struct Texts {
+pub(crate) struct Texts {
     list: Vec<String>,
     #[serde(skip)]
     known: HashMap<String, i32>,
@@ -16,12 +16,12 @@ pub struct Texts {
 
 impl Texts {
     /// The text at a position; empty for -1.
-    pub fn get(&self, at: i32) -> &str {
+    pub(crate) fn get(&self, at: i32) -> &str {
         usize::try_from(at).ok().and_then(|at| self.list.get(at)).map_or("", String::as_str)
     }
 
     /// The position of a text.
-    pub fn add(&mut self, text: &str) -> i32 {
+    pub(crate) fn add(&mut self, text: &str) -> i32 {
         if let Some(&at) = self.known.get(text) {
             return at;
         }
@@ -34,7 +34,7 @@ impl Texts {
 
 /// A plan as the page reads it.
 #[derive(Serialize, Default)]
-pub struct PlanData {
+pub(crate) struct PlanData {
     /// Figures and names of the whole.
     pub meta: Meta,
     /// The queues planned for; position -1 is the host.
@@ -77,7 +77,7 @@ pub struct PlanData {
 
 /// Figures and names of a plan.
 #[derive(Serialize, Default)]
-pub struct Meta {
+pub(crate) struct Meta {
     /// Name of the graph.
     pub graph: String,
     /// Its hash.
@@ -112,7 +112,7 @@ pub struct Meta {
 
 /// A queue.
 #[derive(Serialize)]
-pub struct QueueData {
+pub(crate) struct QueueData {
     /// Its name, made different from the others'.
     pub name: String,
     /// Its family.
@@ -123,7 +123,7 @@ pub struct QueueData {
 
 /// Passes.
 #[derive(Serialize, Default)]
-pub struct PassColumns {
+pub(crate) struct PassColumns {
     pub name: Vec<String>,
     pub declared: Vec<i32>,
     pub queue: Vec<i32>,
@@ -142,7 +142,7 @@ pub struct PassColumns {
 
 /// Resources.
 #[derive(Serialize, Default)]
-pub struct ResourceColumns {
+pub(crate) struct ResourceColumns {
     pub name: Vec<String>,
     pub image: Vec<u8>,
     pub bytes: Vec<u64>,
@@ -165,7 +165,7 @@ pub struct ResourceColumns {
 
 /// Accesses. `mode`: 1 reads, 2 writes, 3 both. The rest are texts.
 #[derive(Serialize, Default)]
-pub struct AccessColumns {
+pub(crate) struct AccessColumns {
     pub pass: Vec<u32>,
     pub resource: Vec<u32>,
     pub mode: Vec<u8>,
@@ -177,7 +177,7 @@ pub struct AccessColumns {
 
 /// From the pass that wrote to the pass that reads; resource -1: ordered without one.
 #[derive(Serialize, Default)]
-pub struct FlowColumns {
+pub(crate) struct FlowColumns {
     pub from: Vec<u32>,
     pub to: Vec<u32>,
     pub resource: Vec<i32>,
@@ -185,7 +185,7 @@ pub struct FlowColumns {
 
 /// Barrier calls. `kind`: 0 a call, 1 the first half of a split one, 2 its second half.
 #[derive(Serialize, Default)]
-pub struct CallColumns {
+pub(crate) struct CallColumns {
     pub batch: Vec<u32>,
     pub kind: Vec<u8>,
     pub event: Vec<i32>,
@@ -198,7 +198,7 @@ pub struct CallColumns {
 
 /// Dependencies. `resource` -1: all memory. `of` is the resource whose earlier use is waited for.
 #[derive(Serialize, Default)]
-pub struct BarrierColumns {
+pub(crate) struct BarrierColumns {
     pub resource: Vec<i32>,
     pub from: Vec<i32>,
     pub to: Vec<i32>,
@@ -217,7 +217,7 @@ pub struct BarrierColumns {
 
 /// Batches; `signal` is 0 where nobody waits.
 #[derive(Serialize, Default)]
-pub struct BatchColumns {
+pub(crate) struct BatchColumns {
     pub queue: Vec<i32>,
     pub signal: Vec<u32>,
     pub first: Vec<i32>,
@@ -226,7 +226,7 @@ pub struct BatchColumns {
 
 /// Waits; `source` is the batch that signals, -1 if that is one of the run before.
 #[derive(Serialize, Default)]
-pub struct WaitColumns {
+pub(crate) struct WaitColumns {
     pub batch: Vec<u32>,
     pub queue: Vec<i32>,
     pub value: Vec<u32>,

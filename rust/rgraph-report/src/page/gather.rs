@@ -17,7 +17,7 @@ use rgraph_ir::words::{
 };
 
 /// Everything that a page shows of a plan. O(plan + accesses log).
-pub fn gather(plan: &Plan, graph: Option<&Graph>) -> PlanData {
+pub(crate) fn gather(plan: &Plan, graph: Option<&Graph>) -> PlanData {
     let mut data = PlanData { meta: meta(plan, graph.is_some()), ..PlanData::default() };
     data.queues = queues(plan);
     passes(&mut data, plan, graph);

@@ -101,7 +101,7 @@ pub fn numbers(spirv: &[u32]) -> HashMap<u32, u64> {
 impl Binary<'_> {
     /// The specialization constants, in the order of the module. What has no name and the number of one that has (as
     /// glslang writes `local_size_x_id`) is that constant.
-    pub fn constants(&self) -> impl Iterator<Item = SpecConstant> {
+    pub(crate) fn constants(&self) -> impl Iterator<Item = SpecConstant> {
         let all: Vec<SpecConstant> = self.specials.iter().filter_map(|declared| self.special(declared)).collect();
         let nameless = |one: &SpecConstant| one.id.is_some_and(|id| one.name == id.to_string());
         let named: HashSet<u32> = all.iter().filter(|one| !nameless(one)).filter_map(|one| one.id).collect();
@@ -123,7 +123,7 @@ impl Binary<'_> {
     ///
     /// # Errors
     /// `RG-E306` if a value does not fit its type.
-    pub fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
+    pub(crate) fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
         let mut numbered: HashMap<u32, (Scalar, [u32; 2])> = HashMap::new();
         for constant in self.constants() {
             if let (Some(id), Some((_, words))) = (constant.id, given.find(self.name, &constant)?) {

@@ -22,75 +22,75 @@ use types::Form;
 
 /// Opcodes that are read here.
 mod op {
-    pub const NAME: u16 = 5;
-    pub const MEMBER_NAME: u16 = 6;
-    pub const EXT_INST: u16 = 12;
-    pub const ENTRY_POINT: u16 = 15;
-    pub const EXECUTION_MODE: u16 = 16;
-    pub const TYPE_BOOL: u16 = 20;
-    pub const TYPE_INT: u16 = 21;
-    pub const TYPE_FLOAT: u16 = 22;
-    pub const TYPE_VECTOR: u16 = 23;
-    pub const TYPE_MATRIX: u16 = 24;
-    pub const TYPE_IMAGE: u16 = 25;
-    pub const TYPE_SAMPLER: u16 = 26;
-    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
-    pub const TYPE_ARRAY: u16 = 28;
-    pub const TYPE_RUNTIME_ARRAY: u16 = 29;
-    pub const TYPE_STRUCT: u16 = 30;
-    pub const TYPE_POINTER: u16 = 32;
-    pub const CONSTANT_TRUE: u16 = 41;
-    pub const CONSTANT_FALSE: u16 = 42;
-    pub const CONSTANT: u16 = 43;
-    pub const CONSTANT_COMPOSITE: u16 = 44;
-    pub const CONSTANT_NULL: u16 = 46;
-    pub const SPEC_CONSTANT_TRUE: u16 = 48;
-    pub const SPEC_CONSTANT_FALSE: u16 = 49;
-    pub const SPEC_CONSTANT: u16 = 50;
-    pub const SPEC_CONSTANT_COMPOSITE: u16 = 51;
-    pub const SPEC_CONSTANT_OP: u16 = 52;
-    pub const FUNCTION: u16 = 54;
-    pub const FUNCTION_PARAMETER: u16 = 55;
-    pub const FUNCTION_END: u16 = 56;
-    pub const FUNCTION_CALL: u16 = 57;
-    pub const VARIABLE: u16 = 59;
-    pub const DECORATE: u16 = 71;
-    pub const MEMBER_DECORATE: u16 = 72;
-    pub const GROUP_DECORATE: u16 = 74;
-    pub const GROUP_MEMBER_DECORATE: u16 = 75;
-    pub const EXECUTION_MODE_ID: u16 = 331;
-    pub const TRACE_RAY: u16 = 4445;
-    pub const RAY_QUERY_INITIALIZE: u16 = 4473;
-    pub const TYPE_ACCELERATION_STRUCTURE: u16 = 5341;
+    pub(super) const NAME: u16 = 5;
+    pub(super) const MEMBER_NAME: u16 = 6;
+    pub(super) const EXT_INST: u16 = 12;
+    pub(super) const ENTRY_POINT: u16 = 15;
+    pub(super) const EXECUTION_MODE: u16 = 16;
+    pub(super) const TYPE_BOOL: u16 = 20;
+    pub(super) const TYPE_INT: u16 = 21;
+    pub(super) const TYPE_FLOAT: u16 = 22;
+    pub(super) const TYPE_VECTOR: u16 = 23;
+    pub(super) const TYPE_MATRIX: u16 = 24;
+    pub(super) const TYPE_IMAGE: u16 = 25;
+    pub(super) const TYPE_SAMPLER: u16 = 26;
+    pub(super) const TYPE_SAMPLED_IMAGE: u16 = 27;
+    pub(super) const TYPE_ARRAY: u16 = 28;
+    pub(super) const TYPE_RUNTIME_ARRAY: u16 = 29;
+    pub(super) const TYPE_STRUCT: u16 = 30;
+    pub(super) const TYPE_POINTER: u16 = 32;
+    pub(super) const CONSTANT_TRUE: u16 = 41;
+    pub(super) const CONSTANT_FALSE: u16 = 42;
+    pub(super) const CONSTANT: u16 = 43;
+    pub(super) const CONSTANT_COMPOSITE: u16 = 44;
+    pub(super) const CONSTANT_NULL: u16 = 46;
+    pub(super) const SPEC_CONSTANT_TRUE: u16 = 48;
+    pub(super) const SPEC_CONSTANT_FALSE: u16 = 49;
+    pub(super) const SPEC_CONSTANT: u16 = 50;
+    pub(super) const SPEC_CONSTANT_COMPOSITE: u16 = 51;
+    pub(super) const SPEC_CONSTANT_OP: u16 = 52;
+    pub(super) const FUNCTION: u16 = 54;
+    pub(super) const FUNCTION_PARAMETER: u16 = 55;
+    pub(super) const FUNCTION_END: u16 = 56;
+    pub(super) const FUNCTION_CALL: u16 = 57;
+    pub(super) const VARIABLE: u16 = 59;
+    pub(super) const DECORATE: u16 = 71;
+    pub(super) const MEMBER_DECORATE: u16 = 72;
+    pub(super) const GROUP_DECORATE: u16 = 74;
+    pub(super) const GROUP_MEMBER_DECORATE: u16 = 75;
+    pub(super) const EXECUTION_MODE_ID: u16 = 331;
+    pub(super) const TRACE_RAY: u16 = 4445;
+    pub(super) const RAY_QUERY_INITIALIZE: u16 = 4473;
+    pub(super) const TYPE_ACCELERATION_STRUCTURE: u16 = 5341;
 }
 
 /// Decorations that are read here.
 mod decoration {
-    pub const SPEC_ID: u32 = 1;
-    pub const BUFFER_BLOCK: u32 = 3;
-    pub const ROW_MAJOR: u32 = 4;
-    pub const ARRAY_STRIDE: u32 = 6;
-    pub const MATRIX_STRIDE: u32 = 7;
-    pub const BUILT_IN: u32 = 11;
-    pub const PATCH: u32 = 15;
-    pub const LOCATION: u32 = 30;
-    pub const COMPONENT: u32 = 31;
-    pub const INDEX: u32 = 32;
-    pub const BINDING: u32 = 33;
-    pub const DESCRIPTOR_SET: u32 = 34;
-    pub const OFFSET: u32 = 35;
-    pub const INPUT_ATTACHMENT_INDEX: u32 = 43;
+    pub(super) const SPEC_ID: u32 = 1;
+    pub(super) const BUFFER_BLOCK: u32 = 3;
+    pub(super) const ROW_MAJOR: u32 = 4;
+    pub(super) const ARRAY_STRIDE: u32 = 6;
+    pub(super) const MATRIX_STRIDE: u32 = 7;
+    pub(super) const BUILT_IN: u32 = 11;
+    pub(super) const PATCH: u32 = 15;
+    pub(super) const LOCATION: u32 = 30;
+    pub(super) const COMPONENT: u32 = 31;
+    pub(super) const INDEX: u32 = 32;
+    pub(super) const BINDING: u32 = 33;
+    pub(super) const DESCRIPTOR_SET: u32 = 34;
+    pub(super) const OFFSET: u32 = 35;
+    pub(super) const INPUT_ATTACHMENT_INDEX: u32 = 43;
 }
 
 /// Storage classes that are read here.
 mod class {
-    pub const UNIFORM_CONSTANT: u32 = 0;
-    pub const INPUT: u32 = 1;
-    pub const UNIFORM: u32 = 2;
-    pub const OUTPUT: u32 = 3;
-    pub const PUSH_CONSTANT: u32 = 9;
-    pub const STORAGE_BUFFER: u32 = 12;
-    pub const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
+    pub(super) const UNIFORM_CONSTANT: u32 = 0;
+    pub(super) const INPUT: u32 = 1;
+    pub(super) const UNIFORM: u32 = 2;
+    pub(super) const OUTPUT: u32 = 3;
+    pub(super) const PUSH_CONSTANT: u32 = 9;
+    pub(super) const STORAGE_BUFFER: u32 = 12;
+    pub(super) const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 }
 
 /// The most ids that Vulkan implementations must take ("Universal Limits").
@@ -201,7 +201,7 @@ impl<'a> Binary<'a> {
     ///
     /// # Errors
     /// `RG-E305`: no SPIR-V, of a version beyond 1.6, truncated, or with instructions that contradict each other.
-    pub fn new(name: &'a str, bytes: &[u8]) -> Result<Self, ShaderError> {
+    pub(crate) fn new(name: &'a str, bytes: &[u8]) -> Result<Self, ShaderError> {
         Self::of_words(name, words(name, bytes)?)
     }
 
@@ -209,7 +209,7 @@ impl<'a> Binary<'a> {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_words(name: &'a str, words: Vec<u32>) -> Result<Self, ShaderError> {
+    pub(crate) fn of_words(name: &'a str, words: Vec<u32>) -> Result<Self, ShaderError> {
         let (version, bound) = (words[1], words[3]);
         if !(0x1_0000..=0x1_06ff).contains(&version) {
             let message = format!(
@@ -373,7 +373,7 @@ impl<'a> Binary<'a> {
     }
 
     /// Entry points in order; those of stages that are not supported are left out.
-    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         self.entries.iter().filter_map(|entry| Some((entry.stage?, entry.name.as_str())))
     }
 

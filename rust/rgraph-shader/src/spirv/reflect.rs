@@ -20,7 +20,7 @@ impl Binary<'_> {
     ///
     /// # Errors
     /// `RG-E304`: a binding that is not supported. `RG-E305`: the module contradicts itself.
-    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         let Some(entry) = self.entries.iter().find(|found| found.stage == Some(stage) && found.name == entry) else {
             return Err(error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), ""));
         };

@@ -39,7 +39,7 @@ pub(crate) struct Cuda {
 
 impl Cuda {
     /// Opens its driver as the environment says; `None`: CUDA is not wanted.
-    pub fn open(wish: &Wish) -> Option<Result<Self, Box<DeviceError>>> {
+    pub(crate) fn open(wish: &Wish) -> Option<Result<Self, Box<DeviceError>>> {
         let timeline = |device: &Device| {
             let semaphore = device.shared_semaphore(0)?;
             let fd = semaphore.export()?;
@@ -308,7 +308,7 @@ impl CudaPair {
     /// # Errors
     /// `RG-E102` if CUDA does not know a device or reaches none from the other, or a device shares nothing; else what CUDA
     /// or a driver says. What was made is given back.
-    pub fn new(cuda: Cuda, from: &Device, to: &Device, bytes: u64) -> Result<Self, Error> {
+    pub(super) fn new(cuda: Cuda, from: &Device, to: &Device, bytes: u64) -> Result<Self, Error> {
         let functions = cuda.functions;
         let number = |device: &Device| functions.device_of(&device.info().name, device.info().uuid);
         let [first, second] = [number(from)?, number(to)?];
@@ -337,7 +337,7 @@ impl CudaPair {
 
     /// The buffer of the device that fills the slots, and what orders its copy number `number` into a slot that CUDA
     /// copied last with number `before`.
-    pub fn filling(&self, number: u64, before: Option<u64>) -> (vk::Buffer, Outside) {
+    pub(super) fn filling(&self, number: u64, before: Option<u64>) -> (vk::Buffer, Outside) {
         let Made { filled, left, from, .. } = &*self.made;
         let waits = before.into_iter().map(|before| left.reaches(before)).collect();
         let signals = vec![(filled.semaphore.handle(), number)];
@@ -345,7 +345,7 @@ impl CudaPair {
     }
 
     /// The buffer of the device that empties the slots, and what orders its copy number `number`.
-    pub fn emptying(&self, number: u64) -> (vk::Buffer, Outside) {
+    pub(super) fn emptying(&self, number: u64) -> (vk::Buffer, Outside) {
         let Made { come, emptied, to, .. } = &*self.made;
         let (waits, signals) = (vec![come.reaches(number)], vec![(emptied.semaphore.handle(), number)]);
         (to.buffer(), Outside { waits, signals, concurrent: Some(to.concurrent()) })
@@ -356,7 +356,7 @@ impl CudaPair {
     ///
     /// # Errors
     /// What CUDA says. Then nothing is signalled.
-    pub fn copy(&self, number: u64, before: Option<u64>, at: u64, bytes: u64) -> Result<(), Error> {
+    pub(super) fn copy(&self, number: u64, before: Option<u64>, at: u64, bytes: u64) -> Result<(), Error> {
         let Made { stream, filled, left, come, emptied, from, to, .. } = &*self.made;
         let (mut objects, mut values) = (vec![filled.imported], vec![driver::Wait::of(number)]);
         if let Some(before) = before {
@@ -381,7 +381,7 @@ impl CudaPair {
     }
 
     /// Waits until CUDA has nothing to do; `false`: it failed, or does not come to an end.
-    pub fn drain(&self) -> bool {
+    pub(super) fn drain(&self) -> bool {
         let Made { stream, .. } = &*self.made;
         let begin = Instant::now();
         loop {

@@ -20,7 +20,7 @@ pub(crate) enum Wish {
 
 impl Wish {
     /// Of the environment.
-    pub fn of_environment() -> Self {
+    pub(crate) fn of_environment() -> Self {
         Self::of(std::env::var("RGRAPH_CUDA").ok().as_deref())
     }
 
@@ -75,7 +75,7 @@ pub(crate) struct MemoryKind {
 }
 
 impl MemoryKind {
-    pub fn of(device: c_int) -> Self {
+    pub(super) fn of(device: c_int) -> Self {
         let location = Location::device(device);
         Self { kind: 1, handles: POSIX_FD, location, windows: std::ptr::null(), flags: [0; 8] }
     }
@@ -90,7 +90,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    pub fn of(device: c_int) -> Self {
+    pub(super) fn of(device: c_int) -> Self {
         Self { location: Location::device(device), flags: 3 }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) struct SemaphoreHandle {
 }
 
 impl SemaphoreHandle {
-    pub fn timeline(fd: c_int) -> Self {
+    pub(super) fn timeline(fd: c_int) -> Self {
         Self { kind: TIMELINE_FD, fd: i64::from(fd), windows: 0, flags: 0, reserved: [0; 16] }
     }
 }
@@ -124,7 +124,7 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    pub fn of(value: u64) -> Self {
+    pub(super) fn of(value: u64) -> Self {
         Self { value, others: [0; 2], reserved: [0; 12], flags: 0, more: [0; 16] }
     }
 }
@@ -141,7 +141,7 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    pub fn of(value: u64) -> Self {
+    pub(super) fn of(value: u64) -> Self {
         Self { value, others: [0; 3], reserved: [0; 10], flags: 0, more: [0; 16] }
     }
 }
@@ -217,7 +217,7 @@ impl Functions {
     ///
     /// # Errors
     /// `RG-E102` if there is none, or it lacks a function; `RG-E121` if it has no GPU.
-    pub fn open(wish: &Wish) -> Result<Self, Box<DeviceError>> {
+    pub(super) fn open(wish: &Wish) -> Result<Self, Box<DeviceError>> {
         let Wish::On(path) = wish else {
             let help = "set RGRAPH_CUDA=on";
             return Err(Box::new(DeviceError::new(Code::Missing, "CUDA is switched off", help)));
@@ -232,13 +232,13 @@ impl Functions {
     }
 
     /// Initialises it. More than once is no harm.
-    pub fn begin(&self) -> Result<(), Box<DeviceError>> {
+    pub(super) fn begin(&self) -> Result<(), Box<DeviceError>> {
         // SAFETY: 0 is the only flag.
         self.called("cuInit", unsafe { (self.init)(0) })
     }
 
     /// A result that is not 0 is an error.
-    pub fn called(&self, call: &str, result: c_int) -> Result<(), Box<DeviceError>> {
+    pub(super) fn called(&self, call: &str, result: c_int) -> Result<(), Box<DeviceError>> {
         if result == 0 {
             return Ok(());
         }
@@ -252,7 +252,7 @@ impl Functions {
     }
 
     /// Calls a function that gives something back, where nobody is left to hear an error.
-    pub fn last(&self, call: &str, result: c_int) {
+    pub(super) fn last(&self, call: &str, result: c_int) {
         if let Err(error) = self.called(call, result) {
             log::warn!("{}", error.message);
         }
@@ -262,7 +262,7 @@ impl Functions {
     ///
     /// # Errors
     /// `RG-E102` if CUDA has no such GPU.
-    pub fn device_of(&self, name: &str, uuid: [u8; 16]) -> Result<c_int, Box<DeviceError>> {
+    pub(super) fn device_of(&self, name: &str, uuid: [u8; 16]) -> Result<c_int, Box<DeviceError>> {
         let mut count = 0;
         // SAFETY: the result is written to a local.
         self.called("cuDeviceGetCount", unsafe { (self.device_count)(&raw mut count) })?;

@@ -143,7 +143,7 @@ impl Bridge {
     ///
     /// # Errors
     /// If CUDA, a device or a driver cannot do that.
-    pub fn by_cuda(cuda: Cuda, from: &Device, to: &Device, kinds: &[PlanKind]) -> Result<Self, Error> {
+    pub(crate) fn by_cuda(cuda: Cuda, from: &Device, to: &Device, kinds: &[PlanKind]) -> Result<Self, Error> {
         let (slots, most) = CUDA;
         let slot = slot(kinds, most);
         let link = Link::Cuda(Box::new(CudaPair::new(cuda, from, to, slots * slot)?));
@@ -155,7 +155,7 @@ impl Bridge {
     ///
     /// # Errors
     /// If a device is lost.
-    pub fn by_host(from: &Device, to: &Device, kinds: &[PlanKind], whole: bool) -> Result<Option<Self>, Error> {
+    pub(crate) fn by_host(from: &Device, to: &Device, kinds: &[PlanKind], whole: bool) -> Result<Option<Self>, Error> {
         let (mut slots, most) = HOST;
         if whole {
             slots = kinds.iter().map(|kind| cut(*kind, most).len() as u64).max().unwrap_or(1).max(1);
@@ -172,7 +172,7 @@ impl Bridge {
     }
 
     /// The way of its copies.
-    pub fn way(&self) -> CopyWay {
+    pub(crate) fn way(&self) -> CopyWay {
         match self.link {
             Link::Host(_) => CopyWay::Host,
             Link::Cuda(_) => CopyWay::Cuda,
@@ -203,7 +203,7 @@ impl Bridge {
 
     /// Copies all of a resource into slots, each as soon as it is empty, and says so to `there`. Returns when the last
     /// copy is submitted.
-    pub fn send(
+    pub(crate) fn send(
         &self,
         physical: &Arc<PhysicalResource>,
         go_on: &dyn Fn() -> Result<(), Ended>,
@@ -258,7 +258,7 @@ impl Bridge {
 
     /// Copies pieces out of their slots into all of a resource, as `next` says that they come. Returns when the last copy
     /// is submitted.
-    pub fn receive(
+    pub(crate) fn receive(
         &self,
         physical: &Arc<PhysicalResource>,
         go_on: &dyn Fn() -> Result<(), Ended>,
@@ -293,7 +293,7 @@ impl Bridge {
     ///
     /// # Errors
     /// The first one of either device; then the bridge can be used no more.
-    pub fn cross(&self, source: &Arc<PhysicalResource>, target: &Arc<PhysicalResource>) -> Result<(), Error> {
+    pub(crate) fn cross(&self, source: &Arc<PhysicalResource>, target: &Arc<PhysicalResource>) -> Result<(), Error> {
         let (there, come) = channel();
         let stop = AtomicBool::new(false);
         let go_on = || if stop.load(Ordering::Relaxed) { Err(Ended::Stopped) } else { Ok(()) };
@@ -320,7 +320,7 @@ impl Bridge {
     }
 
     /// Behind a copy that did not come to its end: all slots are empty. `false`: it can be used no more.
-    pub fn settle(&self) -> bool {
+    pub(crate) fn settle(&self) -> bool {
         let lost = self.from.0.is_lost() || self.to.0.is_lost();
         if let Link::Cuda(pair) = &self.link
             && (self.state().broken || lost || !pair.drain())

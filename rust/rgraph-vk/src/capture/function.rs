@@ -27,12 +27,12 @@ impl Sink {
     }
 
     /// Keeps the steps that a callback recorded.
-    pub fn record(&self, pass: PassId, steps: &[Step]) {
+    pub(crate) fn record(&self, pass: PassId, steps: &[Step]) {
         self.lock().steps.insert(pass, steps.to_vec());
     }
 
     /// A host function that does the same and keeps the bytes that it writes.
-    pub fn around(&self, pass: &str, work: Arc<dyn HostWork>) -> Arc<dyn HostWork> {
+    pub(crate) fn around(&self, pass: &str, work: Arc<dyn HostWork>) -> Arc<dyn HostWork> {
         Arc::new(Taped { pass: pass.to_owned(), work, sink: self.clone() })
     }
 }

@@ -43,7 +43,7 @@ impl Captures {
     }
 
     /// The first that wants the runs of a compiled graph.
-    pub fn of(&self, graph: u64) -> Option<Capture> {
+    pub(crate) fn of(&self, graph: u64) -> Option<Capture> {
         self.lock().iter().find(|capture| capture.0.only.is_none_or(|only| only == graph)).cloned()
     }
 
@@ -64,11 +64,11 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.model.frames.len()
     }
 
-    pub fn into_model(self) -> Model {
+    pub(super) fn into_model(self) -> Model {
         self.model
     }
 }

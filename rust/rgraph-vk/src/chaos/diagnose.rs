@@ -38,7 +38,7 @@ struct Names {
 
 impl Diagnosis<'_> {
     /// Looks for the reason.
-    pub fn finding(&self, switch: Switch, seed: u64) -> Result<Finding, Error> {
+    pub(super) fn finding(&self, switch: Switch, seed: u64) -> Result<Finding, Error> {
         let found = match switch {
             Switch::Poison => self.deferred()?,
             Switch::Culling => self.needed()?,

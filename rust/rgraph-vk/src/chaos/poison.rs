@@ -26,7 +26,7 @@ impl Poison {
     }
 
     /// A colour that is rare in pictures; of seeds other than 0 often NaN, large or negative.
-    pub fn color(&self, scene: &Scene, memory: ResourceId, format: Format) -> vk::ClearColorValue {
+    pub(crate) fn color(&self, scene: &Scene, memory: ResourceId, format: Format) -> vk::ClearColorValue {
         let numbers = format.numbers();
         // Integers beyond the format's range are undefined.
         let fits = match format.name() {
@@ -53,13 +53,13 @@ impl Poison {
     }
 
     /// Depth and stencil.
-    pub fn depth(&self, scene: &Scene, memory: ResourceId) -> vk::ClearDepthStencilValue {
+    pub(crate) fn depth(&self, scene: &Scene, memory: ResourceId) -> vk::ClearDepthStencilValue {
         let bits = self.bits(scene, memory, 4);
         vk::ClearDepthStencilValue { depth: (bits >> 40) as f32 / (1u64 << 24) as f32, stencil: (bits & 0xff) as u32 }
     }
 
     /// Counts of indirect work stay small, so that deferred deletions ends soon; other words are floats near 1.
-    pub fn word(&self, scene: &Scene, memory: ResourceId, counts: bool) -> u32 {
+    pub(crate) fn word(&self, scene: &Scene, memory: ResourceId, counts: bool) -> u32 {
         let bits = self.bits(scene, memory, 5);
         if counts { (bits % 4) as u32 } else { 0x3f00_0000 | (bits as u32 & 0x00ff_ffff) }
     }
@@ -67,7 +67,7 @@ impl Poison {
 
 impl Poison {
     /// What an attachment is cleared with whose old contents are discarded.
-    pub fn attachment(&self, plan: &Plan, scene: &Scene, resource: ResourceId) -> Option<vk::ClearValue> {
+    pub(crate) fn attachment(&self, plan: &Plan, scene: &Scene, resource: ResourceId) -> Option<vk::ClearValue> {
         let PlanKind::Image { format, .. } = plan.resources[resource].kind else { return None };
         let memory = scene.memory[resource];
         scene.begins_empty(plan, resource).then(|| match format.is_depth_stencil() {

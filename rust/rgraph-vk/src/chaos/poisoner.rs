@@ -29,7 +29,7 @@ pub(crate) struct Poisoner<'a> {
 
 impl Poisoner<'_> {
     /// A barrier call of the plan, with clears of the images that it empties.
-    pub fn barriers(&self, variant: &Variant, barriers: &Barriers) {
+    pub(crate) fn barriers(&self, variant: &Variant, barriers: &Barriers) {
         let planned = &self.prepared.plan.image_barriers[barriers.images.range()];
         let mut before = variant.images[barriers.images.range()].to_vec();
         let mut after = Vec::new();
@@ -100,7 +100,7 @@ impl Poisoner<'_> {
     }
 
     /// Fills the buffers that passes are about to replace.
-    pub fn fill<'p>(&self, variant: &Variant, fills: &Fills, passes: impl Iterator<Item = &'p PlanPassId>) {
+    pub(crate) fn fill<'p>(&self, variant: &Variant, fills: &Fills, passes: impl Iterator<Item = &'p PlanPassId>) {
         let on = passes.filter(|pass| variant.on[**pass]);
         let all: Vec<_> = on.flat_map(|pass| &fills[*pass]).copied().collect();
         if all.is_empty() {
@@ -115,7 +115,7 @@ impl Poisoner<'_> {
 
     /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of
     /// transfers.
-    pub fn physical(&self, memory: ResourceId, physical: &PhysicalResource) {
+    pub(crate) fn physical(&self, memory: ResourceId, physical: &PhysicalResource) {
         let (device, scene) = (&self.prepared.shared.raw, &self.prepared.scene);
         let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [Region::whole(physical.kind).subresources()]);
         match (physical.raw, physical.kind) {
@@ -135,7 +135,7 @@ impl Poisoner<'_> {
     }
 
     /// Fills all transient buffers of a graph that nothing is using.
-    pub fn fill_all(&self) {
+    pub(crate) fn fill_all(&self) {
         for (memory, place) in self.prepared.places.iter_ids() {
             if !matches!(place, Place::Fixed(_) | Place::PerContext(_)) {
                 continue;

@@ -29,7 +29,12 @@ pub(crate) struct Chaos {
 
 impl Chaos {
     /// The order in which a run submits the batches of its plan; `None`: the plan's.
-    pub fn order(&self, plan: &Plan, signals: &HashMap<(usize, u32), BatchId>, run: u64) -> Option<Vec<BatchId>> {
+    pub(crate) fn order(
+        &self,
+        plan: &Plan,
+        signals: &HashMap<(usize, u32), BatchId>,
+        run: u64,
+    ) -> Option<Vec<BatchId>> {
         self.spec.batches.map(|seed| order::batches(plan, signals, mix(seed) ^ run))
     }
 }

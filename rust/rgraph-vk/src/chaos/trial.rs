@@ -81,7 +81,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub fn new(
+    pub(super) fn new(
         device: &'a Device,
         workload: &'a Workload,
         inputs: &'a Inputs<'a>,
@@ -122,12 +122,12 @@ impl<'a> Subject<'a> {
     }
 
     /// The graph as it was declared.
-    pub fn graph(&self) -> &Graph {
+    pub(super) fn graph(&self) -> &Graph {
         &self.workload.graph
     }
 
     /// The trial that others are compared with, and what it leaves.
-    pub fn reference(&self, report: &mut ChaosReport) -> Result<(Trial, Outcome), Error> {
+    pub(super) fn reference(&self, report: &mut ChaosReport) -> Result<(Trial, Outcome), Error> {
         let options = Options { policy: Policy::Declared, effort: 0, without: Without::ALL, ..Options::default() };
         let trial = |without: Without| Trial {
             queues: Queues::One,
@@ -159,7 +159,7 @@ impl<'a> Subject<'a> {
 
     /// Runs a trial; `None` as reference: it is one that ran before. Functions of the caller's may keep state that
     /// outlives a run, so the reference runs again first: each trial finds the state that it leaves.
-    pub fn tried(&self, trial: &Trial, reference: Option<&Trial>) -> Result<Tried, Error> {
+    pub(super) fn tried(&self, trial: &Trial, reference: Option<&Trial>) -> Result<Tried, Error> {
         let functions = self.workload.works.values().any(|work| !matches!(work, Work::Steps(_)));
         if let Some(reference) = reference.filter(|_| functions) {
             self.run(reference)?;
@@ -244,7 +244,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Runs a trial from the beginning.
-    pub fn run(&self, trial: &Trial) -> Result<Outcome, Error> {
+    pub(super) fn run(&self, trial: &Trial) -> Result<Outcome, Error> {
         let compiled = self.compile(trial)?;
         let given = |(id, upload): &(ResourceId, Upload<'a>)| {
             let copy = self.copies.iter().find(|(of, _)| of == id);
@@ -274,12 +274,12 @@ impl<'a> Subject<'a> {
     }
 
     /// The first resource, in the order of declaration, that two trials leave differently in the earliest frame.
-    pub fn difference(&self, wanted: &Outcome, outcome: &Outcome) -> Option<Difference> {
+    pub(super) fn difference(&self, wanted: &Outcome, outcome: &Outcome) -> Option<Difference> {
         self.differences(wanted, outcome).into_iter().next()
     }
 
     /// All resources that two trials leave differently in the earliest frame in which any does.
-    pub fn differences(&self, wanted: &Outcome, outcome: &Outcome) -> Vec<Difference> {
+    pub(super) fn differences(&self, wanted: &Outcome, outcome: &Outcome) -> Vec<Difference> {
         for (number, (one, two)) in wanted.frames.iter().zip(&outcome.frames).enumerate() {
             let mut all: Vec<Difference> = Vec::new();
             for (id, bytes) in one {

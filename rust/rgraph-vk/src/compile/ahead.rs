@@ -50,7 +50,7 @@ impl Binder<'_> {
     /// # Errors
     /// If a call of the driver fails: that of the first such pipeline. Or if the device is closed meanwhile, and the
     /// compilation is one in the background.
-    pub fn make_ahead(&self, works: &Works) -> Result<(), Error> {
+    pub(crate) fn make_ahead(&self, works: &Works) -> Result<(), Error> {
         let mut wanted = Vec::new();
         // Steps share what they hold, so the same handle is the same pipeline; equal ones behind other handles cost a
         // look-up.

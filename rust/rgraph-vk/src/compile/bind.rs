@@ -132,7 +132,7 @@ pub(crate) struct Packets {
 
 impl Packets {
     /// Adds a packet that binds nothing.
-    pub fn plain(&mut self, what: Action) {
+    pub(crate) fn plain(&mut self, what: Action) {
         self.packets.push(Packet {
             pipeline: vk::Pipeline::null(),
             layout: vk::PipelineLayout::null(),
@@ -198,7 +198,7 @@ pub(crate) struct Binder<'a> {
 
 impl Binder<'_> {
     /// Adds the steps of a pass: draws and dispatches sorted by their keys, transfers in their places.
-    pub fn add(&self, pass: PlanPassId, steps: &[Step], out: &mut Packets) -> Result<(), Error> {
+    pub(crate) fn add(&self, pass: PlanPassId, steps: &[Step], out: &mut Packets) -> Result<(), Error> {
         let start = out.packets.len();
         let mut sorted: Vec<&Step> = steps.iter().collect();
         // Runs of draws and runs of dispatches are sorted, stably; nothing moves across a transfer. No barrier stands
@@ -511,7 +511,7 @@ impl Binder<'_> {
     }
 
     /// Adds what an inserted pass does.
-    pub fn add_inserted(&self, pass: PlanPassId, out: &mut Packets) {
+    pub(crate) fn add_inserted(&self, pass: PlanPassId, out: &mut Packets) {
         let start = out.packets.len();
         if let Some(blit) = transfer::inserted(self, pass) {
             push_transfer(blit, out);

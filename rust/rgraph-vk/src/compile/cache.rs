@@ -19,7 +19,7 @@ pub(crate) struct CacheFile {
 
 impl CacheFile {
     /// The cache of a device at a path.
-    pub fn new(path: PathBuf, properties: &vk::PhysicalDeviceProperties) -> Self {
+    pub(crate) fn new(path: PathBuf, properties: &vk::PhysicalDeviceProperties) -> Self {
         let mut device = [0; 28];
         device[..4].copy_from_slice(&properties.vendor_id.to_le_bytes());
         device[4..8].copy_from_slice(&properties.device_id.to_le_bytes());
@@ -29,7 +29,7 @@ impl CacheFile {
     }
 
     /// What the driver wrote last time, or nothing, with a note in the log where the file is of no use.
-    pub fn read(&self) -> Vec<u8> {
+    pub(crate) fn read(&self) -> Vec<u8> {
         match self.try_read() {
             Ok(data) => data,
             Err(why) => {
@@ -58,7 +58,7 @@ impl CacheFile {
     }
 
     /// Writes beside the file first, then renames: there never is half a cache.
-    pub fn write(&self, data: &[u8]) {
+    pub(crate) fn write(&self, data: &[u8]) {
         let mut file = Vec::with_capacity(data.len() + 64);
         file.extend_from_slice(MAGIC);
         file.extend_from_slice(&self.device);

@@ -57,19 +57,19 @@ pub(crate) enum Found {
 impl<'a> Heritage<'a> {
     /// Of the same declaration: all that lasts suits, since it is used alike in all plans of a declaration and shared by
     /// all queue families.
-    pub fn of_same(of: &'a Prepared) -> Self {
+    pub(crate) fn of_same(of: &'a Prepared) -> Self {
         Self { of, names: None }
     }
 
     /// Of an earlier declaration: what has the same name.
-    pub fn of_earlier(of: &'a Prepared) -> Self {
+    pub(crate) fn of_earlier(of: &'a Prepared) -> Self {
         let graph = &of.workload.graph;
         let names = graph.resources().ids().map(|id| (graph.resource_name(id), id)).collect();
         Self { of, names: Some(names) }
     }
 
     /// What there is for a memory.
-    pub fn find(&self, wanted: &Wanted<'_>) -> Found {
+    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Found {
         let of = self.of;
         let place = |declared: ResourceId| &of.places[of.scene.memory[of.scene.resource_of[declared]]];
         let Some(names) = &self.names else {
@@ -118,7 +118,7 @@ impl<'a> Heritage<'a> {
 
 impl Place {
     /// The images or buffers that last there.
-    pub fn lasting(&self) -> &[Arc<PhysicalResource>] {
+    pub(crate) fn lasting(&self) -> &[Arc<PhysicalResource>] {
         match self {
             Self::Fixed(physical) => std::slice::from_ref(physical),
             Self::Ring(ring) => ring,

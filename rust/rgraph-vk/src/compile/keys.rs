@@ -24,7 +24,7 @@ pub(crate) struct ProgramKey {
 }
 
 impl ProgramKey {
-    pub fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program) -> Self {
         Self { hash: program.hash, modules: program.modules.clone(), lengths: program.lengths.clone() }
     }
 }
@@ -54,7 +54,12 @@ pub(crate) struct RasterKey {
 }
 
 impl RasterKey {
-    pub fn new(program: &Program, state: &Arc<RasterState>, targets: &Targets, buffers: &[VertexBuffer]) -> Self {
+    pub(crate) fn new(
+        program: &Program,
+        state: &Arc<RasterState>,
+        targets: &Targets,
+        buffers: &[VertexBuffer],
+    ) -> Self {
         let key = |buffer: &VertexBuffer| (buffer.stride, buffer.per_instance, buffer.attributes.clone());
         let vertex = buffers.iter().map(key).collect();
         Self { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex }
@@ -93,7 +98,7 @@ pub(crate) struct RayKey {
 }
 
 impl RayKey {
-    pub fn new(program: &Program, groups: &RayGroups, depth: u32) -> Self {
+    pub(crate) fn new(program: &Program, groups: &RayGroups, depth: u32) -> Self {
         let RayGroups { miss, hit, callable, .. } = groups;
         let (miss, hit, callable) = (miss.clone(), hit.clone(), callable.clone());
         Self { program: ProgramKey::new(program), miss, hit, callable, depth }

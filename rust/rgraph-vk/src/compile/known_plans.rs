@@ -19,7 +19,7 @@ pub(crate) struct PlanKey {
 
 impl PlanKey {
     /// Of a graph. O(passes + resources).
-    pub fn new(graph: &Graph, options: &Options) -> Self {
+    pub(crate) fn new(graph: &Graph, options: &Options) -> Self {
         // The clock tells how long a bake took, and changes no plan.
         let &Options { policy, split, effort, clock: _, memory, max_batches, without } = options;
         Self { graph: graph.content_hash(), options: (policy, split, effort, memory, max_batches, without) }
@@ -32,7 +32,7 @@ pub(crate) struct KnownPlans(Mutex<Vec<(PlanKey, Arc<Plan>)>>);
 
 impl KnownPlans {
     /// The plan of a graph, if it is remembered.
-    pub fn find(&self, key: &PlanKey) -> Option<Arc<Plan>> {
+    pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<Plan>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = known.iter().position(|(known, _)| known == key)?;
         known[..=at].rotate_right(1);
@@ -40,7 +40,7 @@ impl KnownPlans {
     }
 
     /// Remembers one, maybe in place of the one that was not used for longest.
-    pub fn remember(&self, key: PlanKey, plan: &Arc<Plan>) {
+    pub(crate) fn remember(&self, key: PlanKey, plan: &Arc<Plan>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.truncate(MOST - 1);
         known.insert(0, (key, plan.clone()));

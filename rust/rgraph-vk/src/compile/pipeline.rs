@@ -344,7 +344,7 @@ pub(super) struct ShaderStages<'a> {
 }
 
 impl<'a> ShaderStages<'a> {
-    pub fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
+    pub(super) fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
         let mut stages = Self { shared, modules: Vec::new() };
         let foreign = crate::validate::is_foreign(program);
         for Module { stage, entry, spirv } in program.modules.iter() {
@@ -383,7 +383,7 @@ impl<'a> ShaderStages<'a> {
         Ok(stages)
     }
 
-    pub fn infos(&self) -> Vec<vk::PipelineShaderStageCreateInfo<'_>> {
+    pub(super) fn infos(&self) -> Vec<vk::PipelineShaderStageCreateInfo<'_>> {
         let info = |(stage, entry, module): &'_ (_, std::ffi::CString, _)| {
             // The name lives in `self`, as the result's lifetime says.
             let name: &std::ffi::CStr = entry;

@@ -55,7 +55,7 @@ pub(crate) struct Pipelines {
 }
 
 impl Pipelines {
-    pub fn new(
+    pub(crate) fn new(
         device: &Functions,
         properties: &vk::PhysicalDeviceProperties,
         path: Option<PathBuf>,
@@ -77,7 +77,7 @@ impl Pipelines {
     }
 
     /// Writes the cache file if anything was made, and destroys everything.
-    pub fn destroy(&self, device: &Functions) {
+    pub(crate) fn destroy(&self, device: &Functions) {
         let made = std::mem::take(&mut *self.lock());
         if let Some(file) = self.file.as_ref().filter(|_| made.made > 0) {
             // SAFETY: the cache is this device's.
@@ -110,12 +110,12 @@ impl Pipelines {
     }
 
     /// A ray-tracing pipeline that was made before.
-    pub fn ray(&self, key: &RayKey) -> Option<RayPipeline> {
+    pub(crate) fn ray(&self, key: &RayKey) -> Option<RayPipeline> {
         self.lock().rays.get(key).cloned()
     }
 
     /// Keeps a ray-tracing pipeline unless another thread was faster, whose one is then taken.
-    pub fn keep_ray(&self, device: &Functions, key: RayKey, made: RayPipeline) -> RayPipeline {
+    pub(crate) fn keep_ray(&self, device: &Functions, key: RayKey, made: RayPipeline) -> RayPipeline {
         let mut all = self.lock();
         all.made += 1;
         match all.rays.entry(key) {
@@ -129,7 +129,7 @@ impl Pipelines {
     }
 
     /// The cache that pipelines are made with.
-    pub fn cache(&self) -> vk::PipelineCache {
+    pub(crate) fn cache(&self) -> vk::PipelineCache {
         self.cache
     }
 }

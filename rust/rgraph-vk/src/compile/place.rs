@@ -63,7 +63,7 @@ struct Planned {
 pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
 
 impl<'a> Placer<'a> {
-    pub fn new(
+    pub(crate) fn new(
         shared: &'a Arc<Shared>,
         workload: &'a Workload,
         plan: &'a Plan,
@@ -81,7 +81,7 @@ impl<'a> Placer<'a> {
         Self { shared, workload, plan, scene, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
     }
 
-    pub fn place(&mut self) -> Result<Placed, Error> {
+    pub(crate) fn place(&mut self) -> Result<Placed, Error> {
         let used = self.usages(&self.workload.graph);
         let hosts = self.seen_by_host();
         let mut places: IdVec<ResourceId, Place> = self.plan.resources.ids().map(|_| Place::Unused).collect();

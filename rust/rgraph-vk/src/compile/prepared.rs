@@ -144,7 +144,12 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Prepared {
     /// Bakes a graph with the driver's sizes and makes it ready.
-    pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options, key: PlanKey) -> Result<Self, Error> {
+    pub(crate) fn bake(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        options: &Options,
+        key: PlanKey,
+    ) -> Result<Self, Error> {
         let (plan, bake_us) = Self::known_or_planned(shared, &workload.graph, options, key)?;
         Self::with(shared, workload, plan, bake_us, None)
     }
@@ -173,7 +178,7 @@ impl Prepared {
     }
 
     /// Bakes a graph and makes it ready with what lives from run to run in an earlier one.
-    pub fn bake_after(
+    pub(crate) fn bake_after(
         shared: &Arc<Shared>,
         workload: Workload,
         options: &Options,
@@ -186,7 +191,7 @@ impl Prepared {
     }
 
     /// Bakes a graph with the driver's sizes for queues that may be others than the device's, and makes it ready.
-    pub fn bake_for(
+    pub(crate) fn bake_for(
         shared: &Arc<Shared>,
         workload: Workload,
         (profile, options): (&Profile, &Options),
@@ -201,7 +206,7 @@ impl Prepared {
     }
 
     /// Plans a graph with the driver's sizes; `clears`: its images can be cleared, whatever passes do with them.
-    pub fn planned<T>(
+    pub(crate) fn planned<T>(
         shared: &Shared,
         graph: &Graph,
         profile: &Profile,
@@ -239,12 +244,12 @@ impl Prepared {
     }
 
     /// Makes a graph and a plan of it ready, which may have been baked for another device.
-    pub fn new(shared: &Arc<Shared>, workload: Workload, plan: Arc<Plan>, bake_us: f64) -> Result<Self, Error> {
+    pub(crate) fn new(shared: &Arc<Shared>, workload: Workload, plan: Arc<Plan>, bake_us: f64) -> Result<Self, Error> {
         Self::with(shared, workload, plan, bake_us, None)
     }
 
     /// Makes a graph and a plan of it ready, maybe for a chaos run.
-    pub fn with(
+    pub(crate) fn with(
         shared: &Arc<Shared>,
         workload: Workload,
         plan: Arc<Plan>,
@@ -255,7 +260,7 @@ impl Prepared {
     }
 
     /// The same; what lives from run to run is that of another compiled graph.
-    pub fn with_contents(
+    pub(crate) fn with_contents(
         shared: &Arc<Shared>,
         workload: Workload,
         plan: Arc<Plan>,
@@ -354,7 +359,7 @@ impl Prepared {
     }
 
     /// What steps are turned into packets with.
-    pub fn binder(&self) -> Binder<'_> {
+    pub(crate) fn binder(&self) -> Binder<'_> {
         Binder {
             shared: &self.shared,
             graph: &self.workload.graph,
@@ -365,7 +370,7 @@ impl Prepared {
     }
 
     /// The memory whose place a resource has: its own, or that of what it remembers; and how many runs ago.
-    pub fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
+    pub(crate) fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
         let memory = self.scene.memory[resource];
         let life = self.scene.declared[memory].map(|declared| self.workload.graph.resources()[declared].life);
         match life {
@@ -377,7 +382,7 @@ impl Prepared {
     }
 
     /// The image or buffer that a resource is in a run.
-    pub fn physical<'a>(
+    pub(crate) fn physical<'a>(
         &'a self,
         resource: ResourceId,
         run: u64,

@@ -36,18 +36,18 @@ impl Progress {
     ///
     /// # Errors
     /// [`Cancelled`] if it was given up within a stage of the bake. Elsewhere `work` asks itself.
-    pub fn follow<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, Cancelled> {
+    pub(crate) fn follow<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, Cancelled> {
         let _following = Following(FOLLOWED.replace(Some(Arc::clone(self))));
         cancellable(|| FOLLOWED.with_borrow(|one| one.as_ref().is_some_and(|one| one.is_given_up())), work)
     }
 
     /// That of the compilation which this thread works at, if somebody follows it.
-    pub fn followed() -> Option<Arc<Self>> {
+    pub(crate) fn followed() -> Option<Arc<Self>> {
         FOLLOWED.with_borrow(Clone::clone)
     }
 
     /// Whether the device is about to be closed, so that no further pipeline should be started.
-    pub fn is_given_up(&self) -> bool {
+    pub(crate) fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
     }
 }
@@ -71,20 +71,20 @@ impl Preparing {
     }
 
     /// One more is under way until the result is dropped.
-    pub fn enter(self: &Arc<Self>) -> Entered {
+    pub(crate) fn enter(self: &Arc<Self>) -> Entered {
         let progress = Arc::new(Progress::default());
         self.lock().push(Arc::clone(&progress));
         Entered { preparing: Arc::clone(self), progress }
     }
 
     /// Gives up those that are under way: each ends behind the pipelines that it is just making.
-    pub fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.lock().iter().for_each(|one| one.given_up.store(true, Ordering::Relaxed));
     }
 
     /// Whether none is under way any more, after waiting for that for at most `timeout`; `None`: for as long as it
     /// takes.
-    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
         let under_way = |list: &mut Vec<_>| !list.is_empty();
         let list = self.lock();
         let Some(timeout) = timeout else {

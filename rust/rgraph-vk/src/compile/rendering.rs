@@ -68,7 +68,7 @@ pub(crate) struct Renderings {
 
 impl Renderings {
     /// Finds them.
-    pub fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
+    pub(crate) fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
         let of_pass = IdVec::filled(None, plan.passes.len());
         let mut out = Self { passes: Vec::new(), begins: Vec::new(), of_pass };
         let mut open: Option<Rendering> = None;
@@ -113,12 +113,12 @@ impl Renderings {
     }
 
     /// The position of the render pass that begins at a command.
-    pub fn begun_at(&self, command: u32) -> Option<usize> {
+    pub(crate) fn begun_at(&self, command: u32) -> Option<usize> {
         self.begins.binary_search(&command).ok()
     }
 
     /// Refuses a render pass with more colour attachments than the device has: passes merged for another device.
-    pub fn check(&self, plan: &Plan, most: u32) -> Result<(), Error> {
+    pub(crate) fn check(&self, plan: &Plan, most: u32) -> Result<(), Error> {
         let Some(wide) = self.passes.iter().find(|one| one.colors.len() > most as usize) else { return Ok(()) };
         let first = wide.passes.first().map_or("", |pass| plan.pass_name(*pass));
         let count = wide.colors.len();
@@ -127,7 +127,7 @@ impl Renderings {
     }
 
     /// What a pass draws to.
-    pub fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId) -> Option<Targets> {
+    pub(crate) fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId) -> Option<Targets> {
         let (at, position) = self.of_pass[pass]?;
         let rendering = &self.passes[at as usize];
         Some(rendering.targets(plan, scene, pass, position))
@@ -189,7 +189,7 @@ impl Rendering {
 
     /// Whether it is a render pass with subpasses: where the plan numbers some, or a pass reads an input attachment,
     /// which dynamic rendering lacks.
-    pub fn needs_subpasses(&self, plan: &Plan, scene: &Scene) -> bool {
+    pub(crate) fn needs_subpasses(&self, plan: &Plan, scene: &Scene) -> bool {
         self.passes.iter().any(|pass| {
             plan.passes[*pass].subpass > 0
                 || scene.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment)
@@ -197,7 +197,7 @@ impl Rendering {
     }
 
     /// The attachment that an access draws to.
-    pub fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<u32> {
+    pub(crate) fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<u32> {
         let attachments = &plan.attachments[self.attachments.range()];
         let found = attachments.iter().position(|attachment| {
             scene.same(attachment.resource, access.resource)

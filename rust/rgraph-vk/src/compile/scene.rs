@@ -225,7 +225,7 @@ fn buffer_usage(usage: Usage) -> vk::BufferUsageFlags {
 
 impl Scene {
     /// Whether the frame begins without contents of a resource's memory.
-    pub fn begins_empty(&self, plan: &Plan, resource: ResourceId) -> bool {
+    pub(crate) fn begins_empty(&self, plan: &Plan, resource: ResourceId) -> bool {
         use rgraph_plan::plan::PlanLife;
         matches!(plan.resources[self.memory[resource]].life, PlanLife::Transient | PlanLife::Fresh | PlanLife::Root)
     }
@@ -234,7 +234,7 @@ impl Scene {
     ///
     /// # Errors
     /// If a name of one is not in the other: the plan is another graph's.
-    pub fn new(graph: &Graph, plan: &Plan) -> Result<Self, Error> {
+    pub(crate) fn new(graph: &Graph, plan: &Plan) -> Result<Self, Error> {
         let mut scene = Self::default();
         let foreign = |what: &str, name: &str| {
             let message =
@@ -330,7 +330,7 @@ impl Scene {
     }
 
     /// The layout in which a pass finds one level of an image; `None`: it does not use it.
-    pub fn layout(
+    pub(crate) fn layout(
         &self,
         plan: &Plan,
         pass: PlanPassId,
@@ -347,13 +347,13 @@ impl Scene {
     }
 
     /// What a pass accesses.
-    pub fn of(&self, pass: PlanPassId) -> &[PassAccess] {
+    pub(crate) fn of(&self, pass: PlanPassId) -> &[PassAccess] {
         &self.accesses[self.of_pass[pass].range()]
     }
 
     /// Adds the resources that a pass may read in place of some while the passes that write those are off.
     /// O(resources · fallbacks).
-    pub fn add_stand_ins(&self, pass: PlanPassId, read: &mut Vec<ResourceId>) {
+    pub(crate) fn add_stand_ins(&self, pass: PlanPassId, read: &mut Vec<ResourceId>) {
         let mut next = 0;
         while let Some(&resource) = read.get(next) {
             next += 1;
@@ -368,7 +368,7 @@ impl Scene {
     }
 
     /// Whether both names are one memory.
-    pub fn same(&self, a: ResourceId, b: ResourceId) -> bool {
+    pub(crate) fn same(&self, a: ResourceId, b: ResourceId) -> bool {
         self.memory[a] == self.memory[b]
     }
 }

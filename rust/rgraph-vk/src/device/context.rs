@@ -23,19 +23,19 @@ const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Warnings and errors so far.
 #[derive(Default, Debug)]
-pub struct Messages {
+pub(crate) struct Messages {
     said: Mutex<Vec<String>>,
     loader: Mutex<Vec<String>>,
 }
 
 impl Messages {
     /// Those of layers and drivers.
-    pub fn all(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Those of the loader: drivers and layers that it looked at and could not use.
-    pub fn of_loader(&self) -> Vec<String> {
+    pub(crate) fn of_loader(&self) -> Vec<String> {
         self.loader.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -69,7 +69,7 @@ impl std::fmt::Debug for EntryTable {
 
 /// How an instance is made.
 #[derive(Clone, Default)]
-pub struct ContextOptions {
+pub(crate) struct ContextOptions {
     /// The Vulkan loader, or a driver itself; `None`: the system's.
     pub loader: Option<PathBuf>,
     /// A function table of the caller's instead of a loader.
@@ -99,7 +99,7 @@ impl std::fmt::Debug for ContextOptions {
 
 /// What the validation layer does.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// It watches calls.
     pub validation: bool,
     /// It prints what shaders print.
@@ -107,7 +107,7 @@ pub struct Watch {
 }
 
 /// An instance, its messages, and the library that it came from.
-pub struct Context {
+pub(crate) struct Context {
     /// Keeps the library loaded.
     entry: ManuallyDrop<ash::Entry>,
     raw: ash::Instance,
@@ -140,7 +140,7 @@ impl Context {
     /// # Errors
     /// RG-E101 if there is no loader or it refuses; RG-E105 in the fork of a process that had an instance; RG-E106 if
     /// validation is asked for and the layer is missing; RG-E107 if windows are, and there is no driver for them.
-    pub fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
+    pub(crate) fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
         let entry = match &options.entry {
             Some(entry) => entry.clone(),
             None => load(options.loader.as_deref())?,
@@ -154,7 +154,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::new`], but of `vkCreateInstance` as it failed.
-    pub fn of_entry(
+    pub(crate) fn of_entry(
         entry: ash::Entry,
         watch: Watch,
         windows: bool,
@@ -247,7 +247,7 @@ impl Context {
     ///
     /// # Safety
     /// `instance` belongs to `entry`, was made for Vulkan 1.3, and outlives the context and everything made of it.
-    pub unsafe fn borrow(
+    pub(crate) unsafe fn borrow(
         entry: ash::Entry,
         instance: vk::Instance,
         extensions: &[CString],
@@ -273,27 +273,27 @@ impl Context {
     }
 
     /// The loader's functions.
-    pub fn entry(&self) -> &ash::Entry {
+    pub(crate) fn entry(&self) -> &ash::Entry {
         &self.entry
     }
 
     /// The instance.
-    pub fn raw(&self) -> &ash::Instance {
+    pub(crate) fn raw(&self) -> &ash::Instance {
         &self.raw
     }
 
     /// Callbacks that objects are made and destroyed with.
-    pub fn host(&self) -> Option<&vk::AllocationCallbacks<'static>> {
+    pub(crate) fn host(&self) -> Option<&vk::AllocationCallbacks<'static>> {
         self.host.as_ref().map(HostAllocator::raw)
     }
 
     /// The same, to be kept.
-    pub fn lent(&self) -> Option<HostAllocator> {
+    pub(crate) fn lent(&self) -> Option<HostAllocator> {
         self.host
     }
 
     /// Warnings and errors of layers and drivers so far.
-    pub fn messages(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         self.messages.all()
     }
 }
@@ -322,7 +322,7 @@ impl Drop for Context {
 ///
 /// # Errors
 /// RG-E101 if it cannot be opened; RG-E105 in the fork of a process that had an instance.
-pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
+pub(crate) fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
     // Before the dynamic linker, which has a lock of its own.
     drop(Alive::count()?);
     // The dynamic linker keeps the name on its stack.
@@ -366,7 +366,7 @@ fn advice(path: &Path) -> String {
 pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
 
 /// What to do where no driver answers.
-pub fn without_driver() -> String {
+pub(crate) fn without_driver() -> String {
     format!("`rgraph doctor` names what is missing; without a GPU: {INSTALL}")
 }
 

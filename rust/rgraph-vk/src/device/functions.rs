@@ -14,12 +14,12 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    pub fn new(device: ash::Device, host: Option<HostAllocator>) -> Self {
+    pub(crate) fn new(device: ash::Device, host: Option<HostAllocator>) -> Self {
         Self { device, host }
     }
 
     /// The `pAllocator` of calls; `None`: the driver's own.
-    pub fn host(&self) -> Option<&vk::AllocationCallbacks<'static>> {
+    pub(crate) fn host(&self) -> Option<&vk::AllocationCallbacks<'static>> {
         self.host.as_ref().map(HostAllocator::raw)
     }
 }

@@ -25,7 +25,7 @@ impl<T> Default for Known<T> {
 
 impl<T> Known<T> {
     /// An object that was made. Its handle may be one that a destroyed object had.
-    pub fn add(&self, handle: impl Handle, of: &Arc<T>) {
+    pub(crate) fn add(&self, handle: impl Handle, of: &Arc<T>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Before the table grows only, so that many objects cost no sweep each.
         if all.len() == all.capacity() {
@@ -40,11 +40,11 @@ impl<T> Known<T> {
     }
 
     /// Whether none was made, or all made so far were found to be gone.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    pub fn find(&self, handle: impl Handle) -> Option<Arc<T>> {
+    pub(crate) fn find(&self, handle: impl Handle) -> Option<Arc<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&handle.as_raw())?.upgrade()
     }
 }
@@ -117,19 +117,19 @@ impl Promised for OwnedTimeline {
 
 impl OwnedTimeline {
     /// A run that waits for a value was submitted.
-    pub fn await_value(&self, value: u64) {
+    pub(crate) fn await_value(&self, value: u64) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.awaited = known.awaited.max(value);
     }
 
     /// The highest value that a submitted run waits for, where nothing can have signalled it.
-    pub fn open_wait(&self) -> Option<u64> {
+    pub(crate) fn open_wait(&self) -> Option<u64> {
         let awaited = self.known.lock().unwrap_or_else(PoisonError::into_inner).awaited;
         self.is_open(awaited).then_some(awaited)
     }
 
     /// Whether nothing can have signalled a value or submitted a signal for it.
-    pub fn is_open(&self, value: u64) -> bool {
+    pub(crate) fn is_open(&self, value: u64) -> bool {
         let foreign = self.sharing == Sharing::Imported || self.lent.load(Ordering::Relaxed);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         !foreign && value > known.promised.last().copied().unwrap_or(0).max(known.has)
@@ -158,7 +158,7 @@ pub(crate) struct OwnedBinary {
 
 impl OwnedBinary {
     /// Its signal was submitted; these waits were open then.
-    pub fn signal_behind(&self, open: Vec<(Arc<OwnedTimeline>, u64)>) {
+    pub(crate) fn signal_behind(&self, open: Vec<(Arc<OwnedTimeline>, u64)>) {
         *self.behind.lock().unwrap_or_else(PoisonError::into_inner) = open;
     }
 }
@@ -206,7 +206,7 @@ pub(crate) struct FenceState {
 
 impl OwnedFence {
     /// The run that has it is about to be submitted: what an earlier run signalled is forgotten.
-    pub fn renew(&self) -> Result<(), Error> {
+    pub(crate) fn renew(&self) -> Result<(), Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stale {
             // SAFETY: the run that signalled the fence is done, and the one that has it was not submitted.

@@ -26,12 +26,12 @@ pub(crate) struct Inside {
 
 impl Chain {
     /// The devices that wait for the current thread.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self(DEVICES.with_borrow(Clone::clone))
     }
 
     /// Lets them wait for the current thread, which need not be the one that they waited for.
-    pub fn enter(&self) -> Inside {
+    pub(crate) fn enter(&self) -> Inside {
         DEVICES.with_borrow_mut(|devices| {
             let before = devices.len();
             devices.extend(&self.0);
@@ -48,17 +48,17 @@ impl Drop for Inside {
 
 impl Shared {
     /// A run of the device begins on the current thread.
-    pub fn enter(&self) -> Inside {
+    pub(crate) fn enter(&self) -> Inside {
         Chain(vec![self.address()]).enter()
     }
 
     /// Whether a run of the device waits for the current thread.
-    pub fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         DEVICES.with_borrow(|devices| devices.contains(&self.address()))
     }
 
     /// Refuses to wait for the device inside of a function that a run of the device waits for.
-    pub fn outside(&self) -> Result<(), Error> {
+    pub(crate) fn outside(&self) -> Result<(), Error> {
         if !self.is_inside() {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl Shared {
     }
 
     /// The turn, once no run with host passes has any of these resources.
-    pub fn turn_with(
+    pub(crate) fn turn_with(
         &self,
         physicals: &[Arc<PhysicalResource>],
         poll: Option<Poll<'_>>,

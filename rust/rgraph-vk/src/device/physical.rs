@@ -109,7 +109,7 @@ impl DeviceInfo {
 
 /// A device of an instance.
 #[derive(Clone, Debug)]
-pub struct Physical {
+pub(crate) struct Physical {
     /// Its handle.
     pub raw: vk::PhysicalDevice,
     /// How it presents itself.
@@ -120,7 +120,7 @@ pub struct Physical {
 ///
 /// # Errors
 /// If the driver fails.
-pub fn list(context: &Context) -> Result<Vec<Physical>, Error> {
+pub(crate) fn list(context: &Context) -> Result<Vec<Physical>, Error> {
     // SAFETY: the instance lives.
     let raws = unsafe { context.raw().enumerate_physical_devices() };
     let raws = match raws {
@@ -142,7 +142,7 @@ pub fn list(context: &Context) -> Result<Vec<Physical>, Error> {
 ///
 /// # Errors
 /// RG-E101 if there is none at all, RG-E103 if none fits (listing what exists), RG-E102 if it lacks something.
-pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical, Error> {
+pub(crate) fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical, Error> {
     if devices.is_empty() {
         let error = DeviceError::new(Code::NoDriver, "no Vulkan device found (planning still works)", without_driver());
         return Err(error.note("loader: found; devices: none").into());
@@ -200,7 +200,7 @@ fn text(chars: &[std::ffi::c_char]) -> String {
 }
 
 /// Whether a device offers an extension.
-pub fn has_extension(extensions: &[vk::ExtensionProperties], name: &std::ffi::CStr) -> bool {
+pub(crate) fn has_extension(extensions: &[vk::ExtensionProperties], name: &std::ffi::CStr) -> bool {
     extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name))
 }
 

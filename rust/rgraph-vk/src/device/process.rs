@@ -48,7 +48,7 @@ impl Alive {
     /// # Errors
     /// RG-E105 in the fork of a process that had one: the loader and the driver have locks that a thread of the parent
     /// may have held at that moment, and threads that the fork does not have (POSIX, `fork`).
-    pub fn count() -> Result<Self, Error> {
+    pub(crate) fn count() -> Result<Self, Error> {
         let own = u64::from(std::process::id()) << 32;
         let counted = INSTANCES.fetch_update(Ordering::AcqRel, Ordering::Acquire, |known| match known as u32 {
             0 => Some(own + 1),

@@ -27,13 +27,13 @@ pub(crate) struct Made {
 
 impl Made {
     /// The next one of the device of that address.
-    pub fn by(device: usize) -> Self {
+    pub(crate) fn by(device: usize) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { number: NEXT.fetch_add(1, Ordering::Relaxed), device }
     }
 
     /// Whether it is of the device of that address.
-    pub fn is_by(self, device: usize) -> bool {
+    pub(crate) fn is_by(self, device: usize) -> bool {
         self.device == device
     }
 }
@@ -63,26 +63,26 @@ impl Promises {
     }
 
     /// A run is given it.
-    pub fn add(&self, promise: Promise, of: Weak<dyn Promised>) {
+    pub(crate) fn add(&self, promise: Promise, of: Weak<dyn Promised>) {
         let mut all = self.all();
         all.retain(|_, given| given.of.strong_count() > 0);
         all.insert(promise, Given { of, claimed: false });
     }
 
     /// A run that has it was called; `false`: another one was, or it was withdrawn.
-    pub fn claim(&self, promise: Promise) -> bool {
+    pub(crate) fn claim(&self, promise: Promise) -> bool {
         let mut all = self.all();
         let given = all.get_mut(&promise).filter(|given| !given.claimed);
         given.map(|given| given.claimed = true).is_some()
     }
 
     /// Takes back what a run has; its object.
-    pub fn take(&self, promise: Promise) -> Option<Weak<dyn Promised>> {
+    pub(crate) fn take(&self, promise: Promise) -> Option<Weak<dyn Promised>> {
         self.all().remove(&promise).map(|given| given.of)
     }
 
     /// Takes it back unless a run that was called has it; its object.
-    pub fn take_free(&self, promise: Promise) -> Option<Weak<dyn Promised>> {
+    pub(crate) fn take_free(&self, promise: Promise) -> Option<Weak<dyn Promised>> {
         let mut all = self.all();
         let free = all.get(&promise).is_some_and(|given| !given.claimed);
         let given = if free { all.remove(&promise) } else { None };
@@ -90,7 +90,7 @@ impl Promises {
     }
 
     /// It is submitted, or its object goes; whether it was still to come.
-    pub fn forget(&self, promise: Promise) -> bool {
+    pub(crate) fn forget(&self, promise: Promise) -> bool {
         self.all().remove(&promise).is_some()
     }
 }

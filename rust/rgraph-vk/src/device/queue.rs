@@ -19,7 +19,7 @@ pub struct Point {
 
 /// A wait at the start of a submit.
 #[derive(Clone, Copy, Debug)]
-pub struct WaitFor {
+pub(crate) struct WaitFor {
     /// A timeline semaphore.
     pub semaphore: vk::Semaphore,
     /// Its value.
@@ -30,7 +30,7 @@ pub struct WaitFor {
 
 /// One submit: waits, command buffers, and stages after which the queue's next value is signalled.
 #[derive(Clone, Debug, Default)]
-pub struct Submit {
+pub(crate) struct Submit {
     /// What it waits for.
     pub waits: Vec<WaitFor>,
     /// What it runs, in this order.
@@ -58,7 +58,7 @@ impl<T: Send> QueueLock for Mutex<T> {
 }
 
 /// A queue of a device.
-pub struct Queue {
+pub(crate) struct Queue {
     /// Its handle.
     pub raw: vk::Queue,
     /// Its name in plans.
@@ -120,7 +120,7 @@ impl Queue {
     }
 
     /// The value that is signalled when all submitted so far is done.
-    pub fn submitted(&self) -> u64 {
+    pub(crate) fn submitted(&self) -> u64 {
         *self.lock()
     }
 

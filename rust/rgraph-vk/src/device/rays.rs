@@ -23,7 +23,12 @@ pub(crate) struct RayFunctions {
 
 impl RayFunctions {
     /// Those of a device; `None`: it has no acceleration structures.
-    pub fn of(context: &Context, physical: vk::PhysicalDevice, device: &ash::Device, rays: Rays) -> Option<Self> {
+    pub(crate) fn of(
+        context: &Context,
+        physical: vk::PhysicalDevice,
+        device: &ash::Device,
+        rays: Rays,
+    ) -> Option<Self> {
         if !rays.structures {
             return None;
         }
@@ -51,7 +56,7 @@ impl RayFunctions {
     }
 
     /// The first aligned address of scratch memory.
-    pub fn scratch(&self, address: u64) -> u64 {
+    pub(crate) fn scratch(&self, address: u64) -> u64 {
         address.next_multiple_of(self.scratch_alignment)
     }
 }

@@ -86,7 +86,7 @@ impl std::fmt::Debug for Shared {
 
 impl Shared {
     /// Refuses a device that is closed, lost, or of another process.
-    pub fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.context.process.check()?;
         if self.is_closed() {
             return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
@@ -101,31 +101,31 @@ impl Shared {
     }
 
     /// Runs keep their device alive, so no two devices have one address while either is inside.
-    pub fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
     /// Whether it is the caller's device.
-    pub fn is_borrowed(&self) -> bool {
+    pub(crate) fn is_borrowed(&self) -> bool {
         !self.owned
     }
 
     /// Whether this is the process that opened it, and not a fork.
-    pub fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         self.context.process.is_current()
     }
 
     /// Whether it was closed: nothing new is made of it.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.lost.get().is_some()
     }
 
     /// Remembers the call that lost the device, for the errors of later calls; any error passes through.
-    pub fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         if let Err(Error::Device(error)) = &result
             && error.is_lost()
         {
@@ -134,7 +134,7 @@ impl Shared {
         result
     }
 
-    pub fn memory(&self) -> MutexGuard<'_, Option<Memory>> {
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Option<Memory>> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,22 +142,22 @@ impl Shared {
         self.deletion_queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn staging(&self) -> MutexGuard<'_, Staging> {
+    pub(crate) fn staging(&self) -> MutexGuard<'_, Staging> {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn transfers(&self) -> MutexGuard<'_, Transfers> {
+    pub(crate) fn transfers(&self) -> MutexGuard<'_, Transfers> {
         self.transfers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose turn it is to submit a run: resources go from one run to the next whole. Nobody who has it waits for a
     /// function of the caller's.
-    pub fn turn(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Destroys things when all that was submitted so far is done.
-    pub fn defer_deletion(&self, things: impl IntoIterator<Item = DeferredDeletion>) {
+    pub(crate) fn defer_deletion(&self, things: impl IntoIterator<Item = DeferredDeletion>) {
         if !self.is_ours() {
             std::mem::forget(things.into_iter().collect::<Vec<_>>());
             return;
@@ -167,7 +167,7 @@ impl Shared {
     }
 
     /// Destroys what nothing on the device uses any more.
-    pub fn sweep(&self) -> Result<(), Error> {
+    pub(crate) fn sweep(&self) -> Result<(), Error> {
         if self.deletion_queue().is_empty() {
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl Shared {
     }
 
     /// Waits for all that was submitted, then frees all that waited for it.
-    pub fn wait_idle(&self) -> Result<(), Error> {
+    pub(crate) fn wait_idle(&self) -> Result<(), Error> {
         self.wait(&self.submitted(), None)?;
         self.sweep()?;
         // Always before the lock of the memory: who has that one waits for nobody who opens or closes a device.
@@ -202,7 +202,7 @@ impl Shared {
     /// Lavapipe leaves out a barrier that is the first or the last command of a command buffer, since each ends with
     /// a flush anyway (Mesa, `lvp_execute_cmd_buffer`); but that flush does not wait, and what is still being drawn
     /// writes over what takes its memory. A state that nothing here uses is a command too.
-    pub fn edge(&self, commands: vk::CommandBuffer) {
+    pub(crate) fn edge(&self, commands: vk::CommandBuffer) {
         if self.drops_edge_barriers {
             // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
             unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
@@ -211,7 +211,7 @@ impl Shared {
 
     /// An image layout as this device knows it. Without swapchains nobody presents, and layout `PRESENT_SRC` does not
     /// exist (VUID-VkImageMemoryBarrier2-newLayout-parameter); `GENERAL` stands in for it.
-    pub fn layout(&self, layout: Layout) -> vk::ImageLayout {
+    pub(crate) fn layout(&self, layout: Layout) -> vk::ImageLayout {
         match layout {
             Layout::PresentSrc if !self.enabled.swapchains => vk::ImageLayout::GENERAL,
             _ => convert::layout(layout),
@@ -223,7 +223,7 @@ impl Shared {
     /// Behind NVIDIA's `vkCmdWaitEvents2` (driver 580.159) commands read other words, the same in each run, unless its
     /// second scope is all commands and all accesses; a full barrier before the event is set does not help, while the same
     /// barriers as a pipeline barrier in the wait's place are right. Frames of hashes found it on an H200.
-    pub fn widen_events(
+    pub(crate) fn widen_events(
         &self,
         memory: &mut [vk::MemoryBarrier2<'_>],
         buffers: &mut [vk::BufferMemoryBarrier2<'_>],
@@ -246,7 +246,7 @@ impl Shared {
     }
 
     /// Gives an object a name that debuggers and the validation layer show.
-    pub fn name<T: vk::Handle>(&self, object: T, name: &str) {
+    pub(crate) fn name<T: vk::Handle>(&self, object: T, name: &str) {
         if let Some(labels) = &self.labels {
             let name = context::c_string(name);
             let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
@@ -255,7 +255,7 @@ impl Shared {
         }
     }
 
-    pub fn memory_report(&self) -> MemoryReport {
+    pub(crate) fn memory_report(&self) -> MemoryReport {
         let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
         // How many blocks there are depends on what met; those that nobody borrows are held, and not in use.
         for (domain, bytes) in self.staging().idle() {

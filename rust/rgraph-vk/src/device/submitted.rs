@@ -9,13 +9,13 @@ use crate::error::Error;
 
 impl Shared {
     /// These are about to be submitted: their fences have no signal of an earlier run any more.
-    pub fn renew_fences(&self, submits: &[Submit]) -> Result<(), Error> {
+    pub(crate) fn renew_fences(&self, submits: &[Submit]) -> Result<(), Error> {
         let fences = submits.iter().map(|submit| submit.fence).filter(|fence| *fence != vk::Fence::null());
         fences.filter_map(|fence| self.handles.fences.find(fence)).try_for_each(|fence| fence.renew())
     }
 
     /// These are submitted: whatever else of their run fails, they happen.
-    pub fn keep_promises(&self, submits: &[Submit]) {
+    pub(crate) fn keep_promises(&self, submits: &[Submit]) {
         for submit in submits {
             let waits = submit.waits.iter().map(|wait| Promise::Wait(wait.semaphore));
             let signals = submit.signals.iter().map(|&(semaphore, value)| Promise::Signal(semaphore, value));
@@ -31,7 +31,7 @@ impl Shared {
     }
 
     /// It is as before, unless a run that was called has it.
-    pub fn withdraw(&self, promise: Promise) {
+    pub(crate) fn withdraw(&self, promise: Promise) {
         if let Some(of) = self.promises.take_free(promise).and_then(|of| of.upgrade()) {
             of.withdraw(promise);
         }

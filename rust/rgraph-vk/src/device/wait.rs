@@ -17,7 +17,7 @@ const FASTEST_LINK: u64 = 64;
 
 impl Shared {
     /// The value that a queue has reached.
-    pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
+    pub(crate) fn reached(&self, queue: &Queue) -> Result<u64, Error> {
         self.context.process.check()?;
         // SAFETY: the semaphore lives as long as the device.
         let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
@@ -25,7 +25,7 @@ impl Shared {
     }
 
     /// Whether queues have reached points.
-    pub fn is_over<'a>(&self, points: impl IntoIterator<Item = &'a Point>) -> Result<bool, Error> {
+    pub(crate) fn is_over<'a>(&self, points: impl IntoIterator<Item = &'a Point>) -> Result<bool, Error> {
         for point in points {
             if self.reached(&self.queues[point.queue])? < point.value {
                 return Ok(false);
@@ -36,7 +36,7 @@ impl Shared {
 
     /// Waits until some bytes have gone over the link: sleeps as long as they must take, then looks again and again,
     /// since what follows is worth more than the processor's time.
-    pub fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
+    pub(crate) fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
         let (begin, least) = (Instant::now(), Duration::from_nanos(bytes / FASTEST_LINK));
         // A sleep takes this much longer than it is told.
         std::thread::sleep(least.saturating_sub(AWAKE * 2));
@@ -50,13 +50,18 @@ impl Shared {
     }
 
     /// Waits for points on queues; `false`: the time was over first.
-    pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
+    pub(crate) fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
         self.wait_awake(points, timeout, AWAKE)
     }
 
     /// The same. A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it looks again
     /// and again for `awake` before.
-    pub fn wait_awake(&self, points: &[Point], timeout: Option<Duration>, awake: Duration) -> Result<bool, Error> {
+    pub(crate) fn wait_awake(
+        &self,
+        points: &[Point],
+        timeout: Option<Duration>,
+        awake: Duration,
+    ) -> Result<bool, Error> {
         let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
         if points.is_empty() {
             return Ok(true);
@@ -81,7 +86,7 @@ impl Shared {
     }
 
     /// Waits for timeline semaphores; `false`: the time was over first.
-    pub fn wait_semaphores(
+    pub(crate) fn wait_semaphores(
         &self,
         semaphores: &[vk::Semaphore],
         values: &[u64],
@@ -109,7 +114,7 @@ impl Shared {
     }
 
     /// The end of all that was submitted.
-    pub fn submitted(&self) -> Vec<Point> {
+    pub(crate) fn submitted(&self) -> Vec<Point> {
         self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
     }
 }

@@ -195,7 +195,7 @@ impl Shared {
     }
 
     /// The slots that a copy goes through.
-    pub fn bridge(&self, copy: DeviceCopyId) -> Option<Arc<Bridge>> {
+    pub(super) fn bridge(&self, copy: DeviceCopyId) -> Option<Arc<Bridge>> {
         self.ways.read().unwrap_or_else(PoisonError::into_inner).bridges[copy].clone()
     }
 
@@ -296,7 +296,12 @@ impl Shared {
     }
 
     /// The image or buffer that a memory is on a device in this run.
-    pub fn physical<'a>(&self, state: &'a State, device: u32, memory: ResourceId) -> Option<&'a Arc<PhysicalResource>> {
+    pub(super) fn physical<'a>(
+        &self,
+        state: &'a State,
+        device: u32,
+        memory: ResourceId,
+    ) -> Option<&'a Arc<PhysicalResource>> {
         let (memory, back) = self.ring_of(device, memory).unwrap_or((memory, 0));
         let ring = state.held.get(&(device, memory))?;
         let length = ring.len() as u64;
@@ -461,7 +466,7 @@ impl Shared {
     }
 
     /// The imports of a part, as its run gets them.
-    pub fn imports(&self, state: &State, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
+    pub(super) fn imports(&self, state: &State, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
         let imports = &self.parts[part].0.imports;
         let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
         imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()

@@ -52,7 +52,7 @@ pub(crate) fn extension(
 
 impl DeviceClock {
     /// The clock of a device that was made with the extension.
-    pub fn new(context: &Context, device: &ash::Device, name: &CStr, period_ns: f32) -> Self {
+    pub(crate) fn new(context: &Context, device: &ash::Device, name: &CStr, period_ns: f32) -> Self {
         let instance = context.raw();
         let calls = if name == khr::calibrated_timestamps::NAME {
             Calls::Khr(khr::calibrated_timestamps::Device::new(instance, device))
@@ -64,7 +64,7 @@ impl DeviceClock {
 
     /// When a timestamp of `bits` bits was that is not older than half of their range; `None` if the driver does not
     /// say.
-    pub fn when(&self, ticks: u64, bits: u32) -> Option<Instant> {
+    pub(crate) fn when(&self, ticks: u64, bits: u32) -> Option<Instant> {
         let (host, device) = self.reading()?;
         let us = difference(ticks, device, bits) as f64 * self.tick_us;
         let apart = Duration::try_from_secs_f64(us.abs() / 1e6).ok()?;

@@ -23,12 +23,12 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Some bytes of a buffer.
-    pub fn bytes(bytes: Range<u64>) -> Self {
+    pub(crate) fn bytes(bytes: Range<u64>) -> Self {
         Self { bytes, image: None }
     }
 
     /// The same texels in another mip, from another layer on.
-    pub fn at(mut self, mip: u32, layer: u32) -> Self {
+    pub(crate) fn at(mut self, mip: u32, layer: u32) -> Self {
         if let Some(image) = &mut self.image {
             (image.image_subresource.mip_level, image.image_subresource.base_array_layer) = (mip, layer);
         }
@@ -36,7 +36,7 @@ impl Piece {
     }
 
     /// Everything.
-    pub fn whole(kind: PlanKind) -> Self {
+    pub(crate) fn whole(kind: PlanKind) -> Self {
         Self { bytes: 0..packed_bytes(kind), image: packed(kind) }
     }
 }
@@ -51,7 +51,7 @@ pub(crate) struct Plane {
 
 impl Plane {
     /// All planes of a resource: mip by mip, in each the colour, or depth and then stencil.
-    pub fn all(kind: PlanKind) -> Vec<Self> {
+    pub(crate) fn all(kind: PlanKind) -> Vec<Self> {
         match kind {
             PlanKind::Buffer { .. } => vec![Self { mip: 0, aspect: Aspects::empty() }],
             PlanKind::Image { format, mips, .. } => {
@@ -63,7 +63,7 @@ impl Plane {
     }
 
     /// Its copy, and the number of its packed bytes.
-    pub fn piece(self, kind: PlanKind) -> Piece {
+    pub(crate) fn piece(self, kind: PlanKind) -> Piece {
         let PlanKind::Image { format, size: [width, height, depth], layers, volume, .. } = kind else {
             return Piece::whole(kind);
         };

@@ -26,7 +26,7 @@ pub(crate) struct Entries(Vec<Entry>);
 impl Entries {
     /// Commands of a batch's barriers, recorded if they differ from those of its run before. The batch's queue has the
     /// family; nothing of the variant is under way.
-    pub fn commands(
+    pub(crate) fn commands(
         &mut self,
         shared: &Shared,
         family: u32,
@@ -56,13 +56,13 @@ impl Entries {
     }
 
     /// The pools alone: the resources that the barriers name may be gone, and others have their handles.
-    pub fn forgotten(mut self) -> Self {
+    pub(crate) fn forgotten(mut self) -> Self {
         self.0.iter_mut().for_each(|entry| entry.recorded = None);
         self
     }
 
     /// What has to be destroyed.
-    pub fn pools(&self) -> impl Iterator<Item = vk::CommandPool> {
+    pub(crate) fn pools(&self) -> impl Iterator<Item = vk::CommandPool> {
         self.0.iter().map(|entry| entry.pool)
     }
 }

@@ -57,7 +57,7 @@ impl External<'_> {
     }
 
     /// The same where the run waits for the user outside of the device who has an import.
-    pub fn check_held<'p>(&self, imports: impl Iterator<Item = &'p Arc<PhysicalResource>>) -> Result<(), Error> {
+    pub(crate) fn check_held<'p>(&self, imports: impl Iterator<Item = &'p Arc<PhysicalResource>>) -> Result<(), Error> {
         if self.signals.is_empty() {
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl External<'_> {
     }
 
     /// Refuses resources that a run is not given, and waits for the run itself.
-    pub fn check(&self, prepared: &Prepared) -> Result<(), Error> {
+    pub(crate) fn check(&self, prepared: &Prepared) -> Result<(), Error> {
         self.check_order()?;
         let resources = prepared.workload.graph.resources();
         let signalled = self.signals.iter().filter_map(|signal| signal.resource);

@@ -23,7 +23,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Remembers what the host did since `begin`; returns the microseconds of it.
-    pub fn took(&mut self, what: &'static str, begin: Instant) -> f64 {
+    pub(crate) fn took(&mut self, what: &'static str, begin: Instant) -> f64 {
         let span = Span::since(what, begin);
         let us = span.end.duration_since(begin).as_secs_f64() * 1e6;
         self.spans.push(span);

@@ -76,7 +76,7 @@ impl Held<'_> {
     }
 
     /// The run failed: what of it was not submitted is as before.
-    pub fn withdraw(self) {
+    pub(crate) fn withdraw(self) {
         let taken = self.claimed.iter().filter_map(|promise| Some((*promise, self.shared.promises.take(*promise)?)));
         for (promise, of) in taken.collect::<Vec<_>>() {
             if let Some(of) = of.upgrade() {
@@ -103,7 +103,7 @@ impl Shared {
     ///
     /// # Errors
     /// If another run has it, it is gone, or another device's; then all of it is as before the promise.
-    pub fn hold(&self, inputs: &Inputs<'_>) -> Result<Held<'_>, Error> {
+    pub(crate) fn hold(&self, inputs: &Inputs<'_>) -> Result<Held<'_>, Error> {
         let mut held = Held { shared: self, objects: Vec::new(), claimed: Vec::new() };
         match held.all(inputs) {
             Ok(()) => Ok(held),
@@ -116,7 +116,7 @@ impl Shared {
     }
 
     /// No run will have these: they are as before, but for those of a run that was called.
-    pub fn withdraw_promises(&self, inputs: &Inputs<'_>) {
+    pub(crate) fn withdraw_promises(&self, inputs: &Inputs<'_>) {
         all(inputs, self).for_each(|promise| self.withdraw(promise));
     }
 }

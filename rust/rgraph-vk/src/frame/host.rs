@@ -45,7 +45,7 @@ unsafe impl Sync for Seen {}
 
 impl Seen {
     /// Part of a mapped buffer; `None` where the host cannot see it, or the range does not lie in it.
-    pub fn new(
+    pub(crate) fn new(
         physical: &Arc<PhysicalResource>,
         resource: ResourceId,
         name: &str,
@@ -107,14 +107,14 @@ pub(crate) struct Reservation(Arc<Outcome>);
 
 impl Reservation {
     /// Reserves images and buffers, in the turn of the one who does.
-    pub fn of(physicals: &[Arc<PhysicalResource>]) -> Self {
+    pub(crate) fn of(physicals: &[Arc<PhysicalResource>]) -> Self {
         let outcome = Arc::new(Outcome::default());
         physicals.iter().for_each(|physical| physical.reserve(&outcome));
         Self(outcome)
     }
 
     /// How the host passes of the run go that it is for.
-    pub fn outcome(&self) -> Arc<Outcome> {
+    pub(crate) fn outcome(&self) -> Arc<Outcome> {
         self.0.clone()
     }
 }
@@ -277,7 +277,7 @@ impl JobQueue {
 
 impl HostLane {
     /// Starts the thread.
-    pub fn new(shared: &Arc<Shared>, name: &str) -> Result<Self, Error> {
+    pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Result<Self, Error> {
         let semaphore = shared.create_timeline(0)?;
         let timeline = Arc::new(Timeline { shared: shared.clone(), raw: semaphore });
         shared.name(semaphore, &format!("{name} host timeline"));
@@ -291,12 +291,12 @@ impl HostLane {
     }
 
     /// The value signalled last, or to be.
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Relaxed)
     }
 
     /// Hands over a job.
-    pub fn push(&self, job: Job) {
+    pub(crate) fn push(&self, job: Job) {
         job.outcome.begin();
         if let Some(signal) = job.signal {
             self.last.store(signal, Ordering::Relaxed);

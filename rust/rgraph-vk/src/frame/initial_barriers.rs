@@ -66,17 +66,17 @@ struct Before {
 
 impl InitialBarriers {
     /// Whether nothing has to be recorded.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.memory.is_empty() && self.buffers.is_empty() && self.images.is_empty()
     }
 
     /// Number of barriers.
-    pub fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         (self.memory.len() + self.buffers.len() + self.images.len()) as u32
     }
 
     /// Adds a wait, one a semaphore.
-    pub fn wait(&mut self, semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) {
+    pub(crate) fn wait(&mut self, semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) {
         match self.waits.iter_mut().find(|known| known.semaphore == semaphore) {
             Some(known) => {
                 known.value = known.value.max(value);
@@ -89,7 +89,7 @@ impl InitialBarriers {
     /// Makes visible what the host wrote before its signal.
     ///
     /// Source: Vulkan 1.3 specification, "Host Write Ordering Guarantees".
-    pub fn after_host(&mut self, stages: vk::PipelineStageFlags2) {
+    pub(crate) fn after_host(&mut self, stages: vk::PipelineStageFlags2) {
         self.memory.push(
             vk::MemoryBarrier2::default()
                 .src_stage_mask(vk::PipelineStageFlags2::HOST | stages)
@@ -100,7 +100,7 @@ impl InitialBarriers {
     }
 
     /// Takes over part of a resource. O(parts in different states).
-    pub fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
+    pub(crate) fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
         let tracked = physical.tracked();
         let held = physical.block().is_some().then(|| physical.lent().clone()).flatten();
         tracked.visit(region, |part, state| {
@@ -238,7 +238,7 @@ impl InitialBarriers {
     }
 
     /// Whether commands with the barriers of `other` are commands with these.
-    pub fn records_as(&self, other: &Self) -> bool {
+    pub(crate) fn records_as(&self, other: &Self) -> bool {
         let memory = |barrier: &vk::MemoryBarrier2<'_>| {
             let &vk::MemoryBarrier2 { src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask, .. } = barrier;
             (src_stage_mask, src_access_mask, dst_stage_mask, dst_access_mask)
@@ -265,14 +265,14 @@ impl InitialBarriers {
     }
 
     /// The barriers alone.
-    pub fn take_barriers(&mut self) -> Self {
+    pub(crate) fn take_barriers(&mut self) -> Self {
         let Self { memory, buffers, images, .. } = self;
         let (memory, buffers, images) = (std::mem::take(memory), std::mem::take(buffers), std::mem::take(images));
         Self { memory, buffers, images, ..Self::default() }
     }
 
     /// Records the barriers.
-    pub fn record(&self, device: &ash::Device, commands: vk::CommandBuffer) {
+    pub(crate) fn record(&self, device: &ash::Device, commands: vk::CommandBuffer) {
         let info = vk::DependencyInfo::default()
             .memory_barriers(&self.memory)
             .buffer_memory_barriers(&self.buffers)

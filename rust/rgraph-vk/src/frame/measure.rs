@@ -66,7 +66,7 @@ pub(crate) struct Timed {
 
 impl Timed {
     /// The passes, whether their flags are on or off.
-    pub fn passes<'a>(&self, prepared: &'a Prepared) -> impl Iterator<Item = PlanPassId> + use<'a> {
+    pub(crate) fn passes<'a>(&self, prepared: &'a Prepared) -> impl Iterator<Item = PlanPassId> + use<'a> {
         prepared.plan.commands[self.commands.range()].iter().filter_map(|command| match command {
             Command::Pass { pass, .. } => Some(*pass),
             _ => None,
@@ -88,7 +88,7 @@ pub(crate) struct Stamps {
 
 impl Stamps {
     /// Finds the places. O(commands).
-    pub fn new(prepared: &Prepared, measure: Measure) -> Self {
+    pub(crate) fn new(prepared: &Prepared, measure: Measure) -> Self {
         let mut stamps = Self { queries: 0, timed: Vec::new(), calls: Vec::new(), measure };
         for (id, info) in prepared.batches.iter_ids() {
             let has_clock = info.queue.is_some_and(|queue| prepared.shared.queues[queue].timestamp_bits > 0);
@@ -155,27 +155,27 @@ impl Stamps {
     }
 
     /// The query at the first command of a batch.
-    pub fn begin_of(&self, batch: BatchId) -> Option<u32> {
+    pub(crate) fn begin_of(&self, batch: BatchId) -> Option<u32> {
         let at = self.timed.partition_point(|timed| timed.batch.index() < batch.index());
         let first = self.timed.get(at).filter(|timed| timed.batch == batch && self.measure.is_of_batches());
         first.map(|timed| timed.begin)
     }
 
     /// The query behind the last command of a batch.
-    pub fn end_of(&self, batch: BatchId) -> Option<u32> {
+    pub(crate) fn end_of(&self, batch: BatchId) -> Option<u32> {
         let end = self.timed.partition_point(|timed| timed.batch.index() <= batch.index());
         let last = self.timed.get(end.checked_sub(1)?);
         last.filter(|timed| timed.batch == batch && self.measure.is_of_batches()).map(|timed| timed.end)
     }
 
     /// The query before a barrier call.
-    pub fn before(&self, command: u32) -> Option<u32> {
+    pub(crate) fn before(&self, command: u32) -> Option<u32> {
         let at = self.calls.binary_search_by_key(&command, |(command, _)| *command).ok()?;
         Some(self.calls[at].1)
     }
 
     /// The queries around a pass, which is that command.
-    pub fn around(&self, command: u32) -> Option<[u32; 2]> {
+    pub(crate) fn around(&self, command: u32) -> Option<[u32; 2]> {
         if self.measure != Measure::Passes {
             return None;
         }

@@ -31,32 +31,32 @@ impl Outcome {
     }
 
     /// Waits until all jobs are done; `false`: the time was over first.
-    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
         self.wait_while(timeout, |state| state.pending > 0)
     }
 
     /// Waits until the host's semaphore has a value; `false`: the time was over first.
-    pub fn wait_for(&self, value: u64, timeout: Option<Duration>) -> bool {
+    pub(crate) fn wait_for(&self, value: u64, timeout: Option<Duration>) -> bool {
         self.wait_while(timeout, |state| state.pending > 0 && state.reached < value)
     }
 
     /// Waits until the run has submitted everything and all jobs are done; `false`: the time was over first.
-    pub fn wait_until_over(&self, timeout: Option<Duration>) -> bool {
+    pub(crate) fn wait_until_over(&self, timeout: Option<Duration>) -> bool {
         self.wait_while(timeout, |state| state.pending > 0 || !state.submitted)
     }
 
     /// One more job is to come.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.lock().pending += 1;
     }
 
     /// Remembers when a pass ran.
-    pub fn ran(&self, span: Span) {
+    pub(crate) fn ran(&self, span: Span) {
         self.lock().times.push(span);
     }
 
     /// The run submits nothing more.
-    pub fn submitted(&self) {
+    pub(crate) fn submitted(&self) {
         self.lock().submitted = true;
         self.changed.notify_all();
     }
@@ -76,29 +76,29 @@ impl Outcome {
     }
 
     /// The first error, once.
-    pub fn take_error(&self) -> Option<Error> {
+    pub(crate) fn take_error(&self) -> Option<Error> {
         self.lock().error.take()
     }
 
     /// Whether a function failed.
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.lock().failed
     }
 
     /// When each pass ran.
-    pub fn times(&self) -> Vec<Span> {
+    pub(crate) fn times(&self) -> Vec<Span> {
         self.lock().times.clone()
     }
 
     /// A function failed.
-    pub fn fail(&self, error: Error) {
+    pub(crate) fn fail(&self, error: Error) {
         let mut state = self.lock();
         state.failed = true;
         state.error.get_or_insert(error);
     }
 
     /// A job ended; the value that was signalled with it.
-    pub fn end(&self, signalled: Option<u64>) {
+    pub(crate) fn end(&self, signalled: Option<u64>) {
         let mut state = self.lock();
         state.pending -= 1;
         state.reached = state.reached.max(signalled.unwrap_or(0));

@@ -40,7 +40,7 @@ const MOST_VARIANTS: usize = 12;
 
 impl RunState {
     /// Runs once, up to and with the submission.
-    pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
+    pub(crate) fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = (self.run % self.contexts.len() as u64) as usize;
         let mut figures = Figures { run: self.run, first: self.first, ..Figures::default() };
         let begin = Instant::now();

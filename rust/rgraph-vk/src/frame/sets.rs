@@ -41,7 +41,7 @@ enum Info {
 
 impl Sets {
     /// The pool, to be destroyed.
-    pub fn take_pool(&mut self) -> Option<DeferredDeletion> {
+    pub(crate) fn take_pool(&mut self) -> Option<DeferredDeletion> {
         let pool = std::mem::take(&mut self.pool);
         (pool != vk::DescriptorPool::null()).then_some(DeferredDeletion::DescriptorPool(pool))
     }
@@ -49,7 +49,7 @@ impl Sets {
 
 impl Variant {
     /// Takes over what functions recorded for this run. The context must be idle.
-    pub fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
+    pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
         let mut sets = std::mem::take(&mut self.recorded_sets);
         let made = self.make_sets(from, &recorded, &mut sets);
         self.recorded_sets = sets;
@@ -110,7 +110,7 @@ impl Variant {
     }
 
     /// Sets of a packet of the graph, or of one that a function recorded.
-    pub fn sets(&self, recorded: bool, span: Span) -> &[vk::DescriptorSet] {
+    pub(crate) fn sets(&self, recorded: bool, span: Span) -> &[vk::DescriptorSet] {
         &(if recorded { &self.recorded_sets } else { &self.own }).raw[span.range()]
     }
 
@@ -264,7 +264,7 @@ pub(crate) struct Reads<'a> {
 
 impl Reads<'_> {
     /// The buffer that vertices, indices, counts or words are read of.
-    pub fn of_buffer(&self, resource: ResourceId) -> vk::Buffer {
+    pub(crate) fn of_buffer(&self, resource: ResourceId) -> vk::Buffer {
         self.variant.buffer(self.source(resource))
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Span {
 
 impl Span {
     /// What began then and ends now.
-    pub fn since(name: impl Into<Cow<'static, str>>, begin: Instant) -> Self {
+    pub(crate) fn since(name: impl Into<Cow<'static, str>>, begin: Instant) -> Self {
         Self { name: name.into(), begin, end: Instant::now() }
     }
 }

@@ -92,7 +92,7 @@ pub(crate) enum At {
 
 impl RunState {
     /// Nothing ran yet.
-    pub fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
+    pub(crate) fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
         let resources = prepared.plan.resources.len();
         let off = vec![false; prepared.workload.graph.flags().len()];
         Self {
@@ -125,7 +125,7 @@ impl RunState {
     }
 
     /// Lets go of everything. Jobs that the host's thread still has keep what they use.
-    pub fn end(&mut self, shared: &Shared) {
+    pub(crate) fn end(&mut self, shared: &Shared) {
         self.host = None;
         for context in &mut self.contexts {
             shared.defer_deletion(context.once.take());
@@ -133,7 +133,7 @@ impl RunState {
     }
 
     /// Reads the times of a run that is done, if its context still has them.
-    pub fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
+    pub(crate) fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
         let at = (run % self.contexts.len() as u64) as usize;
         match &self.contexts[at].timed {
             Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
@@ -143,7 +143,7 @@ impl RunState {
 
     /// The error of a lost device with the passes that were under way: those that began and did not end, as far as
     /// the timestamps of the frames under way tell.
-    pub fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
+    pub(crate) fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
         let Error::Device(mut device) = error else { return error };
         if !device.is_lost() {
             return Error::Device(device);
@@ -177,33 +177,33 @@ impl RunState {
     }
 
     /// Whether what outlives runs holds what a run left there.
-    pub fn is_initialised(&self) -> bool {
+    pub(crate) fn is_initialised(&self) -> bool {
         self.initialised
     }
 
     /// By flag: whether it is off.
-    pub fn off(&self) -> &[bool] {
+    pub(crate) fn off(&self) -> &[bool] {
         &self.key.off
     }
 
     /// Push data and uniform data, laid out as the packets'.
-    pub fn parameters(&self) -> (&[u8], &[u8]) {
+    pub(crate) fn parameters(&self) -> (&[u8], &[u8]) {
         (&self.push, &self.data)
     }
 
     /// Goes on where the last run of another compiled graph with the same contents ended.
-    pub fn go_on(&mut self, before: &Self) {
+    pub(crate) fn go_on(&mut self, before: &Self) {
         (self.run, self.initialised) = (before.run, before.initialised);
     }
 
     /// The clears of the first run were submitted.
-    pub fn set_initialised(&mut self) {
+    pub(crate) fn set_initialised(&mut self) {
         self.initialised = true;
         self.begins.clear();
     }
 
     /// A variant of a context that was taken out.
-    pub fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
+    pub(crate) fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
         &context.variants[index]
     }
 }
@@ -215,7 +215,7 @@ impl FrameContext {
     }
 
     /// The initial barriers of a variant.
-    pub fn entries(&mut self, variant: usize) -> &mut Entries {
+    pub(crate) fn entries(&mut self, variant: usize) -> &mut Entries {
         &mut self.variants[variant].entries
     }
 

@@ -78,7 +78,7 @@ impl RunTargets {
     ///
     /// # Errors
     /// `RG-E225` if a pass has no such attachment, cannot do what is asked, or a number does not fit.
-    pub fn new(prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Self, Error> {
         let mut out = Self::default();
         let graph = &prepared.workload.graph;
         let mut asked: BTreeMap<(PassId, Target), Asked> = BTreeMap::new();
@@ -194,17 +194,17 @@ impl RunTargets {
     }
 
     /// How a render pass begins with an attachment, if this run changes it.
-    pub fn begun(&self, attachment: u32) -> Option<Begun> {
+    pub(crate) fn begun(&self, attachment: u32) -> Option<Begun> {
         self.begun.get(&attachment).copied()
     }
 
     /// What is cleared before the draws of a pass.
-    pub fn inside(&self, pass: PlanPassId) -> &[Inside] {
+    pub(crate) fn inside(&self, pass: PlanPassId) -> &[Inside] {
         self.inside.get(&pass).map_or(&[], Vec::as_slice)
     }
 
     /// The viewport of a pass, if this run changes it.
-    pub fn viewport(&self, pass: PlanPassId) -> Option<[f32; 4]> {
+    pub(crate) fn viewport(&self, pass: PlanPassId) -> Option<[f32; 4]> {
         self.viewports.get(&pass).copied()
     }
 }

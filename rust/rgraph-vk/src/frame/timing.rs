@@ -69,7 +69,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     /// Microseconds from the end of the frame before to its own.
-    pub fn us_from(&self, before: &Self) -> f64 {
+    pub(crate) fn us_from(&self, before: &Self) -> f64 {
         (difference(self.end, before.end, self.bits) as f64 * self.us_of_tick).max(0.0)
     }
 
@@ -78,7 +78,7 @@ impl Ran {
     /// the device waits for the host between them; and a program that waits for each frame counts all of it but its own
     /// time. Without the frame before, or where the driver does not read the device's clock, the device's wait for the
     /// host does not count.
-    pub fn us_after(&self, before: Option<&Self>, called: Instant) -> f64 {
+    pub(crate) fn us_after(&self, before: Option<&Self>, called: Instant) -> f64 {
         let us = |to, from| difference(to, from, self.bits) as f64 * self.us_of_tick;
         let Some(before) = before else { return us(self.end, self.begin).max(0.0) };
         let waited = self.begin_at.map_or(0.0, |at| at.saturating_duration_since(called).as_secs_f64() * 1e6);

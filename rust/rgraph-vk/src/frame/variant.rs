@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use ash::vk;
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{Batch, BufferBarrier, Command, ImageBarrier, PlanKind, PlanPassId, Scope};
+use rgraph_plan::plan::{Batch, BatchId, BufferBarrier, Command, ImageBarrier, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::bind::Packets;
@@ -51,7 +51,7 @@ impl PartialEq for Key {
 
 impl Key {
     /// Whether it can come again: all that was bound exists.
-    pub fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         self.bound.iter().flatten().all(|physical| physical.strong_count() > 0)
     }
 }
@@ -113,7 +113,7 @@ pub(crate) struct Ingredients<'a> {
 impl Variant {
     /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more,
     /// and whose frames are done.
-    pub fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
+    pub(crate) fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
         let prepared = from.prepared;
         let mut variant = Self {
             shared: prepared.shared.clone(),
@@ -177,7 +177,7 @@ impl Variant {
     }
 
     /// The acceleration structure in a buffer.
-    pub fn structure(&self, resource: ResourceId) -> Option<Structure> {
+    pub(crate) fn structure(&self, resource: ResourceId) -> Option<Structure> {
         self.structures.get(&resource).copied()
     }
 
@@ -211,10 +211,10 @@ impl Variant {
     }
 
     /// What a barrier of a batch does to the owner of a resource.
-    fn change(&self, prepared: &Prepared, resource: ResourceId, families: Option<[u32; 2]>, batch: usize) -> Change {
+    fn change(&self, prepared: &Prepared, resource: ResourceId, families: Option<[u32; 2]>, batch: BatchId) -> Change {
         let plan = &prepared.plan;
         let Some([from, to]) = families else { return Change::None };
-        let queue = plan.batches.as_slice()[batch].queue;
+        let queue = plan.batches[batch].queue;
         let family = queue.map(|queue| plan.queues[queue].family);
         let real = |planned: u32| {
             let at = plan.queues.iter().position(|queue| queue.family == planned);
@@ -232,7 +232,7 @@ impl Variant {
         &self,
         prepared: &Prepared,
         barrier: &BufferBarrier,
-        batch: usize,
+        batch: BatchId,
     ) -> vk::BufferMemoryBarrier2<'static> {
         let (src, src_access, dst, dst_access) = scopes(barrier.scope);
         let [offset, end] = barrier.range;
@@ -255,7 +255,7 @@ impl Variant {
         &self,
         prepared: &Prepared,
         barrier: &ImageBarrier,
-        batch: usize,
+        batch: BatchId,
     ) -> vk::ImageMemoryBarrier2<'static> {
         let (src, src_access, dst, dst_access) = scopes(barrier.scope);
         let layout = |layout| prepared.shared.layout(layout);
@@ -357,7 +357,7 @@ impl Variant {
     }
 
     /// Copies uniform data into the buffer that the recorded commands read. The context must be idle.
-    pub fn set_data(&mut self, data: &[u8], stamp: u64) {
+    pub(crate) fn set_data(&mut self, data: &[u8], stamp: u64) {
         if std::mem::replace(&mut self.data_stamp, stamp) == stamp {
             return;
         }
@@ -368,7 +368,7 @@ impl Variant {
     }
 
     /// Makes the variant ready to be submitted again. The context must be idle.
-    pub fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
+    pub(crate) fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
         let passes = prepared.plan.passes.len() as u32;
         if let Some(Times { pool, stamps }) = &self.times {
             // SAFETY: host reset is enabled; the GPU is done with the queries.
@@ -386,7 +386,7 @@ impl Variant {
     }
 
     /// The clear value, views and so on of a rendering's attachments lie here.
-    pub fn views(&self, rendering: &Rendering) -> &[AttachmentViews] {
+    pub(crate) fn views(&self, rendering: &Rendering) -> &[AttachmentViews] {
         &self.attachments[rendering.attachments.range()]
     }
 }
@@ -416,18 +416,18 @@ enum Change {
 }
 
 /// The batch that each buffer barrier and each image barrier of a plan stands in.
-fn batches_of_barriers(prepared: &Prepared) -> (Vec<usize>, Vec<usize>) {
+fn batches_of_barriers(prepared: &Prepared) -> (Vec<BatchId>, Vec<BatchId>) {
     let plan = &prepared.plan;
-    let mut buffers = vec![0; plan.buffer_barriers.len()];
-    let mut images = vec![0; plan.image_barriers.len()];
-    let set = |out: &mut Vec<usize>, span: Span, batch: usize| out[span.range()].fill(batch);
+    let mut buffers = vec![BatchId::new(0); plan.buffer_barriers.len()];
+    let mut images = vec![BatchId::new(0); plan.image_barriers.len()];
+    let set = |out: &mut Vec<BatchId>, span: Span, batch: BatchId| out[span.range()].fill(batch);
     for (id, Batch { commands, .. }) in plan.batches.iter_ids() {
         for command in &plan.commands[commands.range()] {
             if let Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) =
                 command
             {
-                set(&mut buffers, barriers.buffers, id.index());
-                set(&mut images, barriers.images, id.index());
+                set(&mut buffers, barriers.buffers, id);
+                set(&mut images, barriers.images, id);
             }
         }
     }

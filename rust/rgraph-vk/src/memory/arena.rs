@@ -19,7 +19,7 @@ pub(crate) struct Arena {
 
 impl Arena {
     /// Memory of one of the types `types`.
-    pub fn new(shared: &Arc<Shared>, want: Want<'_>, types: u32) -> Result<Arc<Self>, Error> {
+    pub(crate) fn new(shared: &Arc<Shared>, want: Want<'_>, types: u32) -> Result<Arc<Self>, Error> {
         let allocation = Some(shared.allocate(want)?);
         let domain = allocation.as_ref().map_or(want.domain, Allocation::domain);
         let name = want.name.to_owned();
@@ -27,12 +27,12 @@ impl Arena {
     }
 
     /// Whether what needs one of `types` may lie in it: every type that it may have been made of is one.
-    pub fn allows(&self, types: u32) -> bool {
+    pub(crate) fn allows(&self, types: u32) -> bool {
         self.types & !types == 0
     }
 
     /// Its memory.
-    pub fn allocation(&self) -> &Allocation {
+    pub(crate) fn allocation(&self) -> &Allocation {
         self.allocation.as_ref().expect("taken only when dropped")
     }
 }

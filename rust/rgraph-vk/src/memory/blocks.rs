@@ -99,7 +99,7 @@ impl Staging {
     }
 
     /// Bytes that nobody borrows, and the domains that reports count them in.
-    pub fn idle(&self) -> impl Iterator<Item = (Domain, u64)> {
+    pub(crate) fn idle(&self) -> impl Iterator<Item = (Domain, u64)> {
         self.free.iter().map(|free| (free.parts.memory.domain(), free.parts.memory.size))
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct OneTime(pub(super) Vec<Pool>);
 
 impl OneTime {
     /// Everything, to be destroyed.
-    pub fn take(&mut self) -> impl Iterator<Item = DeferredDeletion> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = DeferredDeletion> {
         std::mem::take(&mut self.0).into_iter().map(|pool| DeferredDeletion::CommandPool(pool.raw))
     }
 }
@@ -31,7 +31,7 @@ pub(crate) struct Transfers(pub(super) Vec<(OneTime, Option<Point>)>);
 
 impl Transfers {
     /// Everything, to be destroyed.
-    pub fn take_all(&mut self) -> Vec<DeferredDeletion> {
+    pub(crate) fn take_all(&mut self) -> Vec<DeferredDeletion> {
         std::mem::take(&mut self.0).into_iter().flat_map(|(mut once, _)| once.take().collect::<Vec<_>>()).collect()
     }
 }

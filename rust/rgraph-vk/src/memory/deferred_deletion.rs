@@ -45,7 +45,7 @@ pub(crate) enum DeferredDeletion {
 
 impl DeferredDeletion {
     /// Destroys it; nothing on the device may use it any more.
-    pub fn destroy(self, device: &Functions, memory: Option<&mut Memory>) {
+    pub(crate) fn destroy(self, device: &Functions, memory: Option<&mut Memory>) {
         // SAFETY, for all of them: made of this device, and the deletion queue has waited until no queue uses them.
         match self {
             // SAFETY: see above.
@@ -114,17 +114,17 @@ pub(crate) struct DeletionQueue {
 
 impl DeletionQueue {
     /// Keeps things until every queue has reached its value.
-    pub fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = DeferredDeletion>) {
+    pub(crate) fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = DeferredDeletion>) {
         self.waiting.extend(things.into_iter().map(|deferred| (values.clone(), deferred)));
     }
 
     /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// What no queue uses any more, in the order it was given up.
-    pub fn take(&mut self, reached: &[u64]) -> Vec<DeferredDeletion> {
+    pub(crate) fn take(&mut self, reached: &[u64]) -> Vec<DeferredDeletion> {
         let over = |values: &[u64]| values.iter().zip(reached).all(|(value, reached)| value <= reached);
         let mut dead = Vec::new();
         for (values, deferred) in std::mem::take(&mut self.waiting) {
@@ -138,7 +138,7 @@ impl DeletionQueue {
     }
 
     /// Everything.
-    pub fn take_all(&mut self) -> Vec<DeferredDeletion> {
+    pub(crate) fn take_all(&mut self) -> Vec<DeferredDeletion> {
         std::mem::take(&mut self.waiting).into_iter().map(|(_, deferred)| deferred).collect()
     }
 }

@@ -48,7 +48,7 @@ impl HostMemory {
     ///
     /// # Errors
     /// If a device is lost.
-    pub fn between(from: &Arc<Shared>, to: &Arc<Shared>, bytes: u64) -> Result<Option<Self>, Error> {
+    pub(crate) fn between(from: &Arc<Shared>, to: &Arc<Shared>, bytes: u64) -> Result<Option<Self>, Error> {
         if !(from.enabled.host_memory && to.enabled.host_memory) {
             return Ok(None);
         }
@@ -60,12 +60,12 @@ impl HostMemory {
     }
 
     /// The buffer of the device that fills it.
-    pub fn source(&self) -> vk::Buffer {
+    pub(crate) fn source(&self) -> vk::Buffer {
         self.from.buffer
     }
 
     /// The buffer of the device that reads it.
-    pub fn target(&self) -> vk::Buffer {
+    pub(crate) fn target(&self) -> vk::Buffer {
         self.to.buffer
     }
 }

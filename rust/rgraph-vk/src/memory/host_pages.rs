@@ -18,7 +18,7 @@ unsafe impl Sync for HostPages {}
 
 impl HostPages {
     /// As many bytes of zeros; `None`: the host has none.
-    pub fn new(bytes: u64, alignment: u64) -> Option<Arc<Self>> {
+    pub(crate) fn new(bytes: u64, alignment: u64) -> Option<Arc<Self>> {
         let size = usize::try_from(bytes.max(1).next_multiple_of(alignment)).ok()?;
         let layout = Layout::from_size_align(size, alignment as usize).ok()?;
         // SAFETY: the size is not zero.
@@ -27,7 +27,7 @@ impl HostPages {
     }
 
     /// Bytes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.layout.size() as u64
     }
 }

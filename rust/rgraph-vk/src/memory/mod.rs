@@ -44,7 +44,7 @@ use source::{Block, Source};
 
 /// Where memory is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Domain {
+pub(crate) enum Domain {
     /// The device's own.
     Device,
     /// The host's, written by the CPU: uploads.
@@ -66,7 +66,7 @@ impl Domain {
     const ALL: [Self; 5] = [Self::Device, Self::Host, Self::Cached, Self::Linked, Self::Lazy];
 
     /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
             Self::Host => "host",
@@ -93,7 +93,7 @@ impl Domain {
 
 /// What memory is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Want<'a> {
+pub(crate) struct Want<'a> {
     /// Who wants it, for reports.
     pub name: &'a str,
     /// Size, alignment and types, as the driver says.
@@ -108,7 +108,7 @@ pub struct Want<'a> {
 
 /// A piece of device memory, given back by [`Memory::free`].
 #[derive(Debug)]
-pub struct Allocation {
+pub(crate) struct Allocation {
     /// The memory object.
     pub memory: vk::DeviceMemory,
     /// First byte in it.
@@ -134,22 +134,22 @@ unsafe impl Sync for Mapped {}
 impl Allocation {
     /// Its first byte, if the host can see it and needs neither flush nor invalidate; memory stays mapped as long as it
     /// is held.
-    pub fn mapped(&self) -> Option<NonNull<u8>> {
+    pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
         self.staged().filter(|_| self.coherent)
     }
 
     /// Its first byte, if the host can see it: for those who flush and invalidate unless it is coherent.
-    pub fn staged(&self) -> Option<NonNull<u8>> {
+    pub(crate) fn staged(&self) -> Option<NonNull<u8>> {
         self.mapped.map(|mapped| mapped.0)
     }
 
     /// Whether nothing needs to be flushed or invalidated.
-    pub fn is_coherent(&self) -> bool {
+    pub(crate) fn is_coherent(&self) -> bool {
         self.coherent
     }
 
     /// The domain that its memory is in.
-    pub fn domain(&self) -> Domain {
+    pub(crate) fn domain(&self) -> Domain {
         self.domain
     }
 
@@ -158,7 +158,7 @@ impl Allocation {
     ///
     /// # Source
     /// Vulkan 1.3 specification, valid usage of `VkMappedMemoryRange`.
-    pub fn atoms(&self, [first, end]: [u64; 2], atom: u64) -> vk::MappedMemoryRange<'static> {
+    pub(crate) fn atoms(&self, [first, end]: [u64; 2], atom: u64) -> vk::MappedMemoryRange<'static> {
         let (first, end) = (first / atom * atom, end.next_multiple_of(atom).min(self.size));
         vk::MappedMemoryRange::default().memory(self.memory).offset(self.offset + first).size(end - first)
     }
@@ -249,7 +249,7 @@ impl std::fmt::Display for MemoryReport {
 }
 
 /// A device's memory.
-pub struct Memory {
+pub(crate) struct Memory {
     source: Source,
     properties: vk::PhysicalDeviceMemoryProperties,
     /// `nonCoherentAtomSize` in bytes.
@@ -289,7 +289,7 @@ impl Memory {
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
-    pub fn new(
+    pub(crate) fn new(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
         device: &Functions,
@@ -317,7 +317,7 @@ impl Memory {
     }
 
     /// Memory types of a domain among those allowed.
-    pub fn types(&self, domain: Domain, allowed: u32) -> u32 {
+    pub(crate) fn types(&self, domain: Domain, allowed: u32) -> u32 {
         use vk::MemoryPropertyFlags as Flags;
         let count = self.properties.memory_type_count;
         let with = |wanted: Flags, unwanted: Flags| {
@@ -366,7 +366,7 @@ impl Memory {
     }
 
     /// Whether the device's own memory is the host's too, so that staging is a waste.
-    pub fn is_unified(&self) -> bool {
+    pub(crate) fn is_unified(&self) -> bool {
         is_unified(&self.properties)
     }
 
@@ -374,7 +374,7 @@ impl Memory {
     ///
     /// # Errors
     /// RG-E110 if there is none: what was asked for, what is held, what would help.
-    pub fn allocate(&mut self, want: Want<'_>) -> Result<Allocation, Error> {
+    pub(crate) fn allocate(&mut self, want: Want<'_>) -> Result<Allocation, Error> {
         let types = self.types(want.domain, want.requirements.memory_type_bits);
         if types == 0 {
             return Err(match want.domain {
@@ -464,7 +464,7 @@ impl Memory {
     }
 
     /// Gives memory back. `name` and `domain` are those it was wanted with.
-    pub fn free(&mut self, allocation: Allocation, name: &str, domain: Domain) {
+    pub(crate) fn free(&mut self, allocation: Allocation, name: &str, domain: Domain) {
         self.disown(name, allocation.size);
         let block = match allocation.part {
             Part::Own(block) => {
@@ -484,14 +484,14 @@ impl Memory {
     }
 
     /// Counts a block that is shared with others, and that its owner frees.
-    pub fn count_shared(&mut self, name: &str, bytes: u64) {
+    pub(crate) fn count_shared(&mut self, name: &str, bytes: u64) {
         let own = self.own.entry(Domain::Device).or_default();
         (own.0, own.1) = (own.0 + bytes, own.1 + 1);
         *self.owners.entry(name.to_owned()).or_default() += bytes;
     }
 
     /// Takes a shared block out of the count; one of no bytes was never in it.
-    pub fn uncount_shared(&mut self, name: &str, bytes: u64) {
+    pub(crate) fn uncount_shared(&mut self, name: &str, bytes: u64) {
         if bytes == 0 {
             return;
         }
@@ -510,7 +510,7 @@ impl Memory {
     }
 
     /// Gives back empty chunks that were kept for later.
-    pub fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         let mut blocks = Vec::new();
         for pool in self.pools.values_mut() {
             for chunk in pool.heap.trim() {
@@ -523,7 +523,7 @@ impl Memory {
     }
 
     /// What is held and live, by domain and by who wanted it.
-    pub fn report(&self) -> MemoryReport {
+    pub(crate) fn report(&self) -> MemoryReport {
         let mut report = MemoryReport::default();
         for domain in Domain::ALL {
             let (mut held, mut blocks) = self.own.get(&domain).copied().unwrap_or_default();

@@ -32,12 +32,12 @@ pub(crate) struct KnownNeeds(Mutex<HashMap<NeedsKey, Needs>>);
 
 impl KnownNeeds {
     /// The answer, if it was asked before.
-    pub fn find(&self, key: &NeedsKey) -> Option<Needs> {
+    pub(crate) fn find(&self, key: &NeedsKey) -> Option<Needs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
     /// Keeps an answer.
-    pub fn remember(&self, key: NeedsKey, needs: Needs) {
+    pub(crate) fn remember(&self, key: NeedsKey, needs: Needs) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_KNOWN {
             known.clear();

@@ -12,7 +12,7 @@ pub(super) struct Objects(Functions, bool);
 
 impl Objects {
     /// `addresses`: buffers in them have some.
-    pub fn new(device: Functions, addresses: bool) -> Self {
+    pub(super) fn new(device: Functions, addresses: bool) -> Self {
         Self(device, addresses)
     }
 }

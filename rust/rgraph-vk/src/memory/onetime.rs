@@ -9,7 +9,7 @@ use crate::memory::command_pools::{OneTime, Pool};
 
 impl Shared {
     /// Records a command buffer that is new, or whose pool was reset.
-    pub fn recorded(
+    pub(crate) fn recorded(
         &self,
         commands: vk::CommandBuffer,
         usage: vk::CommandBufferUsageFlags,
@@ -47,7 +47,7 @@ pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandP
 
 impl OneTime {
     /// Starts from the front again; the frame that used them is done.
-    pub fn reset(&mut self, shared: &Shared) -> Result<(), Error> {
+    pub(crate) fn reset(&mut self, shared: &Shared) -> Result<(), Error> {
         for pool in self.0.iter_mut().filter(|pool| pool.used > 0) {
             // SAFETY: the context is idle.
             let reset = unsafe { shared.raw.reset_command_pool(pool.raw, vk::CommandPoolResetFlags::empty()) };
@@ -58,7 +58,7 @@ impl OneTime {
     }
 
     /// Records a command buffer for a family.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         shared: &Shared,
         family: u32,

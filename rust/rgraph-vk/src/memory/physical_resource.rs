@@ -104,7 +104,7 @@ impl std::fmt::Debug for PhysicalResource {
 
 impl PhysicalResource {
     /// Makes an image or buffer with memory of its own.
-    pub fn new(
+    pub(crate) fn new(
         shared: &Arc<Shared>,
         name: &str,
         kind: PlanKind,
@@ -133,7 +133,7 @@ impl PhysicalResource {
     }
 
     /// Makes an image or buffer in memory that others have too; the memory outlives it.
-    pub fn placed(
+    pub(crate) fn placed(
         shared: &Arc<Shared>,
         name: &str,
         kind: PlanKind,
@@ -153,7 +153,7 @@ impl PhysicalResource {
     }
 
     /// Makes an image or buffer in a shared block. A holder has it until it is acquired.
-    pub fn shared(
+    pub(crate) fn shared(
         block: &Arc<SharedBlock>,
         name: &str,
         kind: PlanKind,
@@ -176,7 +176,7 @@ impl PhysicalResource {
     }
 
     /// Borrows a caller's image or buffer.
-    pub fn borrowed(shared: &Arc<Shared>, name: &str, kind: PlanKind, raw: Raw, concurrent: bool) -> Arc<Self> {
+    pub(crate) fn borrowed(shared: &Arc<Shared>, name: &str, kind: PlanKind, raw: Raw, concurrent: bool) -> Arc<Self> {
         Arc::new(Self {
             shared: shared.clone(),
             name: name.to_owned(),
@@ -296,12 +296,12 @@ impl PhysicalResource {
     }
 
     /// Whether it is the caller's own, so that others may use it unseen. Of shared memory `holder` says who has it.
-    pub fn is_borrowed(&self) -> bool {
+    pub(crate) fn is_borrowed(&self) -> bool {
         !self.owned
     }
 
     /// The image. Callers know from the kind that it is one.
-    pub fn image(&self) -> vk::Image {
+    pub(crate) fn image(&self) -> vk::Image {
         match self.raw {
             Raw::Image(raw) => raw,
             Raw::Buffer(_) => vk::Image::null(),
@@ -309,7 +309,7 @@ impl PhysicalResource {
     }
 
     /// The buffer. Callers know from the kind that it is one.
-    pub fn buffer(&self) -> vk::Buffer {
+    pub(crate) fn buffer(&self) -> vk::Buffer {
         match self.raw {
             Raw::Buffer(raw) => raw,
             Raw::Image(_) => vk::Buffer::null(),
@@ -317,12 +317,12 @@ impl PhysicalResource {
     }
 
     /// First byte of its memory, if the host can see it.
-    pub fn mapped(&self) -> Option<NonNull<u8>> {
+    pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
         self.mapped.map(|mapped| mapped.0)
     }
 
     /// Whether it was made for such uses; `host`: the host has to see it; `chosen`: it has to lie in that memory.
-    pub fn suits(&self, usages: Usages, host: bool, chosen: Option<MemoryDomain>) -> bool {
+    pub(crate) fn suits(&self, usages: Usages, host: bool, chosen: Option<MemoryDomain>) -> bool {
         let (own, usages) = (self.usages, self.shared.usable(usages));
         let used = match self.raw {
             Raw::Image(_) => own.image.contains(usages.image) && own.mutable >= usages.mutable,
@@ -332,7 +332,7 @@ impl PhysicalResource {
     }
 
     /// A view, made once.
-    pub fn view(&self, key: ViewKey) -> Result<vk::ImageView, Error> {
+    pub(crate) fn view(&self, key: ViewKey) -> Result<vk::ImageView, Error> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&known) = views.get(&key) {
             return Ok(known);
@@ -359,7 +359,7 @@ impl PhysicalResource {
 
     /// A view of bytes of a buffer as texels, made once. The device must have such texel buffers
     /// ([`Shared::check_texels`]).
-    pub fn texel_view(&self, format: Format, [first, end]: [u64; 2]) -> Result<vk::BufferView, Error> {
+    pub(crate) fn texel_view(&self, format: Format, [first, end]: [u64; 2]) -> Result<vk::BufferView, Error> {
         let mut views = self.texel_views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&known) = views.get(&(format, [first, end])) {
             return Ok(known);
@@ -378,17 +378,17 @@ impl PhysicalResource {
     }
 
     /// The state that it carries from run to run.
-    pub fn tracked(&self) -> MutexGuard<'_, Tracked> {
+    pub(crate) fn tracked(&self) -> MutexGuard<'_, Tracked> {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps all other runs away until a run with host passes is over.
-    pub fn reserve(&self, run: &Arc<Outcome>) {
+    pub(crate) fn reserve(&self, run: &Arc<Outcome>) {
         *self.reserved.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
     }
 
     /// The run that it is reserved for, unless that is over.
-    pub fn reserved(&self) -> Option<Arc<Outcome>> {
+    pub(crate) fn reserved(&self) -> Option<Arc<Outcome>> {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         if reserved.as_ref().is_some_and(|run| run.wait_until_over(Some(Duration::ZERO))) {
             *reserved = None;
@@ -397,22 +397,22 @@ impl PhysicalResource {
     }
 
     /// The shared block that it lies in, and its first byte there.
-    pub fn block(&self) -> Option<&(Arc<SharedBlock>, u64)> {
+    pub(crate) fn block(&self) -> Option<&(Arc<SharedBlock>, u64)> {
         self.block.as_ref()
     }
 
     /// Who had it last besides this device.
-    pub fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
+    pub(crate) fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Code other than rgraph's gets its handle.
-    pub fn expose(&self) {
+    pub(crate) fn expose(&self) {
         self.exposed.store(true, Ordering::Relaxed);
     }
 
     /// Whether code other than rgraph's may have used it.
-    pub fn is_exposed(&self) -> bool {
+    pub(crate) fn is_exposed(&self) -> bool {
         self.exposed.load(Ordering::Relaxed)
     }
 }

@@ -23,7 +23,7 @@ pub(super) enum Block {
 }
 
 impl Block {
-    pub fn memory(&self) -> vk::DeviceMemory {
+    pub(super) fn memory(&self) -> vk::DeviceMemory {
         match self {
             // SAFETY: the memory object is freed with the block, which nobody has then.
             Self::Own(block) => unsafe { block.memory() },
@@ -31,21 +31,21 @@ impl Block {
         }
     }
 
-    pub fn offset(&self) -> u64 {
+    pub(super) fn offset(&self) -> u64 {
         match self {
             Self::Own(block) => block.offset(),
             Self::Lent(lent, _) => lent.offset,
         }
     }
 
-    pub fn size(&self) -> u64 {
+    pub(super) fn size(&self) -> u64 {
         match self {
             Self::Own(block) => block.size(),
             Self::Lent(_, size) => *size,
         }
     }
 
-    pub fn mapped_ptr(&self) -> Option<NonNull<c_void>> {
+    pub(super) fn mapped_ptr(&self) -> Option<NonNull<c_void>> {
         match self {
             Self::Own(block) => block.mapped_ptr(),
             Self::Lent(lent, _) => lent.mapped,
@@ -65,7 +65,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub fn new(
+    pub(super) fn new(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &Functions,
@@ -95,7 +95,7 @@ impl Source {
     }
 
     /// A block. The requirements name one memory type.
-    pub fn allocate(
+    pub(super) fn allocate(
         &mut self,
         want: Want<'_>,
         requirements: vk::MemoryRequirements,
@@ -148,7 +148,7 @@ impl Source {
         Ok(Block::Lent(got, size))
     }
 
-    pub fn free(&mut self, block: Block) {
+    pub(super) fn free(&mut self, block: Block) {
         match (self, block) {
             (Self::Own(allocator), Block::Own(block)) => {
                 if let Err(error) = allocator.free(block) {

@@ -263,7 +263,7 @@ pub(crate) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Waits until runs that have the resource are over. `apart`: whether the copies go over a queue for transfers alone;
     /// `None`: as those of other transfers.
-    pub fn begin(physical: &'a Arc<PhysicalResource>, write: bool, apart: Option<bool>) -> Result<Self, Error> {
+    pub(crate) fn begin(physical: &'a Arc<PhysicalResource>, write: bool, apart: Option<bool>) -> Result<Self, Error> {
         let _reservation = reserve(physical, None)?;
         let queue = match apart {
             None => queue_for(physical),
@@ -275,7 +275,13 @@ impl<'a> Pieces<'a> {
     }
 
     /// Submits the copy of one piece.
-    pub fn copy(&mut self, piece: &Piece, buffer: vk::Buffer, at: u64, outside: Outside) -> Result<Point, Error> {
+    pub(crate) fn copy(
+        &mut self,
+        piece: &Piece,
+        buffer: vk::Buffer,
+        at: u64,
+        outside: Outside,
+    ) -> Result<Point, Error> {
         self.transfer.submit_with(piece, buffer, at, outside)
     }
 }

@@ -46,17 +46,17 @@ impl Block {
     }
 
     /// The buffer: all of the block, from byte 0.
-    pub fn buffer(&self) -> vk::Buffer {
+    pub(crate) fn buffer(&self) -> vk::Buffer {
         self.parts().buffer
     }
 
     /// Bytes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.parts().size
     }
 
     /// First byte.
-    pub fn start(&self) -> NonNull<u8> {
+    pub(crate) fn start(&self) -> NonNull<u8> {
         self.parts().start.0
     }
 
@@ -65,7 +65,7 @@ impl Block {
     ///
     /// # Errors
     /// If the driver has no memory for it.
-    pub fn flush(&self, bytes: [u64; 2]) -> Result<(), Error> {
+    pub(crate) fn flush(&self, bytes: [u64; 2]) -> Result<(), Error> {
         let Some(range) = self.range(bytes) else { return Ok(()) };
         // SAFETY: the memory is mapped, and the range lies in it in whole atoms.
         let flushed = unsafe { self.shared.raw.flush_mapped_memory_ranges(&[range]) };
@@ -77,7 +77,7 @@ impl Block {
     ///
     /// # Errors
     /// If the driver has no memory for it.
-    pub fn invalidate(&self, bytes: [u64; 2]) -> Result<(), Error> {
+    pub(crate) fn invalidate(&self, bytes: [u64; 2]) -> Result<(), Error> {
         let Some(range) = self.range(bytes) else { return Ok(()) };
         // SAFETY: as above; the device is done with the bytes, and nobody writes them on the CPU.
         let seen = unsafe { self.shared.raw.invalidate_mapped_memory_ranges(&[range]) };
@@ -91,7 +91,7 @@ impl Block {
     }
 
     /// A queue uses it up to a point. To be said while the block is borrowed.
-    pub fn used_until(&self, point: Point) {
+    pub(crate) fn used_until(&self, point: Point) {
         let mut points = self.loan().points.lock().unwrap_or_else(PoisonError::into_inner);
         match points.iter_mut().find(|known| known.queue == point.queue) {
             Some(known) => known.value = known.value.max(point.value),

@@ -35,7 +35,7 @@ pub struct ResourceState {
 
 impl Region {
     /// All of an image or buffer.
-    pub fn whole(kind: PlanKind) -> Self {
+    pub(crate) fn whole(kind: PlanKind) -> Self {
         match kind {
             PlanKind::Image { format, mips, layers, .. } => {
                 Self { mips: [0, mips], layers: [0, layers], aspects: format.aspects(), range: [0, 0] }
@@ -47,17 +47,17 @@ impl Region {
     }
 
     /// Mip 0 of all of it.
-    pub fn first_mip(kind: PlanKind) -> Self {
+    pub(crate) fn first_mip(kind: PlanKind) -> Self {
         Self { mips: [0, 1], ..Self::whole(kind) }
     }
 
     /// The part that an edge of a plan is about.
-    pub fn of_edge(edge: &Edge) -> Self {
+    pub(crate) fn of_edge(edge: &Edge) -> Self {
         Self { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range }
     }
 
     /// The part of an image, as Vulkan names it.
-    pub fn subresources(&self) -> vk::ImageSubresourceRange {
+    pub(crate) fn subresources(&self) -> vk::ImageSubresourceRange {
         vk::ImageSubresourceRange {
             aspect_mask: convert::aspects(self.aspects),
             base_mip_level: self.mips[0],
@@ -78,7 +78,7 @@ impl ResourceState {
 }
 
 /// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
-pub fn released_edges(plan: &Plan) -> Vec<bool> {
+pub(crate) fn released_edges(plan: &Plan) -> Vec<bool> {
     let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
     let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
     let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
@@ -112,7 +112,7 @@ pub(crate) struct Region {
 
 impl Region {
     /// Whether all that a view names lies in it.
-    pub fn holds(&self, view: &View) -> bool {
+    pub(crate) fn holds(&self, view: &View) -> bool {
         view.mips.is_none_or(|mips| within(mips, self.mips))
             && view.layers.is_none_or(|layers| within(layers, self.layers))
             && view.range.is_none_or(|range| within(range, self.range))
@@ -120,7 +120,7 @@ impl Region {
     }
 
     /// Mips and layers, for a message.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let Self { mips: [mip, mips], layers: [layer, layers], .. } = self;
         format!("mips {mip}..{mips} and layers {layer}..{layers}")
     }
@@ -144,7 +144,7 @@ const ASPECTS: [Aspects; 3] = [Aspects::COLOR, Aspects::DEPTH, Aspects::STENCIL]
 
 impl Tracked {
     /// Nobody used it yet.
-    pub fn new(kind: PlanKind) -> Self {
+    pub(crate) fn new(kind: PlanKind) -> Self {
         match kind {
             PlanKind::Image { format, mips, layers, .. } => {
                 let aspects = format.aspects();
@@ -156,7 +156,7 @@ impl Tracked {
     }
 
     /// Everything.
-    pub fn whole(&self) -> Region {
+    pub(crate) fn whole(&self) -> Region {
         match self {
             Self::Image { mips, layers, aspects, .. } => {
                 Region { mips: [0, *mips], layers: [0, *layers], aspects: *aspects, range: [0, 0] }
@@ -171,7 +171,7 @@ impl Tracked {
     }
 
     /// Visits the parts of a region that are in one state each, layers joined where their states are equal.
-    pub fn visit(&self, region: Region, mut see: impl FnMut(Region, &ResourceState)) {
+    pub(crate) fn visit(&self, region: Region, mut see: impl FnMut(Region, &ResourceState)) {
         match self {
             Self::Image { mips, layers, aspects, cells } => {
                 let wanted = if region.aspects.is_empty() { *aspects } else { region.aspects & *aspects };
@@ -216,7 +216,7 @@ impl Tracked {
     }
 
     /// Puts a region into a state.
-    pub fn set(&mut self, region: Region, state: &ResourceState) {
+    pub(crate) fn set(&mut self, region: Region, state: &ResourceState) {
         match self {
             Self::Image { mips, layers, aspects, cells } => {
                 let wanted = if region.aspects.is_empty() { *aspects } else { region.aspects };
@@ -256,7 +256,7 @@ impl Tracked {
     }
 
     /// The state of all of it, where it is in one; else that of its first part.
-    pub fn first(&self) -> ResourceState {
+    pub(crate) fn first(&self) -> ResourceState {
         match self {
             Self::Image { cells, .. } => cells.first().cloned().unwrap_or_default(),
             Self::Buffer(parts) => parts.first().map(|(_, state)| state.clone()).unwrap_or_default(),
@@ -264,7 +264,7 @@ impl Tracked {
     }
 
     /// Changes every part.
-    pub fn each(&mut self, mut change: impl FnMut(&mut ResourceState)) {
+    pub(crate) fn each(&mut self, mut change: impl FnMut(&mut ResourceState)) {
         match self {
             Self::Image { cells, .. } => cells.iter_mut().for_each(change),
             Self::Buffer(parts) => parts.iter_mut().for_each(|(_, state)| change(state)),

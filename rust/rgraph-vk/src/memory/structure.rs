@@ -14,7 +14,7 @@ use crate::memory::physical_resource::Structure;
 impl PhysicalResource {
     /// The acceleration structure that the whole buffer holds, made once; `None`: the device has none. Its kind is that of
     /// its builds: the object itself takes both.
-    pub fn structure(&self) -> Result<Option<Structure>, Error> {
+    pub(crate) fn structure(&self) -> Result<Option<Structure>, Error> {
         let (Some(rays), PlanKind::Buffer { size }) = (self.shared.rays.as_deref(), self.kind) else { return Ok(None) };
         let mut structure = self.structure.lock().unwrap_or_else(PoisonError::into_inner);
         if structure.is_some() {
@@ -36,12 +36,12 @@ impl PhysicalResource {
     }
 
     /// Whether a structure that outlives its run was built in it.
-    pub fn is_built(&self) -> bool {
+    pub(crate) fn is_built(&self) -> bool {
         self.built.load(Ordering::Relaxed)
     }
 
     /// Notes that a structure was built in it, or that none is there any more.
-    pub fn set_built(&self, built: bool) {
+    pub(crate) fn set_built(&self, built: bool) {
         self.built.store(built, Ordering::Relaxed);
     }
 

@@ -47,7 +47,7 @@ const ONE_WAIT: Duration = Duration::from_millis(1);
 
 impl FrameShared {
     /// Remembers a wait that ends now, and whether the frame is done.
-    pub fn note_wait(&self, begin: Instant, done: bool) {
+    pub(crate) fn note_wait(&self, begin: Instant, done: bool) {
         let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
         if waits.over {
             return;

@@ -59,12 +59,12 @@ impl std::fmt::Debug for Spares {
 
 impl Spares {
     /// Of a device that keeps at most so many.
-    pub fn new(most: u32) -> Self {
+    pub(crate) fn new(most: u32) -> Self {
         Self { most: most as usize, kept: Mutex::default(), some: AtomicBool::new(false) }
     }
 
     /// Whether some are kept.
-    pub fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         self.most > 0
     }
 
@@ -89,7 +89,7 @@ impl Spares {
     }
 
     /// Keeps a graph, maybe in place of the one that is kept for longest.
-    pub fn keep(&self, key: PlanKey, prepared: Arc<Prepared>, state: RunState) {
+    pub(crate) fn keep(&self, key: PlanKey, prepared: Arc<Prepared>, state: RunState) {
         let mut kept = self.lock();
         let since = kept.ticks;
         let first = (kept.spares.len() >= self.most).then(|| kept.spares.remove(0));
@@ -100,7 +100,12 @@ impl Spares {
 
     /// A spare graph of an equal declaration that takes the workload and does what it says from now on; else the workload
     /// stays as it is.
-    pub fn find(&self, key: PlanKey, workload: &mut Workload, begin: Instant) -> Option<(Arc<Prepared>, RunState)> {
+    pub(crate) fn find(
+        &self,
+        key: PlanKey,
+        workload: &mut Workload,
+        begin: Instant,
+    ) -> Option<(Arc<Prepared>, RunState)> {
         let mut kept = self.lock();
         // Of several the first one, whose frames are done first.
         let at = kept.spares.iter().position(|spare| spare.key == key)?;
@@ -176,7 +181,7 @@ impl Packets {
 impl Prepared {
     /// Whether it may do the work of an equal declaration after its owner is gone: nothing lasts from run to run, and no
     /// function of the caller's has a part in it.
-    pub fn is_renewable(&self) -> bool {
+    pub(crate) fn is_renewable(&self) -> bool {
         let fleeting = |(memory, place): (_, &Place)| match place {
             Place::Unused | Place::PerContext(_) | Place::Import(..) => true,
             Place::Fixed(_) => self.plan.resources[memory].life != PlanLife::Persistent,

@@ -36,7 +36,7 @@ pub(super) struct SearchJob {
 
 impl SearchJob {
     /// Searches.
-    pub fn run(self) -> Answer {
+    pub(super) fn run(self) -> Answer {
         self.found().unwrap_or_else(|error| Answer::Refused(error.to_string()))
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub fn new(plan: &Plan, concurrent: impl Fn(ResourceId) -> bool) -> Self {
+    pub(super) fn new(plan: &Plan, concurrent: impl Fn(ResourceId) -> bool) -> Self {
         let images = plan.image_barriers.iter().map(|one| one.families.is_some() && concurrent(one.resource));
         let buffers = plan.buffer_barriers.iter().map(|one| one.families.is_some() && concurrent(one.resource));
         Self { images: images.collect(), buffers: buffers.collect() }

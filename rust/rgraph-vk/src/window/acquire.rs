@@ -196,7 +196,7 @@ impl Window {
 }
 
 impl Inner {
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ impl Inner {
     }
 
     /// Makes the swapchain anew, if there is reason to; a window without texels then has none.
-    pub fn current(&self, state: &mut State) -> Result<(), Error> {
+    pub(super) fn current(&self, state: &mut State) -> Result<(), Error> {
         self.shared.check()?;
         if state.surface.is_none() {
             return Err(closed());
@@ -263,7 +263,7 @@ impl Inner {
     }
 
     /// See [`Window::pace`].
-    pub fn pace(&self, state: &mut State) -> Result<bool, Error> {
+    pub(super) fn pace(&self, state: &mut State) -> Result<bool, Error> {
         while state.under_way.len() >= self.options.latency as usize {
             let (generation, number, points) = &state.under_way[0];
             if !self.shared.wait(points, Some(PATIENCE))? {
@@ -283,7 +283,7 @@ impl Inner {
     }
 
     /// The next image, of a swapchain with that colour if the window's is automatic.
-    pub fn acquire(&self, state: &mut State, color: Option<Color>) -> Result<Result<Acquired, Shown>, Error> {
+    pub(super) fn acquire(&self, state: &mut State, color: Option<Color>) -> Result<Result<Acquired, Shown>, Error> {
         self.shared.check()?;
         if let Some(color) = color.filter(|_| self.options.color == Color::Automatic)
             && color != state.color
@@ -326,7 +326,7 @@ impl Inner {
     }
 
     /// After a failure: the image is never shown, and nobody may have waited for the slot's semaphore.
-    pub fn abandon(&self, state: &mut State, acquired: Acquired) {
+    pub(super) fn abandon(&self, state: &mut State, acquired: Acquired) {
         let old = state.chain.take();
         let _ = self.retire(state, old);
         state.stale = true;
@@ -345,7 +345,7 @@ impl Inner {
     }
 
     /// Hands an image to the screen behind its frame.
-    pub fn present(&self, state: &mut State, acquired: Acquired, points: Vec<Point>) -> Result<Shown, Error> {
+    pub(super) fn present(&self, state: &mut State, acquired: Acquired, points: Vec<Point>) -> Result<Shown, Error> {
         state.slots[acquired.slot].points.clone_from(&points);
         let generation = state.generation;
         let Some(chain) = &mut state.chain else { return Ok(Shown::Minimised) };

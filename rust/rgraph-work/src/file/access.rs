@@ -8,7 +8,7 @@ use rgraph_ir::resource::ResourceId;
 use crate::infer::{self, Needs};
 
 /// Declares the accesses that work needs, of resources that the pass's own `accesses` do not name.
-pub fn declare(graph: &mut Graph, pass: PassId, place: Option<&Place>, needs: &Needs) {
+pub(super) fn declare(graph: &mut Graph, pass: PassId, place: Option<&Place>, needs: &Needs) {
     let said: HashSet<ResourceId> =
         graph.accesses().iter().rev().take_while(|access| access.pass == pass).map(|access| access.resource).collect();
     for used in needs.uses.iter().filter(|used| !said.contains(&used.at)) {

@@ -17,11 +17,11 @@ use crate::infer::{self, Elements, Given};
 use crate::work::{Bound, Dispatch, Groups, Step};
 
 /// Keys of a dispatch.
-pub const COMPUTE_KEYS: [&str; 7] = ["shader", "entry", "constants", "groups", "bindings", "push", "key"];
+pub(super) const COMPUTE_KEYS: [&str; 7] = ["shader", "entry", "constants", "groups", "bindings", "push", "key"];
 
 impl Work<'_, '_> {
     /// A dispatch.
-    pub fn compute(&mut self, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn compute(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a dispatch", &COMPUTE_KEYS)?;
         let mut program = self.program(&fields, Kind::Compute)?;
         let push = self.push(&fields, &program)?;
@@ -35,7 +35,7 @@ impl Work<'_, '_> {
     }
 
     /// The program that fields name.
-    pub fn program<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, kind: Kind) -> Option<Arc<Program>> {
+    pub(super) fn program<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, kind: Kind) -> Option<Arc<Program>> {
         match self.library.program(fields, kind, self.who)? {
             Ok(program) => Some(program),
             Err(fault) => {
@@ -46,7 +46,7 @@ impl Work<'_, '_> {
     }
 
     /// The push data that fields say.
-    pub fn push<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, program: &Program) -> Option<Vec<u8>> {
+    pub(super) fn push<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, program: &Program) -> Option<Vec<u8>> {
         let value = match fields.get("push") {
             Some(node) => Some(data::read(&node)?),
             None => None,
@@ -57,7 +57,7 @@ impl Work<'_, '_> {
     }
 
     /// What stands behind the variables of a program.
-    pub fn bind(
+    pub(super) fn bind(
         &mut self,
         node: &Node<'_, '_>,
         bindings: Option<Node<'_, '_>>,
@@ -134,7 +134,7 @@ impl Work<'_, '_> {
         Some(Given::Other(format!("plain data ({})", node.found()), help.to_owned()))
     }
 
-    pub fn covered(&mut self, node: &Node<'_, '_>, program: &Program) -> Option<Groups> {
+    pub(super) fn covered(&mut self, node: &Node<'_, '_>, program: &Program) -> Option<Groups> {
         let groups = infer::covered(self.who, program, &self.needs.written);
         self.kept(node, groups)
     }
@@ -156,7 +156,7 @@ impl Work<'_, '_> {
     }
 
     /// `[x, y, z]`, a number, or `{"cover": IMAGE, "mip": 0}`.
-    pub fn rays(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
+    pub(super) fn rays(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
         const WANTED: &str = "[x, y, z] rays, or {\"cover\": IMAGE}";
         let counted = self.counted(node, WANTED)?;
         if counted.is_none() {

@@ -9,7 +9,7 @@ use rgraph_shader::{Type, Value};
 const BYTES: &str = "base64";
 
 /// The value that stands there; notes it if there is none.
-pub fn read(node: &Node<'_, '_>) -> Option<Value> {
+pub(super) fn read(node: &Node<'_, '_>) -> Option<Value> {
     if node.is_number() {
         let number = node.number()?;
         return Some(node.json().parse().map_or(Value::Float(number), Value::Int));
@@ -53,7 +53,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Value> {
 }
 
 /// Writes bytes that lie as a type says: as a value where one has exactly these bytes.
-pub fn write(sheet: &mut Sheet, ty: Option<&Type>, bytes: &[u8]) {
+pub(super) fn write(sheet: &mut Sheet, ty: Option<&Type>, bytes: &[u8]) {
     match ty.and_then(|ty| ty.unpack(bytes)) {
         Some(value) => put(sheet, &value),
         None => sheet.row().put(BYTES, BASE64_STANDARD.encode(bytes)).end(),
@@ -61,7 +61,7 @@ pub fn write(sheet: &mut Sheet, ty: Option<&Type>, bytes: &[u8]) {
 }
 
 /// Writes a value.
-pub fn put(sheet: &mut Sheet, value: &Value) {
+pub(super) fn put(sheet: &mut Sheet, value: &Value) {
     match value {
         Value::Bool(bit) => sheet.value(bit),
         Value::Int(int) => sheet.text(&int.to_string()),

@@ -211,7 +211,7 @@ impl Extras for Loader {
 }
 
 /// The work of one pass, being read.
-pub struct Work<'w, 'l> {
+pub(super) struct Work<'w, 'l> {
     /// The pass.
     pub who: Who<'w>,
     /// The graph so far.
@@ -261,12 +261,12 @@ impl Work<'_, '_> {
     }
 
     /// Keeps the first shader that does not compile.
-    pub fn fault(&mut self, fault: ShaderError) {
+    pub(super) fn fault(&mut self, fault: ShaderError) {
         self.fault.get_or_insert(fault);
     }
 
     /// What was made of a node, or its mistakes noted.
-    pub fn kept<T>(&mut self, node: &Node<'_, '_>, made: Result<T, WorkError>) -> Option<T> {
+    pub(super) fn kept<T>(&mut self, node: &Node<'_, '_>, made: Result<T, WorkError>) -> Option<T> {
         match made {
             Ok(made) => Some(made),
             Err(WorkError::Shader(fault)) => {

@@ -10,14 +10,14 @@ use rgraph_ir::resource::ResourceId;
 use crate::infer::Part;
 
 /// Keys of a part of an image or a buffer.
-pub const PART_KEYS: [&str; 11] =
+pub(super) const PART_KEYS: [&str; 11] =
     ["resource", "mip", "mips", "layer", "layers", "aspects", "range", "offset", "size", "sampler", "format"];
 
 /// A box of texels: the first one, and how many (`None`: up to the end).
-pub type Texels = ([u32; 3], Option<[u32; 3]>);
+pub(super) type Texels = ([u32; 3], Option<[u32; 3]>);
 
 /// A named resource, or part of one.
-pub struct Named<'a, 'p> {
+pub(super) struct Named<'a, 'p> {
     /// The resource.
     pub id: ResourceId,
     /// Which part of it.
@@ -31,7 +31,11 @@ pub struct Named<'a, 'p> {
 }
 
 /// Calls `then` with what a node names; notes what is wrong.
-pub fn named<T>(node: &Node<'_, '_>, here: &Here<'_>, then: impl FnOnce(Named<'_, '_>) -> Option<T>) -> Option<T> {
+pub(super) fn named<T>(
+    node: &Node<'_, '_>,
+    here: &Here<'_>,
+    then: impl FnOnce(Named<'_, '_>) -> Option<T>,
+) -> Option<T> {
     if node.is_text() {
         let id = here.resource(node)?;
         return then(Named { id, part: Part::default(), texels: ([0; 3], None), sampler: None, format: None });
@@ -51,7 +55,7 @@ pub fn named<T>(node: &Node<'_, '_>, here: &Here<'_>, then: impl FnOnce(Named<'_
 }
 
 /// The mips, layers, aspects and bytes that fields name.
-pub fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Part> {
+pub(super) fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Part> {
     let pair = |one: &'static str, several: &'static str| -> Option<Option<[u32; 2]>> {
         match (fields.get(one), fields.get(several)) {
             (Some(one), Some(_)) => {
@@ -89,7 +93,7 @@ fn whole(node: &Node<'_, '_>, good: bool) -> Option<()> {
 }
 
 /// Writes the keys of a part behind its resource's.
-pub fn write(row: &mut Row<'_>, part: &Part) {
+pub(super) fn write(row: &mut Row<'_>, part: &Part) {
     let Ranges { mips, layers, bytes } = part.ranges;
     for (one, several, range) in [("mip", "mips", mips), ("layer", "layers", layers)] {
         match range {

@@ -53,7 +53,7 @@ pub fn samples(bytes: &[u8]) -> Result<Samples, String> {
 }
 
 /// Decodes a picture of 8 or 16 bits; grey is one channel, all others become four.
-pub fn decode(path: PathBuf, bytes: &[u8]) -> Result<Picture, Refused> {
+pub(super) fn decode(path: PathBuf, bytes: &[u8]) -> Result<Picture, Refused> {
     let Samples { size, channels, bytes_per_sample: step, bytes } =
         samples(bytes).map_err(|problem| (problem, String::new()))?;
     // No format has three channels, and the second of two is no green.

@@ -18,7 +18,7 @@ use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// Keys of a draw.
-pub const RASTER_KEYS: [&str; 34] = [
+pub(super) const RASTER_KEYS: [&str; 34] = [
     "shader",
     "entry",
     "constants",
@@ -55,7 +55,7 @@ pub const RASTER_KEYS: [&str; 34] = [
     "resolve_mode",
 ];
 /// Keys of an attachment.
-pub const TARGET_KEYS: [&str; 11] = [
+pub(super) const TARGET_KEYS: [&str; 11] = [
     "resource",
     "mip",
     "mips",
@@ -69,14 +69,14 @@ pub const TARGET_KEYS: [&str; 11] = [
     "resolve_mode",
 ];
 /// Keys of a vertex buffer.
-pub const VERTEX_KEYS: [&str; 5] = ["buffer", "attributes", "stride", "offset", "per_instance"];
+pub(super) const VERTEX_KEYS: [&str; 5] = ["buffer", "attributes", "stride", "offset", "per_instance"];
 
 /// The fields of a draw.
-pub type RasterFields<'a, 'p> = Fields<'a, 'p, { RASTER_KEYS.len() }>;
+pub(super) type RasterFields<'a, 'p> = Fields<'a, 'p, { RASTER_KEYS.len() }>;
 
 impl Work<'_, '_> {
     /// A draw.
-    pub fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a draw", &RASTER_KEYS)?;
         let mut program = self.program(&fields, Kind::Raster)?;
         let (count, depth) = self.targets(&node, &fields, &program)?;

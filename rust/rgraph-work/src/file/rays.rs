@@ -21,23 +21,23 @@ use crate::words::INDICES;
 use crate::work::{Build, Geometry, HitGroup, IndexBuffer, Instance, Instances, RayGroups, Step, Trace};
 
 /// Keys of a build.
-pub const BUILD_KEYS: [&str; 8] =
+pub(super) const BUILD_KEYS: [&str; 8] =
     ["structure", "scratch", "triangles", "boxes", "instances", "opaque", "refit", "updatable"];
 /// Keys of what is built of triangles.
-pub const TRIANGLE_KEYS: [&str; 6] = ["buffer", "stride", "vertices", "index", "index_format", "triangles"];
+pub(super) const TRIANGLE_KEYS: [&str; 6] = ["buffer", "stride", "vertices", "index", "index_format", "triangles"];
 /// Keys of what is built of boxes.
-pub const BOX_KEYS: [&str; 3] = ["buffer", "stride", "boxes"];
+pub(super) const BOX_KEYS: [&str; 3] = ["buffer", "stride", "boxes"];
 /// Keys of what is built of instances.
-pub const BUILD_INSTANCE_KEYS: [&str; 3] = ["buffer", "instances", "structures"];
+pub(super) const BUILD_INSTANCE_KEYS: [&str; 3] = ["buffer", "instances", "structures"];
 /// Keys of records of instances.
-pub const INSTANCES_KEYS: [&str; 3] = ["to", "all", "transforms"];
+pub(super) const INSTANCES_KEYS: [&str; 3] = ["to", "all", "transforms"];
 /// Keys of an instance.
-pub const INSTANCE_KEYS: [&str; 5] = ["structure", "transform", "index", "mask", "hit"];
+pub(super) const INSTANCE_KEYS: [&str; 5] = ["structure", "transform", "index", "mask", "hit"];
 /// Keys of a trace.
-pub const TRACE_KEYS: [&str; 11] =
+pub(super) const TRACE_KEYS: [&str; 11] =
     ["raygen", "miss", "hit", "callable", "records", "entry", "constants", "bindings", "push", "size", "depth"];
 /// Keys of a hit group.
-pub const HIT_KEYS: [&str; 3] = ["closest", "any", "intersection"];
+pub(super) const HIT_KEYS: [&str; 3] = ["closest", "any", "intersection"];
 
 impl Work<'_, '_> {
     fn here(&self) -> Here<'_> {
@@ -60,7 +60,7 @@ impl Work<'_, '_> {
     }
 
     /// A build.
-    pub fn build(&mut self, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn build(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a build", &BUILD_KEYS)?;
         let (structure, scratch) = (fields.need("structure"), fields.need("scratch"));
         let (structure, scratch) = (self.structure(&structure?)?, self.structure(&scratch?)?);
@@ -108,7 +108,7 @@ impl Work<'_, '_> {
     }
 
     /// Records of instances.
-    pub fn instances(&mut self, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn instances(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("records of instances", &INSTANCES_KEYS)?;
         let (to, offset) = self.from(&fields, "to")?;
         let transforms = match fields.get("transforms") {
@@ -140,7 +140,7 @@ impl Work<'_, '_> {
     }
 
     /// A trace of rays.
-    pub fn trace(&mut self, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn trace(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a trace", &TRACE_KEYS)?;
         let (mut sources, mut name) = (RaySources::default(), None);
         let library = &mut self.library;

@@ -10,11 +10,11 @@ use crate::words::{ADDRESSES, BORDERS, COMPARES, FILTERS, Words, name_of};
 use crate::work::{Address, Sampler};
 
 /// Keys of a sampler.
-pub const SAMPLER_KEYS: [&str; 9] =
+pub(super) const SAMPLER_KEYS: [&str; 9] =
     ["filter", "mag", "min", "mip", "address", "anisotropy", "compare", "lod", "border"];
 
 /// Samplers by name.
-pub type Samplers = HashMap<String, Sampler>;
+pub(super) type Samplers = HashMap<String, Sampler>;
 
 /// What a word stands for; notes it if there is no such word.
 pub fn word<T: Copy>(node: &Node<'_, '_>, what: &str, words: Words<T>) -> Option<T> {
@@ -31,7 +31,7 @@ pub fn word<T: Copy>(node: &Node<'_, '_>, what: &str, words: Words<T>) -> Option
 }
 
 /// A sampler, or the name of one.
-pub fn named(node: &Node<'_, '_>, samplers: &Samplers) -> Option<Sampler> {
+pub(super) fn named(node: &Node<'_, '_>, samplers: &Samplers) -> Option<Sampler> {
     if !node.is_text() {
         return read(node);
     }
@@ -51,7 +51,7 @@ pub fn named(node: &Node<'_, '_>, samplers: &Samplers) -> Option<Sampler> {
 }
 
 /// A sampler.
-pub fn read(node: &Node<'_, '_>) -> Option<Sampler> {
+pub(super) fn read(node: &Node<'_, '_>) -> Option<Sampler> {
     let fields = node.fields("a sampler", &SAMPLER_KEYS)?;
     let filter = fields.get("filter").map_or(Some(true), |filter| word(&filter, "a filter", FILTERS))?;
     let or = |key| fields.get(key).map_or(Some(filter), |node| word(&node, "a filter", FILTERS));
@@ -93,7 +93,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Sampler> {
 }
 
 /// Writes a sampler, without what it has anyway.
-pub fn write(sheet: &mut Sheet, sampler: &Sampler) {
+pub(super) fn write(sheet: &mut Sheet, sampler: &Sampler) {
     let Sampler { mag_linear, min_linear, mip_linear, address, anisotropy, compare, lod, border } = *sampler;
     let usual = Sampler::default();
     let mut row = sheet.row();

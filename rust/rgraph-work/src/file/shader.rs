@@ -15,10 +15,10 @@ use super::{data, sidecar};
 use crate::infer::Who;
 
 /// Keys of a shader.
-pub const SHADER_KEYS: [&str; 4] = ["file", "wgsl", "glsl", "spirv"];
+pub(super) const SHADER_KEYS: [&str; 4] = ["file", "wgsl", "glsl", "spirv"];
 
 /// What stands behind the name of the source of one stage, of a shader that has several.
-pub fn end_of(stage: Stage) -> &'static str {
+pub(super) fn end_of(stage: Stage) -> &'static str {
     match stage {
         Stage::Compute => ".compute",
         Stage::Task => ".task",
@@ -38,10 +38,10 @@ pub fn end_of(stage: Stage) -> &'static str {
 }
 
 /// Sources by name.
-pub type Shaders = HashMap<String, Given>;
+pub(super) type Shaders = HashMap<String, Given>;
 
 /// What shaders are looked for in.
-pub struct Library<'l> {
+pub(super) struct Library<'l> {
     /// Named sources.
     pub shaders: &'l Shaders,
     /// The folder of the graph file; `None`: it is text without one.
@@ -52,7 +52,7 @@ pub struct Library<'l> {
 
 impl Library<'_> {
     /// A source, and its name if it has one.
-    pub fn source(&mut self, node: &Node<'_, '_>) -> Option<(Given, Option<String>)> {
+    pub(super) fn source(&mut self, node: &Node<'_, '_>) -> Option<(Given, Option<String>)> {
         if !node.is_text() {
             return self.own(node).map(|given| (given, None));
         }
@@ -77,7 +77,7 @@ impl Library<'_> {
     }
 
     /// A source that a text names as a file, or that an object has.
-    pub fn own(&mut self, node: &Node<'_, '_>) -> Option<Given> {
+    pub(super) fn own(&mut self, node: &Node<'_, '_>) -> Option<Given> {
         if node.is_text() {
             return self.file(node);
         }
@@ -135,7 +135,7 @@ impl Library<'_> {
     }
 
     /// The program of a dispatch or a draw. `Some(Err(…))`: it does not compile.
-    pub fn program<const N: usize>(
+    pub(super) fn program<const N: usize>(
         &mut self,
         fields: &Fields<'_, '_, N>,
         kind: Kind,
@@ -164,13 +164,13 @@ impl Library<'_> {
 }
 
 /// The name of a shader with several stages, of that of its first source.
-pub fn title(name: &str) -> &str {
+pub(super) fn title(name: &str) -> &str {
     let mut stages = Stage::RASTER.iter().chain(&Stage::RAY_TRACING);
     stages.find_map(|stage| name.strip_suffix(end_of(*stage))).unwrap_or(name)
 }
 
 /// The program of sources, with the entry point and the constants that fields say. `Some(Err(…))`: it does not compile.
-pub fn of_sources<const N: usize>(
+pub(super) fn of_sources<const N: usize>(
     fields: &Fields<'_, '_, N>,
     name: &str,
     kind: Kind,
@@ -215,7 +215,7 @@ pub fn included(path: &Path, code: &GivenCode, within: Option<&Path>, files: &mu
 }
 
 /// `{NAME: number or boolean}`.
-pub fn constants_of(node: &Node<'_, '_>) -> Option<Constants> {
+pub(super) fn constants_of(node: &Node<'_, '_>) -> Option<Constants> {
     let (mut all, mut good) = (Vec::new(), true);
     node.entries(": {NAME: number}", |name, value| match data::read(&value).as_ref().and_then(Constant::of) {
         Some(constant) => all.push((name.to_owned(), constant)),

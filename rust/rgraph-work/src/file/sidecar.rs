@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use rgraph_files::disk::{self, Allowed};
 
 /// What is wrong with a name, as it follows the path of its key, and how to mend it.
-pub type Refused = (String, String);
+pub(super) type Refused = (String, String);
 
 /// The path without dependence on where the process is.
-pub fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -16,7 +16,7 @@ pub fn absolute(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If it is absolute, has `..` in it, leads out of the folder, or is no file.
-pub fn find(folder: &Path, name: &str) -> Result<PathBuf, Refused> {
+pub(super) fn find(folder: &Path, name: &str) -> Result<PathBuf, Refused> {
     let help = || "name a file below the folder of the graph file, as \"shaders/blur.wgsl\"".to_owned();
     let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     if name.is_empty() || !plain || name.contains(['\\', '\0', ':']) || name.starts_with('/') {
@@ -43,7 +43,7 @@ pub fn find(folder: &Path, name: &str) -> Result<PathBuf, Refused> {
 ///
 /// # Errors
 /// If it cannot be read, or is too long.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, Refused> {
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Refused> {
     disk::read(path, Allowed::Files)
         .map_err(|fault| (format!("names {}, which {fault}", path.display()), fault.help().to_owned()))
 }

@@ -10,15 +10,16 @@ use crate::words::{BLEND_OPS, BLENDS, COMPARES, CULLS, FACTORS, STENCIL_OPS, TOP
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, RasterState, StencilFace, StencilOp};
 
 /// Keys of a stencil test.
-pub const STENCIL_KEYS: [&str; 7] = ["compare", "fail", "depth_fail", "pass", "reference", "read_mask", "write_mask"];
+pub(super) const STENCIL_KEYS: [&str; 7] =
+    ["compare", "fail", "depth_fail", "pass", "reference", "read_mask", "write_mask"];
 /// Keys of blending.
-pub const BLEND_KEYS: [&str; 2] = ["color", "alpha"];
+pub(super) const BLEND_KEYS: [&str; 2] = ["color", "alpha"];
 
 /// Channels that are written unless others are said.
 const ALL_CHANNELS: u8 = 15;
 
 /// The state of a draw with so many colour targets.
-pub fn read(fields: &RasterFields<'_, '_>, targets: usize) -> Option<RasterState> {
+pub(super) fn read(fields: &RasterFields<'_, '_>, targets: usize) -> Option<RasterState> {
     let usual = RasterState::default();
     let topology = fields.get("topology").map_or(Some(usual.topology), |node| word(&node, "a topology", TOPOLOGIES));
     let cull = fields.get("cull").map_or(Some(usual.cull), |node| word(&node, "a kind of culling", CULLS));
@@ -140,7 +141,7 @@ fn face(node: &Node<'_, '_>) -> Option<StencilFace> {
 }
 
 /// Writes the state of a draw, without what it has anyway.
-pub fn write(row: &mut Row<'_>, state: &RasterState) {
+pub(super) fn write(row: &mut Row<'_>, state: &RasterState) {
     let usual = RasterState::default();
     row.some("topology", (state.topology != usual.topology).then(|| name_of(state.topology, TOPOLOGIES)));
     row.some("patch_vertices", (state.patch_vertices != usual.patch_vertices).then_some(state.patch_vertices));

@@ -12,13 +12,13 @@ use crate::words::FILTERS;
 use crate::work::Step;
 
 /// Keys of a copy, and of a resolve.
-pub const COPY_KEYS: [&str; 2] = ["from", "to"];
+pub(super) const COPY_KEYS: [&str; 2] = ["from", "to"];
 /// Keys of a blit.
-pub const BLIT_KEYS: [&str; 3] = ["from", "to", "filter"];
+pub(super) const BLIT_KEYS: [&str; 3] = ["from", "to", "filter"];
 /// Keys of a clear.
-pub const CLEAR_KEYS: [&str; 2] = ["image", "value"];
+pub(super) const CLEAR_KEYS: [&str; 2] = ["image", "value"];
 /// Keys of a fill.
-pub const FILL_KEYS: [&str; 2] = ["buffer", "word"];
+pub(super) const FILL_KEYS: [&str; 2] = ["buffer", "word"];
 
 impl Work<'_, '_> {
     fn side<const N: usize>(&self, fields: &Fields<'_, '_, N>, key: &'static str) -> Option<Side> {
@@ -29,7 +29,7 @@ impl Work<'_, '_> {
     }
 
     /// A transfer of the kind that `key` names.
-    pub fn transfer(&mut self, key: &str, node: Node<'_, '_>) -> Option<Step> {
+    pub(super) fn transfer(&mut self, key: &str, node: Node<'_, '_>) -> Option<Step> {
         let made = match key {
             "clear" => {
                 let fields = node.fields("a clear", &CLEAR_KEYS)?;

@@ -9,7 +9,7 @@ use crate::resource::ResourceId;
 
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(super) struct Scratch {
     singles: Vec<ResolvedAccess>,
     views: Views,
 }
@@ -57,7 +57,7 @@ impl Views {
 
 /// Makes the accesses from `start` on meet no subresource twice. O(p log p) in the subresources they cover. Returns two
 /// accesses that use one subresource under different names, of which one modifies the other, if there are any.
-pub fn combine(
+pub(super) fn combine(
     accesses: &mut Vec<ResolvedAccess>,
     start: usize,
     depth: &IdVec<ResourceId, u32>,

@@ -21,7 +21,7 @@ pub(super) struct Fallbacks {
 
 impl Fallbacks {
     /// Forgets the last graph's and takes those of `graph`. O(1) without fallbacks, else O(f log f + accesses).
-    pub fn find(&mut self, graph: &Graph) {
+    pub(super) fn find(&mut self, graph: &Graph) {
         self.sorted.clear();
         self.writers.clear();
         if graph.fallbacks().is_empty() {
@@ -38,7 +38,7 @@ impl Fallbacks {
     }
 
     /// The fallbacks of an output, by pass.
-    pub fn of(&self, output: ResourceId) -> &[Fallback] {
+    pub(super) fn of(&self, output: ResourceId) -> &[Fallback] {
         if self.sorted.is_empty() {
             return &[];
         }
@@ -48,7 +48,7 @@ impl Fallbacks {
     }
 
     /// The fallback of `pass` for `output`.
-    pub fn find_one(&self, pass: PassId, output: ResourceId) -> Option<&Fallback> {
+    pub(super) fn find_one(&self, pass: PassId, output: ResourceId) -> Option<&Fallback> {
         self.of(output).iter().find(|fallback| fallback.pass == pass)
     }
 

@@ -22,7 +22,7 @@ struct State {
 
 /// The hazards of every subresource, fed pass by pass in serial order.
 #[derive(Default, Debug)]
-pub struct Hazards {
+pub(crate) struct Hazards {
     states: IdVec<SubresourceId, State>,
     /// A pass, and the link behind it.
     links: IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>,
@@ -30,7 +30,7 @@ pub struct Hazards {
 
 impl Hazards {
     /// Forgets everything, keeping the memory.
-    pub fn clear(&mut self, subresources: usize) {
+    pub(crate) fn clear(&mut self, subresources: usize) {
         self.states.refill(State { writers: None, readers: None, base: None, open: 0 }, subresources);
         self.links.clear();
     }
@@ -38,7 +38,7 @@ impl Hazards {
     /// `pass` uses `subresource`, in a group of unordered uses or (0) not: calls `follow` for each pass that it must
     /// follow. O(passes followed).
     #[inline]
-    pub fn access(
+    pub(crate) fn access(
         &mut self,
         subresource: SubresourceId,
         pass: ResolvedPassId,

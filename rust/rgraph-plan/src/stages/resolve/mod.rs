@@ -7,14 +7,14 @@
 
 mod combine;
 mod fallback;
-pub mod hazards;
+pub(crate) mod hazards;
 mod insert;
-pub mod meaning;
+pub(crate) mod meaning;
 mod memories;
 mod order;
 mod passes;
 mod problem;
-pub mod silent;
+pub(crate) mod silent;
 pub mod subresource;
 mod walk;
 
@@ -298,16 +298,16 @@ fn first_mip_only(usage: Usage) -> bool {
 }
 
 /// A declared access.
-pub fn declared(graph: &Graph, access: AccessId) -> &Access {
+pub(crate) fn declared(graph: &Graph, access: AccessId) -> &Access {
     &graph.accesses()[access.index()]
 }
 
 /// The declared access that an access follows from; `None` for those of inserted passes.
-pub fn declared_of<'a>(graph: &'a Graph, access: &ResolvedAccess) -> Option<&'a Access> {
+pub(crate) fn declared_of<'a>(graph: &'a Graph, access: &ResolvedAccess) -> Option<&'a Access> {
     Some(declared(graph, access.declared?))
 }
 
 /// The part of a resource that an access means.
-pub fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> Part {
+pub(crate) fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> Part {
     Part::of(shape, &graph.ranges_of(access), access.aspects, first_mip_only(access.usage))
 }

@@ -8,7 +8,7 @@ pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
     /// All of that many passes.
-    pub fn full(passes: usize) -> Self {
+    pub(super) fn full(passes: usize) -> Self {
         let mut bits = Self(vec![u64::MAX; passes.div_ceil(64)]);
         if let (Some(last), 1..) = (bits.0.last_mut(), passes % 64) {
             *last = (1 << (passes % 64)) - 1;
@@ -17,20 +17,20 @@ impl Bits {
     }
 
     /// None, with room for as many as the other has.
-    pub fn empty_like(other: &Self) -> Self {
+    pub(super) fn empty_like(other: &Self) -> Self {
         Self(vec![0; other.0.len()])
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
 
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// How many passes are in both.
-    pub fn count_common(&self, other: &Self) -> u32 {
+    pub(super) fn count_common(&self, other: &Self) -> u32 {
         self.0.iter().zip(&other.0).map(|(a, b)| (a & b).count_ones()).sum()
     }
 
@@ -38,42 +38,42 @@ impl Bits {
     ///
     /// # Panics
     /// If there is none.
-    pub fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> u32 {
         self.iter().next().expect("a box has a pass")
     }
 
-    pub fn contains(&self, pass: u32) -> bool {
+    pub(super) fn contains(&self, pass: u32) -> bool {
         self.0[pass as usize / 64] >> (pass % 64) & 1 != 0
     }
 
-    pub fn insert(&mut self, pass: u32) {
+    pub(super) fn insert(&mut self, pass: u32) {
         self.0[pass as usize / 64] |= 1 << (pass % 64);
     }
 
-    pub fn remove(&mut self, pass: u32) {
+    pub(super) fn remove(&mut self, pass: u32) {
         self.0[pass as usize / 64] &= !(1 << (pass % 64));
     }
 
-    pub fn insert_all(&mut self, other: &Self) {
+    pub(super) fn insert_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
     }
 
-    pub fn remove_all(&mut self, other: &Self) {
+    pub(super) fn remove_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= !b);
     }
 
     /// Keeps what is in the other too.
-    pub fn keep(&mut self, other: &Self) {
+    pub(super) fn keep(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= b);
     }
 
     /// Passes, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.iter_common(self)
     }
 
     /// Passes that are in both, ascending.
-    pub fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
+    pub(super) fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
         self.0.iter().zip(&other.0).enumerate().flat_map(|(i, (&a, &b))| {
             let mut left = a & b;
             std::iter::from_fn(move || {
@@ -93,7 +93,7 @@ pub(super) struct Reach {
 
 impl Reach {
     /// O(edges · passes / 64).
-    pub fn new(deps: &Deps, order: &[u32]) -> Self {
+    pub(super) fn new(deps: &Deps, order: &[u32]) -> Self {
         let none = Bits(vec![0; deps.len().div_ceil(64)]);
         let gather = |order: &mut dyn Iterator<Item = &u32>, rows: &super::Csr| {
             let mut reach = vec![none.clone(); deps.len()];
@@ -111,29 +111,29 @@ impl Reach {
     }
 
     /// Passes that come after a pass.
-    pub fn after(&self, pass: u32) -> &Bits {
+    pub(super) fn after(&self, pass: u32) -> &Bits {
         &self.after[pass as usize]
     }
 
     /// Passes that come before a pass.
-    pub fn before(&self, pass: u32) -> &Bits {
+    pub(super) fn before(&self, pass: u32) -> &Bits {
         &self.before[pass as usize]
     }
 
     /// Overwrites bits with the passes that come before or after a pass.
-    pub fn related(&self, pass: u32, into: &mut Bits) {
+    pub(super) fn related(&self, pass: u32, into: &mut Bits) {
         into.0.copy_from_slice(&self.after(pass).0);
         into.insert_all(self.before(pass));
     }
 
     /// Overwrites bits with the passes that come neither before nor after a pass, and itself.
-    pub fn unrelated(&self, pass: u32, into: &mut Bits) {
+    pub(super) fn unrelated(&self, pass: u32, into: &mut Bits) {
         self.related(pass, into);
         into.0.iter_mut().for_each(|word| *word = !*word);
     }
 
     /// Overwrites bits with the passes that see two passes differently (and perhaps the two).
-    pub fn told_apart(&self, a: u32, b: u32, into: &mut Bits) {
+    pub(super) fn told_apart(&self, a: u32, b: u32, into: &mut Bits) {
         let (after, before) = ([self.after(a), self.after(b)], [self.before(a), self.before(b)]);
         for (i, word) in into.0.iter_mut().enumerate() {
             *word = (after[0].0[i] ^ after[1].0[i]) | (before[0].0[i] ^ before[1].0[i]);

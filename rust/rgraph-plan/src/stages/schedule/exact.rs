@@ -114,7 +114,7 @@ impl ExactScratch {
     /// Branch and bound over semi-active schedules: Giffler & Thompson (1960); heads and tails: Carlier, "The
     /// one-machine sequencing problem", EJOR 11 (1982). One queue: dynamic programming over ideals, as for optimal
     /// register schedules by Sethi (1975).
-    pub fn search(
+    pub(super) fn search(
         &mut self,
         problem: Problem<'_>,
         goal: Goal,

@@ -6,7 +6,7 @@ use crate::budget::MemoryBudget;
 
 /// A job and the order that was made for it.
 #[derive(Default, Debug)]
-pub struct Known {
+pub(super) struct Known {
     asked: Option<Asked>,
     preds: Csr,
     users: Csr,
@@ -67,7 +67,7 @@ fn same_bits(one: &[f32], other: &[f32]) -> bool {
 
 impl Known {
     /// Fills `out` with the order of the job, if it is the one that was kept. O(passes + edges + uses).
-    pub fn find(&self, job: &Instance<'_>, policy: Policy, effort: u32, out: &mut Order) -> bool {
+    pub(super) fn find(&self, job: &Instance<'_>, policy: Policy, effort: u32, out: &mut Order) -> bool {
         let found = self.asked == Some(Asked::new(job, policy, effort))
             && self.preds == job.deps.preds
             && same_bits(&self.weight_us, job.weight_us)
@@ -87,7 +87,7 @@ impl Known {
     }
 
     /// Keeps the order of a job in place of the one before. O(passes + edges + uses).
-    pub fn keep(&mut self, job: &Instance<'_>, policy: Policy, effort: u32, order: &Order) {
+    pub(super) fn keep(&mut self, job: &Instance<'_>, policy: Policy, effort: u32, order: &Order) {
         self.asked = Some(Asked::new(job, policy, effort));
         self.preds.copy(&job.deps.preds);
         self.users.copy(job.bytes.users);

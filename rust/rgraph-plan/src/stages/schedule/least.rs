@@ -21,7 +21,7 @@ const GREEDY_PASSES: usize = 8192;
 
 /// Replaces the order in `out` by one that keeps few bytes alive at once; queues stay, or, if `one_queue`, each pass
 /// takes the first queue that may run it. Returns false, with `out` as it was, if no other order is tried.
-pub fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mut Scratch, out: &mut Order) -> bool {
+pub(crate) fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mut Scratch, out: &mut Order) -> bool {
     if instance.is_empty() || instance.len() > GREEDY_PASSES {
         return false;
     }

@@ -39,7 +39,7 @@ pub(super) struct Lifts {
 
 impl Lifts {
     /// Lifts no chain.
-    pub fn clear(&mut self, topology: &Topology) {
+    pub(super) fn clear(&mut self, topology: &Topology) {
         self.head.clear();
         self.head.extend(0..topology.order.len() as u32);
         self.tail.clone_from(&topology.tail);
@@ -48,7 +48,7 @@ impl Lifts {
     }
 
     /// Lifts the chains of `mate` (the pass that follows each, or none) as far as they fit. O(passes + edges).
-    pub fn find(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &[u32], mate_before: &[u32]) {
+    pub(super) fn find(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &[u32], mate_before: &[u32]) {
         self.clear(topology);
         for first in 0..mate.len() as u32 {
             if mate_before[first as usize] == NONE {

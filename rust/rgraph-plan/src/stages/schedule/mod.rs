@@ -5,8 +5,8 @@
 //! whoever made it.
 
 mod bits;
-pub mod boxtree;
-pub mod deps;
+pub(crate) mod boxtree;
+pub(crate) mod deps;
 mod exact;
 mod instance;
 mod known;
@@ -25,9 +25,9 @@ mod weighted;
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
-pub use least::least_bytes;
+pub(crate) use least::least_bytes;
 pub use model::{Times, evaluate};
-pub use need::{Why, need};
+pub(crate) use need::{Why, need};
 
 use std::cmp::Reverse;
 
@@ -565,7 +565,7 @@ fn make(
 
 /// Fills an [`Order`] with passes and queues that are given: each pass once, after what it depends on, on a queue that
 /// may run it. O(passes + edges).
-pub fn given(instance: &Instance<'_>, passes: &[u32], queue: &[u8], scratch: &mut Scratch, out: &mut Order) {
+pub(crate) fn given(instance: &Instance<'_>, passes: &[u32], queue: &[u8], scratch: &mut Scratch, out: &mut Order) {
     scratch.best.passes.clear();
     scratch.best.passes.extend_from_slice(passes);
     scratch.best.queue.clear();

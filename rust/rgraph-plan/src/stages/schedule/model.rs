@@ -28,14 +28,14 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_unit: [0; QUEUES], units: 0 }
     }
 
     /// How much longer a pass of that weight and occupancy class takes if it starts then on that queue: a pass of the
     /// same class that another queue is in the middle of leaves it half its speed.
     #[inline]
-    pub fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
+    pub(super) fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
         if unit == 0 || self.units & !(1 << queue) == 0 {
             return 0.0;
         }
@@ -53,7 +53,7 @@ impl Queues {
 
     /// Gives a pass to a queue.
     #[inline]
-    pub fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
+    pub(super) fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
         self.free[queue] = finish;
         self.last_start[queue] = start;
         self.last_unit[queue] = unit;

@@ -15,7 +15,7 @@ const MOST_PASSES: usize = 8192;
 
 /// Why a resource is alive while a pass runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub(crate) enum Why {
     /// The pass uses it.
     Used,
     /// The first pass uses it and must come before, the second one uses it and must come after.
@@ -28,7 +28,7 @@ pub enum Why {
 
 /// The moment at which every permitted order needs so many bytes.
 #[derive(Clone, Debug)]
-pub struct Need {
+pub(crate) struct Need {
     /// Bytes.
     pub bytes: u64,
     /// The pass that runs then.
@@ -39,7 +39,7 @@ pub struct Need {
 
 /// Bytes that every permitted order needs of the resources that count; `None` for no pass, or for too many.
 /// O(passes² · (edges + users) / 64) and the exact search.
-pub fn need(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
+pub(crate) fn need(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
     if instance.is_empty() || instance.len() > MOST_PASSES {
         return None;
     }

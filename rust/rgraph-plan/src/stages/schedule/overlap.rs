@@ -129,7 +129,7 @@ enum State {
 impl OverlapScratch {
     /// Pairs passes that may merge: each with at most one after it and one before it, first come first served, and none
     /// between which another pass would have to run. O(merges · 64 steps).
-    pub fn pair(&mut self, instance: &Instance<'_>, topology: &Topology) {
+    pub(super) fn pair(&mut self, instance: &Instance<'_>, topology: &Topology) {
         self.mate.clear();
         self.mate.resize(instance.len(), NONE);
         self.mate_before.clear();
@@ -144,7 +144,7 @@ impl OverlapScratch {
     }
 
     /// Lifts chains of pairs, or none. [`pair`](Self::pair) and [`Topology::chains`] come first.
-    pub fn lift(&mut self, instance: &Instance<'_>, topology: &Topology, lifts: bool) {
+    pub(super) fn lift(&mut self, instance: &Instance<'_>, topology: &Topology, lifts: bool) {
         if lifts {
             self.lifts.find(instance, topology, &self.mate, &self.mate_before);
         } else {
@@ -178,7 +178,7 @@ impl OverlapScratch {
     }
 
     /// Forgets which orders were made: those that come have another instance or other lifts.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.known.clear();
     }
 
@@ -191,7 +191,7 @@ impl OverlapScratch {
     /// # Source
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
-    pub fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<u32>) -> Made {
+    pub(super) fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<u32>) -> Made {
         let wanted = |groups: u32, peak: u64| groups <= most.groups && peak <= most.peak;
         let alike =
             |known: &&Known| known.late == caps.late && known.soft.alike(caps.soft) && known.hard.alike(caps.hard);

@@ -54,7 +54,7 @@ impl Random {
 
 impl SearchScratch {
     /// Allocates all that candidates of that many passes can need.
-    pub fn reserve(&mut self, passes: usize) {
+    pub(super) fn reserve(&mut self, passes: usize) {
         self.local.reserve(passes);
         self.current.reserve(passes);
     }

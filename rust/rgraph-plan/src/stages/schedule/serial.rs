@@ -19,7 +19,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 4] = [Self::EarliestFinish, Self::Onward, Self::Home, Self::First];
+    pub(super) const ALL: [Self; 4] = [Self::EarliestFinish, Self::Onward, Self::Home, Self::First];
 }
 
 /// How a list is decoded.
@@ -50,7 +50,7 @@ impl Serial {
     ///
     /// # Source
     /// Insertion: Topcuoglu, Hariri & Wu, "HEFT", IEEE TPDS 13 (2002).
-    pub fn decode(
+    pub(super) fn decode(
         &mut self,
         instance: &Instance<'_>,
         (masks, ranked): (&[u32], &Ranked),

@@ -51,7 +51,7 @@ impl Lane {
 
 impl Shared {
     /// The length of the frame in microseconds: never less than the work that fills the device. O(passes + edges).
-    pub fn frame_us(&mut self, instance: &Instance<'_>, order: &[u32], queue: &[u8]) -> f64 {
+    pub(super) fn frame_us(&mut self, instance: &Instance<'_>, order: &[u32], queue: &[u8]) -> f64 {
         self.finish.clear();
         self.finish.resize(instance.len(), 0.0);
         self.interval.clear();

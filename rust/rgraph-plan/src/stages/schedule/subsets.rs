@@ -37,7 +37,7 @@ struct Known {
 
 impl Subsets {
     /// Prepares the choices. O(passes · queues that each may run on).
-    pub fn begin(&mut self, instance: &Instance<'_>) {
+    pub(super) fn begin(&mut self, instance: &Instance<'_>) {
         let mut known = [(0i64, 0u64); QUEUES];
         self.required = 0;
         self.open = false;
@@ -86,7 +86,7 @@ impl Subsets {
     }
 
     /// The next choice of queues: all of them first. `None` when all have been seen. O(passes) each.
-    pub fn next(&mut self, instance: &Instance<'_>) -> Option<Ranked> {
+    pub(super) fn next(&mut self, instance: &Instance<'_>) -> Option<Ranked> {
         loop {
             crate::cancel::poll();
             if self.started && !self.step() {
@@ -104,17 +104,17 @@ impl Subsets {
     }
 
     /// Number of queues that some pass may run on, the host included.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.queues.len()
     }
 
     /// Whether some pass may run on several queues.
-    pub fn open(&self) -> bool {
+    pub(super) fn open(&self) -> bool {
         self.open
     }
 
     /// Number of queues of the device that some pass may run on.
-    pub fn queues(&self) -> usize {
+    pub(super) fn queues(&self) -> usize {
         self.queues.iter().filter(|known| known.queue != HOST).count()
     }
 

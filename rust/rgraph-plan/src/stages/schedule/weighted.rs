@@ -28,23 +28,23 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { queue: [0; QUEUES], len: 0 }
     }
 
-    pub fn push(&mut self, queue: u8) {
+    pub(super) fn push(&mut self, queue: u8) {
         self.queue[self.len as usize] = queue;
         self.len += 1;
     }
 
-    pub fn as_slice(&self) -> &[u8] {
+    pub(super) fn as_slice(&self) -> &[u8] {
         &self.queue[..self.len as usize]
     }
 }
 
 impl WeightedScratch {
     /// Fills [`tail`](Self::tail): a hop counts where two passes have no queue in common. O(passes + edges).
-    pub fn tails(&mut self, instance: &Instance<'_>, topology: &Topology, masks: &[u32]) {
+    pub(super) fn tails(&mut self, instance: &Instance<'_>, topology: &Topology, masks: &[u32]) {
         self.tail.clear();
         self.tail.resize(instance.len(), 0.0);
         for &pass in topology.order.iter().rev() {
@@ -67,7 +67,7 @@ impl WeightedScratch {
     ///
     /// # Source
     /// Critical-path list scheduling: Graham, "Bounds on multiprocessing timing anomalies" (1969); Kohler (1975).
-    pub fn decode(
+    pub(super) fn decode(
         &mut self,
         instance: &Instance<'_>,
         masks: &[u32],
@@ -132,7 +132,7 @@ impl WeightedScratch {
     }
 
     /// Makes `out` the passes by descending key, each after what it depends on. O(passes log passes + edges).
-    pub fn list(&mut self, instance: &Instance<'_>, out: &mut Vec<u32>) {
+    pub(super) fn list(&mut self, instance: &Instance<'_>, out: &mut Vec<u32>) {
         self.begin(instance, instance.len());
         out.clear();
         for pass in 0..instance.len() as u32 {

@@ -10,7 +10,7 @@ use crate::plan::BatchId;
 
 /// A run of physical passes on one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// The queue.
     pub queue: u8,
     /// In [`Batches::physical_passes`].
@@ -21,7 +21,7 @@ pub struct Cut {
 
 /// Batches of a schedule.
 #[derive(Default, Debug)]
-pub struct Batches {
+pub(crate) struct Batches {
     /// In the order of their first physical passes, which is one in which they may be submitted: what a batch waits for
     /// is a physical pass before its own first one.
     pub cuts: IdVec<BatchId, Cut>,
@@ -40,7 +40,7 @@ pub struct Batches {
 
 impl Batches {
     /// Cuts a schedule.
-    pub fn cut(&mut self, schedule: &Schedule, clocks: &Clocks, foreign: &ForeignUses) {
+    pub(crate) fn cut(&mut self, schedule: &Schedule, clocks: &Clocks, foreign: &ForeignUses) {
         let count = schedule.physical_passes.len();
         self.before.refill(false, count);
         self.after.refill(false, count);
@@ -88,12 +88,12 @@ impl Batches {
     }
 
     /// The batch that a physical pass is in.
-    pub fn batch_of(&self, physical: PhysicalId) -> BatchId {
+    pub(crate) fn batch_of(&self, physical: PhysicalId) -> BatchId {
         self.of_physical[physical]
     }
 
     /// First physical pass of a batch.
-    pub fn first_physical(&self, batch: BatchId) -> PhysicalId {
+    pub(crate) fn first_physical(&self, batch: BatchId) -> PhysicalId {
         self.physical_passes[self.cuts[batch].physical_passes.start as usize]
     }
 }

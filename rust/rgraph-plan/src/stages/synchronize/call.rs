@@ -19,7 +19,7 @@ crate::id! {
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CallSite {
+pub(crate) enum CallSite {
     /// Before a physical pass.
     Before(PhysicalId),
     /// At the end of the batch that a physical pass is in.
@@ -30,7 +30,7 @@ pub enum CallSite {
 
 /// One call.
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     /// Where it stands.
     pub site: CallSite,
     memory: Option<BarrierId>,
@@ -38,7 +38,7 @@ pub struct Call {
 
 /// Where a barrier's dependency begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Source {
+pub(crate) struct Source {
     /// The physical pass of its queue after which it begins, if it is known.
     pub physical: Option<PhysicalId>,
     /// Whether it could be an event, set there. It could not if it follows a wait or a run before, or stands at the end
@@ -48,12 +48,12 @@ pub struct Source {
 
 impl Source {
     /// Of what is never split.
-    pub const WHOLE: Self = Self { physical: None, splits: false };
+    pub(crate) const WHOLE: Self = Self { physical: None, splits: false };
 }
 
 /// What a barrier is about.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum About {
+pub(crate) enum About {
     /// Memory in general.
     Memory,
     /// Part of a buffer that changes hands.
@@ -64,7 +64,7 @@ pub enum About {
 
 /// One barrier.
 #[derive(Clone, Copy, Debug)]
-pub struct Barrier {
+pub(crate) struct Barrier {
     /// Its call.
     pub call: CallId,
     /// What it is about.
@@ -85,7 +85,7 @@ pub struct Barrier {
 
 /// Calls and barriers of a plan.
 #[derive(Default, Debug)]
-pub struct Calls {
+pub(crate) struct Calls {
     /// Calls in the order they were made.
     pub calls: IdVec<CallId, Call>,
     /// Barriers in the order they were made.
@@ -96,19 +96,19 @@ pub struct Calls {
 
 impl Calls {
     /// Forgets everything, keeping the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.calls.clear();
         self.barriers.clear();
     }
 
     /// A new call.
-    pub fn open(&mut self, site: CallSite) -> CallId {
+    pub(crate) fn open(&mut self, site: CallSite) -> CallId {
         self.calls.push(Call { site, memory: None })
     }
 
     /// Adds a barrier about memory in general, or widens one of the same call with the same source, or the same
     /// destination. Returns it.
-    pub fn memory(&mut self, call: CallId, source: Source, scope: Scope, why: Why) -> BarrierId {
+    pub(crate) fn memory(&mut self, call: CallId, source: Source, scope: Scope, why: Why) -> BarrierId {
         let apart = self.apart;
         let mut at = self.calls[call].memory;
         while let Some(id) = at {
@@ -138,7 +138,7 @@ impl Calls {
 
     /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next
     /// subresource.
-    pub fn about(
+    pub(crate) fn about(
         &mut self,
         call: CallId,
         source: Source,
@@ -164,7 +164,7 @@ impl Calls {
     }
 
     /// Leaves out stages that others of the same scope imply. Between subpasses and between queue families all stay.
-    pub fn narrow(&mut self) {
+    pub(crate) fn narrow(&mut self) {
         for barrier in self.barriers.iter_mut().filter(|barrier| barrier.families.is_none()) {
             if !matches!(self.calls[barrier.call].site, CallSite::Within(_)) {
                 barrier.scope = narrowed(barrier.scope);
@@ -173,14 +173,14 @@ impl Calls {
     }
 
     /// Makes a barrier wait for, and make available, more.
-    pub fn add_source(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
+    pub(crate) fn add_source(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
         let scope = &mut self.barriers[barrier].scope;
         scope.src_stages |= stages;
         scope.src_access |= access;
     }
 
     /// Makes a barrier hold up, and make visible to, more.
-    pub fn add_target(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
+    pub(crate) fn add_target(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
         let barrier = &mut self.barriers[barrier];
         barrier.joined = true;
         barrier.scope.dst_stages |= stages;
@@ -190,7 +190,7 @@ impl Calls {
     /// Makes a barrier follow a wait that holds up some stages, those of the use that it was made for. One about memory
     /// need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan 1.3,
     /// "Semaphore Waiting"). An event would be set before the wait, so the barrier is not split.
-    pub fn follow_wait(&mut self, barrier: BarrierId, stages: Stages) {
+    pub(crate) fn follow_wait(&mut self, barrier: BarrierId, stages: Stages) {
         let barrier = &mut self.barriers[barrier];
         if barrier.about != About::Memory || barrier.joined {
             barrier.scope.src_stages |= stages;

@@ -17,11 +17,11 @@ crate::id! {
 }
 
 /// The level of each scheduled pass.
-pub type Levels<'a> = &'a dyn Fn(PlanPassId) -> u32;
+pub(crate) type Levels<'a> = &'a dyn Fn(PlanPassId) -> u32;
 
 /// One wait of a pass for a position on another queue.
 #[derive(Clone, Copy, Debug)]
-pub struct QueueWait {
+pub(crate) struct QueueWait {
     /// The queue waited for.
     pub queue: u8,
     /// The position there, from 1.
@@ -38,7 +38,7 @@ struct Gain {
 
 /// Waits and clocks of a schedule.
 #[derive(Default, Debug)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     /// All waits.
     pub waits: IdVec<WaitId, QueueWait>,
     /// Waits of each scheduled pass.
@@ -58,7 +58,7 @@ impl Clocks {
     /// Finds the waits of a schedule. `earlier(at, follow)` calls `follow` with each scheduled pass that the one at
     /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted. Where passes have levels, ascending, a
     /// pass that waits for a queue waits for all that this queue has on the levels before.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         schedule: &Schedule,
         extra: &[(PlanPassId, PlanPassId)],
@@ -170,29 +170,29 @@ impl Clocks {
 
     /// How far each queue is known to be done when the scheduled pass at `at` begins (its own queue: including itself).
     #[inline]
-    pub fn clock(&self, at: PlanPassId) -> &[u32] {
+    pub(crate) fn clock(&self, at: PlanPassId) -> &[u32] {
         &self.clocks[at.index() * self.lanes..][..self.lanes]
     }
 
     /// The scheduled pass at a position of a queue.
-    pub fn scheduled_at(&self, lane: u8, position: u32) -> PlanPassId {
+    pub(crate) fn scheduled_at(&self, lane: u8, position: u32) -> PlanPassId {
         self.at_position[usize::from(lane)][position as usize - 1]
     }
 
     /// The last scheduled pass of a queue.
-    pub fn last_of(&self, lane: u8) -> Option<PlanPassId> {
+    pub(crate) fn last_of(&self, lane: u8) -> Option<PlanPassId> {
         self.at_position[usize::from(lane)].last().copied()
     }
 
     /// Queues, the host among them.
-    pub fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         self.lanes
     }
 }
 
 /// Follows the schedule once more and tells through which wait each queue last learnt of each other.
 #[derive(Default, Debug)]
-pub struct Knowledge {
+pub(crate) struct Knowledge {
     next: usize,
     through: Vec<Option<WaitId>>,
     scheduled_of_wait: IdVec<WaitId, PlanPassId>,
@@ -200,7 +200,7 @@ pub struct Knowledge {
 
 impl Knowledge {
     /// At the start of the schedule.
-    pub fn start(&mut self, clocks: &Clocks) {
+    pub(crate) fn start(&mut self, clocks: &Clocks) {
         self.next = 0;
         self.through.clear();
         self.through.resize(clocks.lanes * clocks.lanes, None);
@@ -211,7 +211,7 @@ impl Knowledge {
     }
 
     /// Comes to the scheduled pass at `at`, which is on `queue`.
-    pub fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: u8) {
+    pub(crate) fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: u8) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
             debug_assert_eq!(gain.at, at, "stops are reached one by one");
             self.through[usize::from(queue) * clocks.lanes + usize::from(gain.of)] = Some(gain.wait);
@@ -223,7 +223,7 @@ impl Knowledge {
     ///
     /// # Panics
     /// If it knows nothing of it: a dependency between queues without a wait would be our fault.
-    pub fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (WaitId, PlanPassId) {
+    pub(crate) fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (WaitId, PlanPassId) {
         let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
         let wait = wait.expect("every dependency between queues is covered by a wait");
         (wait, self.scheduled_of_wait[wait])

@@ -11,7 +11,13 @@ use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::validate::queues::resolve_queue;
 
 /// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.
-pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &mut Vec<Edge>, notes: &mut Vec<String>) {
+pub(crate) fn edges(
+    scene: Scene<'_>,
+    profile: &Profile,
+    hazards: &mut Hazards,
+    out: &mut Vec<Edge>,
+    notes: &mut Vec<String>,
+) {
     out.clear();
     let frame = scene.frame;
     for (memory, &of) in frame.facts.memory.iter_ids() {

@@ -49,7 +49,7 @@ impl Split {
 
 /// Memory that emission reuses.
 #[derive(Default, Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     /// Barriers by call.
     of_call: IdVec<CallId, Span>,
     sorted: Vec<BarrierId>,
@@ -83,7 +83,7 @@ struct Event {
 
 /// What emission reads.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// Declaration, facts, schedule, read groups, clocks, batches.
     pub scene: Scene<'a>,
     /// What the walk made.
@@ -99,7 +99,7 @@ pub struct Input<'a> {
 }
 
 /// Writes batches, commands and barriers into `plan`, whose passes are there already. O(everything written).
-pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+pub(crate) fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.batches.clear();
     plan.waits.clear();
     plan.commands.clear();

@@ -26,7 +26,7 @@ crate::id! {
 
 /// The uses of an import on one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct ForeignUse {
+pub(crate) struct ForeignUse {
     memory: ResourceId,
     queue: u8,
     /// The physical pass before which it is waited for.
@@ -39,7 +39,7 @@ pub struct ForeignUse {
 
 /// What a schedule makes of imports with other users.
 #[derive(Default, Debug)]
-pub struct ForeignUses {
+pub(crate) struct ForeignUses {
     /// Them, by memory and queue.
     pub uses: IdVec<ForeignUseId, ForeignUse>,
     slots: Vec<Option<ForeignUseId>>,
@@ -50,7 +50,13 @@ pub struct ForeignUses {
 impl ForeignUses {
     /// Finds the first and last uses, and joins points. `us` is the time of a scheduled pass. O(resources) without
     /// such imports, else O(accesses + points · log points + passes).
-    pub fn find(&mut self, frame: Frame<'_>, queues: &[PlanQueue], profile: &Profile, us: impl Fn(PlanPassId) -> f64) {
+    pub(crate) fn find(
+        &mut self,
+        frame: Frame<'_>,
+        queues: &[PlanQueue],
+        profile: &Profile,
+        us: impl Fn(PlanPassId) -> f64,
+    ) {
         self.uses.clear();
         self.notes.clear();
         let resources = frame.graph.resources();
@@ -150,24 +156,24 @@ impl ForeignUses {
     }
 
     /// The physical pass before which a queue waits for the other user of a memory.
-    pub fn waited(&self, memory: ResourceId, queue: u8) -> Option<PhysicalId> {
+    pub(crate) fn waited(&self, memory: ResourceId, queue: u8) -> Option<PhysicalId> {
         let uses = self.uses.as_slice();
         let at = uses.binary_search_by_key(&(memory, queue), |one| (one.memory, one.queue)).ok()?;
         uses[at].wait
     }
 
     /// Physical passes before which a batch begins.
-    pub fn waits(&self) -> impl Iterator<Item = PhysicalId> + '_ {
+    pub(crate) fn waits(&self) -> impl Iterator<Item = PhysicalId> + '_ {
         self.uses.iter().filter_map(|one| one.wait)
     }
 
     /// Physical passes behind which a batch ends.
-    pub fn signals(&self) -> impl Iterator<Item = PhysicalId> + '_ {
+    pub(crate) fn signals(&self) -> impl Iterator<Item = PhysicalId> + '_ {
         self.uses.iter().filter_map(|one| one.signal)
     }
 
     /// Writes the points into a plan, by batch, and what was joined.
-    pub fn write(&self, batches: &Batches, out: &mut Vec<ForeignPoint>, notes: &mut Vec<String>) {
+    pub(crate) fn write(&self, batches: &Batches, out: &mut Vec<ForeignPoint>, notes: &mut Vec<String>) {
         out.clear();
         for one in &self.uses {
             let wait = one.wait.map(|at| (batches.batch_of(at), Some(one.stages)));

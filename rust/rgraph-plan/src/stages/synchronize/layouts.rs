@@ -29,7 +29,7 @@ pub(super) struct Layouts {
 
 impl Layouts {
     /// Finds the uses of memories with several histories. O(resources), and O(accesses log accesses) if there are any.
-    pub fn start(&mut self, frame: Frame<'_>) {
+    pub(super) fn start(&mut self, frame: Frame<'_>) {
         let Frame { graph, facts, shapes, .. } = frame;
         self.named.clear();
         let resources = graph.resources();
@@ -48,7 +48,7 @@ impl Layouts {
     }
 
     /// Writes the layouts of the pass at a position, neighbouring subresources of one layout together.
-    pub fn write(&mut self, scene: Scene<'_>, at: PlanPassId, visits: IdSpan<VisitId>, plan: &mut Plan) -> Span {
+    pub(super) fn write(&mut self, scene: Scene<'_>, at: PlanPassId, visits: IdSpan<VisitId>, plan: &mut Plan) -> Span {
         let frame = scene.frame;
         let start = plan.layouts.len();
         let named = match frame.facts.passes[frame.schedule.passes[at].pass].origin {

@@ -9,15 +9,15 @@
 //! Source of the clocks: Mattern, "Virtual Time and Global States of Distributed Systems" (1989). Of the happens-
 //! before relation: Vulkan 1.3 specification, "Execution and Memory Dependencies".
 
-pub mod batch;
-pub mod call;
-pub mod clock;
-pub mod edge;
-pub mod emit;
-pub mod foreign;
-pub mod hazard;
+pub(crate) mod batch;
+pub(crate) mod call;
+pub(crate) mod clock;
+pub(crate) mod edge;
+pub(crate) mod emit;
+pub(crate) mod foreign;
+pub(crate) mod hazard;
 mod layouts;
-pub mod narrow;
-pub mod read_group;
-pub mod repeat;
-pub mod schedule;
+pub(crate) mod narrow;
+pub(crate) mod read_group;
+pub(crate) mod repeat;
+pub(crate) mod schedule;

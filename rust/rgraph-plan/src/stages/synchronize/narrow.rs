@@ -77,7 +77,7 @@ fn with(stages: Stages, related: &[Stages; 32]) -> Stages {
 }
 
 /// The stages of a set, one by one.
-pub fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
+pub(crate) fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
     let mut left = stages.bits();
     std::iter::from_fn(move || {
         let lowest = left & left.wrapping_neg();
@@ -87,12 +87,12 @@ pub fn bits(stages: Stages) -> impl Iterator<Item = Stages> {
 }
 
 /// Some stages and all that are logically earlier than one of them.
-pub fn with_earlier(stages: Stages) -> Stages {
+pub(crate) fn with_earlier(stages: Stages) -> Stages {
     with(stages, &EARLIER)
 }
 
 /// Some stages and all that are logically later than one of them.
-pub fn with_later(stages: Stages) -> Stages {
+pub(crate) fn with_later(stages: Stages) -> Stages {
     with(stages, &LATER)
 }
 
@@ -102,7 +102,7 @@ fn is_implied(stage: Stages, stages: Stages, related: &[Stages; 32]) -> bool {
 }
 
 /// A scope without the stages that its others imply, unless it is about memory that they access.
-pub fn narrowed(scope: Scope) -> Scope {
+pub(crate) fn narrowed(scope: Scope) -> Scope {
     let Scope { mut src_stages, src_access, mut dst_stages, dst_access } = scope;
     let shaders = Accesses::SHADER_STORAGE_WRITE | Accesses::ACCELERATION_STRUCTURE_WRITE;
     let several = |stages: Stages| stages.bits() & stages.bits().wrapping_sub(1) != 0;

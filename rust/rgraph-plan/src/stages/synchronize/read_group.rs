@@ -28,7 +28,7 @@ crate::id! {
 
 /// Uses of one subresource that are not ordered among themselves.
 #[derive(Clone, Copy, Debug)]
-pub struct ReadGroup {
+pub(crate) struct ReadGroup {
     /// Queues of its uses, one bit each; the host has one too.
     pub queues: u32,
     /// Their layout; of several where they differ, [`Layout::General`] if they may run at once.
@@ -71,12 +71,12 @@ struct State {
 impl ReadGroup {
     /// Whether its first use prepares the subresource for all: `prepared`, it must be by somebody, and no single write
     /// before it does so on its own queue. The first use in the frame follows the run before.
-    pub fn is_led(&self, prepared: bool) -> bool {
+    pub(crate) fn is_led(&self, prepared: bool) -> bool {
         (prepared || self.moved || self.opens) && self.producer.is_none()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
-    pub fn layout_of(&self, own: Layout) -> Layout {
+    pub(crate) fn layout_of(&self, own: Layout) -> Layout {
         match self.empty {
             true => Layout::Undefined,
             false if self.turns && self.queues.is_power_of_two() => own,
@@ -87,7 +87,7 @@ impl ReadGroup {
 
 /// Read groups of a schedule.
 #[derive(Default, Debug)]
-pub struct ReadGroups {
+pub(crate) struct ReadGroups {
     /// All of them.
     pub read_groups: IdVec<ReadGroupId, ReadGroup>,
     /// The read group of each subresource of each access, in the order of the schedule.
@@ -120,7 +120,7 @@ struct MemoryUse {
 
 /// Context shared by the stages after merge.
 #[derive(Clone, Copy)]
-pub struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     /// The declaration.
     pub graph: &'a Graph,
     /// Its shapes.
@@ -137,30 +137,30 @@ pub struct Frame<'a> {
 
 impl Frame<'_> {
     /// Accesses of the scheduled pass at a position.
-    pub fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
+    pub(crate) fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
         let pass = self.schedule.passes[at].pass;
         &self.facts.accesses[self.facts.passes[pass].accesses.range()]
     }
 
     /// Whether the contents of a memory outlive the frame, or are there before it.
-    pub fn has_edges(&self, memory: ResourceId) -> bool {
+    pub(crate) fn has_edges(&self, memory: ResourceId) -> bool {
         !self.graph.resources()[memory].life.is_of_frame() || self.facts.remembered[memory]
     }
 
     /// Whether a memory is one that no other frame under way has.
-    pub fn is_fresh(&self, memory: ResourceId) -> bool {
+    pub(crate) fn is_fresh(&self, memory: ResourceId) -> bool {
         self.graph.resources()[memory].life == Life::Fresh
     }
 
     /// Whether it is an image.
-    pub fn is_image(&self, memory: ResourceId) -> bool {
+    pub(crate) fn is_image(&self, memory: ResourceId) -> bool {
         matches!(self.shapes[memory].kind, PlanKind::Image { .. })
     }
 }
 
 impl ReadGroups {
     /// Finds the read groups of `frame`; notes what cannot be as declared.
-    pub fn find(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
+    pub(crate) fn find(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
         self.choose_sharing(frame, notes);
         self.read_groups.clear();
         self.of.clear();

@@ -11,7 +11,7 @@ use crate::plan::{BatchId, PlanPassId};
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]
-pub struct RepeatWait {
+pub(crate) struct RepeatWait {
     /// The batch that waits.
     pub batch: BatchId,
     /// The queue waited for.
@@ -24,7 +24,7 @@ pub struct RepeatWait {
 
 /// Waits for the run before.
 #[derive(Default, Debug)]
-pub struct Repeats {
+pub(crate) struct Repeats {
     /// By batch and queue.
     pub waits: Vec<RepeatWait>,
     knowledge: Knowledge,
@@ -34,7 +34,7 @@ pub struct Repeats {
 
 impl Repeats {
     /// Completes the first uses of a walk. O(first uses · subresources of what they follow).
-    pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
+    pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
         let mut firsts = std::mem::take(&mut hazards.firsts);

@@ -12,7 +12,7 @@ crate::id! {
 
 /// One pass on its queue.
 #[derive(Clone, Copy, Debug)]
-pub struct ScheduledPass {
+pub(crate) struct ScheduledPass {
     /// The pass.
     pub pass: ResolvedPassId,
     /// Its queue; the host's is [`Schedule::host`].
@@ -25,7 +25,7 @@ pub struct ScheduledPass {
 
 /// Passes between which no barrier can stand but those within a render pass.
 #[derive(Clone, Copy, Debug)]
-pub struct PhysicalPass {
+pub(crate) struct PhysicalPass {
     /// In [`Schedule::passes`].
     pub passes: IdSpan<PlanPassId>,
     /// Its queue.
@@ -42,7 +42,7 @@ pub struct PhysicalPass {
 
 /// Live passes in linear order.
 #[derive(Default, Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// GPU queues; the host is the next number.
     pub queues: usize,
     /// Passes; each has the same id in the plan.
@@ -55,7 +55,7 @@ impl Schedule {
     /// Finds the intervals of the physical passes of each queue: a new interval begins where a physical pass follows
     /// one of the present interval. `earlier(pass, follow)` calls `follow` with each scheduled pass that `pass` must
     /// follow. O(dependencies).
-    pub fn find_intervals(
+    pub(crate) fn find_intervals(
         &mut self,
         intervals: &mut Vec<u32>,
         mut earlier: impl FnMut(ResolvedPassId, &mut dyn FnMut(PlanPassId)),
@@ -79,7 +79,7 @@ impl Schedule {
     }
 
     /// Begins a new interval before each of these physical passes, which are ascending and on one queue.
-    pub fn cut_intervals(&mut self, cuts: &[PhysicalId]) {
+    pub(crate) fn cut_intervals(&mut self, cuts: &[PhysicalId]) {
         let mut next = cuts.iter().peekable();
         let mut more = 0;
         for at in self.physical_passes.ids() {
@@ -89,7 +89,7 @@ impl Schedule {
     }
 
     /// Begins a new interval of its queue before each physical pass that is marked.
-    pub fn cut_intervals_before(&mut self, marked: &IdVec<PhysicalId, bool>, more: &mut Vec<u32>) {
+    pub(crate) fn cut_intervals_before(&mut self, marked: &IdVec<PhysicalId, bool>, more: &mut Vec<u32>) {
         more.clear();
         more.resize(self.queues + 1, 0);
         for (physical, marked) in self.physical_passes.iter_mut().zip(marked) {
@@ -100,7 +100,7 @@ impl Schedule {
     }
 
     /// The number that stands for the host among queues.
-    pub fn host(&self) -> u8 {
+    pub(crate) fn host(&self) -> u8 {
         self.queues as u8
     }
 }

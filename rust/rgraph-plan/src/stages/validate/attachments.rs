@@ -289,7 +289,7 @@ fn unfit_mode(mode: ResolveMode, format: Format, aspects: Aspects) -> Option<(&'
 
 /// Position of the access that resolve attachment `resolve` resolves: the one that it names, or where it names none
 /// the only attachment of the pass with several samples and the same format. O(accesses of the pass).
-pub fn resolved_access(
+pub(super) fn resolved_access(
     graph: &Graph,
     shapes: &IdVec<ResourceId, Shape>,
     of_pass: &[u32],

@@ -10,7 +10,7 @@ mod links;
 pub mod mistakes;
 mod overlaps;
 mod profile;
-pub mod queues;
+pub(crate) mod queues;
 mod resources;
 mod usages;
 mod words;
@@ -27,11 +27,11 @@ use queues::Needs;
 use words::describe;
 
 /// Most passes, resources or accesses of a graph: positions stay within 32 bits whatever a stage makes of them.
-pub const MAX_COUNT: usize = 1 << 26;
+pub(crate) const MAX_COUNT: usize = 1 << 26;
 /// Longest duration that a pass may claim, in microseconds.
-pub const MAX_WEIGHT_US: f64 = 1e12;
+pub(crate) const MAX_WEIGHT_US: f64 = 1e12;
 /// Most frames that a history may reach back.
-pub const MAX_HISTORY: u32 = 64;
+pub(crate) const MAX_HISTORY: u32 = 64;
 
 /// What [`validate`] found.
 #[derive(Clone, PartialEq, Debug, Default)]

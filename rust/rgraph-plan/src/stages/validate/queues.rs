@@ -13,7 +13,7 @@ use crate::stages::size::Shape;
 
 /// Most queues that a plan has. A profile may not list more; further ones of a queue whose `count` is above 1 are
 /// left out, the last ones of each first.
-pub const MAX_QUEUES: usize = 16;
+pub(crate) const MAX_QUEUES: usize = 16;
 
 bitflags! {
     /// What accesses ask of a queue. Those of a pass are the union.
@@ -34,12 +34,12 @@ bitflags! {
 
 impl Needs {
     /// Whether a queue of these capabilities can do it.
-    pub fn met_by(self, capabilities: Capabilities) -> bool {
+    pub(crate) fn met_by(self, capabilities: Capabilities) -> bool {
         Self::offered(capabilities).contains(self)
     }
 
     /// All that a queue of these capabilities can do.
-    pub fn offered(capabilities: Capabilities) -> Self {
+    pub(crate) fn offered(capabilities: Capabilities) -> Self {
         let has = effective(capabilities);
         let mut met = Self::empty();
         met.set(Self::GRAPHICS, has.contains(Capabilities::GRAPHICS));
@@ -65,7 +65,7 @@ impl Needs {
 }
 
 /// Every graphics or compute queue can copy, whether it says so or not.
-pub fn effective(capabilities: Capabilities) -> Capabilities {
+pub(crate) fn effective(capabilities: Capabilities) -> Capabilities {
     if capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
         capabilities | Capabilities::TRANSFER
     } else {
@@ -75,7 +75,7 @@ pub fn effective(capabilities: Capabilities) -> Capabilities {
 
 /// Position in [`expanded_queues`] of the queue that a pass on `queue` runs on; `None` for `cpu` and `any`, and where
 /// the profile has none that fits.
-pub fn resolve_queue(profile: &Profile, queue: PassQueue) -> Option<usize> {
+pub(crate) fn resolve_queue(profile: &Profile, queue: PassQueue) -> Option<usize> {
     let with =
         |wanted: Capabilities| profile.queues.iter().position(|queue| effective(queue.capabilities).contains(wanted));
     let graphics = with(Capabilities::GRAPHICS);
@@ -130,7 +130,7 @@ fn second(profile: &Profile, kind: usize) -> Option<usize> {
 }
 
 /// Position in the profile of a queue of [`expanded_queues`].
-pub fn kind_of(profile: &Profile, queue: usize) -> usize {
+pub(crate) fn kind_of(profile: &Profile, queue: usize) -> usize {
     let queues = listed(profile).len();
     let Some(mut further) = queue.checked_sub(queues) else { return queue };
     let copies = copies(profile);
@@ -162,7 +162,7 @@ pub fn expanded_queues(profile: &Profile) -> Vec<PlanQueue> {
 
 /// What one access asks of the queue of its pass.
 #[inline]
-pub fn access_needs(access: &Access, shape: &Shape) -> Needs {
+pub(crate) fn access_needs(access: &Access, shape: &Shape) -> Needs {
     let needs = match access.usage {
         Usage::ColorAttachment
         | Usage::DepthStencilAttachment
@@ -201,7 +201,7 @@ fn transfer_needs(access: &Access, shape: &Shape) -> Needs {
 }
 
 /// What stages ask of a queue. Transfer stages ask for no more than `transfer` here: which command it is decides.
-pub fn stage_needs(stages: Stages) -> Needs {
+pub(crate) fn stage_needs(stages: Stages) -> Needs {
     const RASTER: Stages = Stages::INDEX_INPUT
         .union(Stages::VERTEX_ATTRIBUTE_INPUT)
         .union(Stages::VERTEX_SHADER)

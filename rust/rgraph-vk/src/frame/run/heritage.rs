@@ -9,12 +9,12 @@ use crate::frame::state::RunState;
 
 impl RunState {
     /// Comes after a graph, whose lasting memories it has; these begin in another way.
-    pub fn follow(&mut self, begins: Vec<(ResourceId, Begin)>) {
+    pub(crate) fn follow(&mut self, begins: Vec<(ResourceId, Begin)>) {
         self.begins = begins;
     }
 
     /// Takes over from the graph before. What was to begin in its first run, which did not come, begins here.
-    pub fn inherit(&mut self, prepared: &Prepared, before: &mut Self, of: &Prepared) {
+    pub(crate) fn inherit(&mut self, prepared: &Prepared, before: &mut Self, of: &Prepared) {
         self.go_on(before);
         before.has_heir = true;
         for (memory, begin) in before.begins.drain(..) {
@@ -31,7 +31,7 @@ impl RunState {
 
     /// Refuses to capture the run in which memories of an earlier graph are copied or replaced: they are not that
     /// graph's contents before the run, and not this one's.
-    pub fn check_begun(&self, prepared: &Prepared) -> Result<(), Error> {
+    pub(crate) fn check_begun(&self, prepared: &Prepared) -> Result<(), Error> {
         if self.begins.is_empty() || !self.is_initialised() {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl RunState {
     }
 
     /// Refuses a graph whose lasting memories a later one has.
-    pub fn check_heir(&self, prepared: &Prepared) -> Result<(), Error> {
+    pub(crate) fn check_heir(&self, prepared: &Prepared) -> Result<(), Error> {
         if !self.has_heir {
             return Ok(());
         }

@@ -45,12 +45,12 @@ const SHARED_BLOCK: u64 = 1 << 20;
 
 impl Prologue {
     /// Whether there is nothing to do.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.clears.is_empty() && self.copies.is_empty() && self.uploads.is_empty()
     }
 
     /// Copies bytes into staging memory, from where the run copies them into a resource.
-    pub fn stage(
+    pub(crate) fn stage(
         &mut self,
         shared: &Arc<Shared>,
         physical: Arc<PhysicalResource>,

@@ -7,7 +7,7 @@ use crate::run::spare::Renewed;
 
 impl RunState {
     /// Lets go of what its owner gave; `false`: it cannot do the work of another owner. Its frames may be under way.
-    pub fn retire(&mut self) -> bool {
+    pub(crate) fn retire(&mut self) -> bool {
         let alone = self.begins.is_empty() && !self.has_heir;
         if !alone || self.failed.is_some() || self.host.is_some() || self.sink.is_some() {
             return false;
@@ -23,7 +23,7 @@ impl RunState {
     }
 
     /// Begins anew with a graph whose steps may be others than before.
-    pub fn renew(&mut self, prepared: &Prepared, commands: Renewed) {
+    pub(crate) fn renew(&mut self, prepared: &Prepared, commands: Renewed) {
         self.first = self.run;
         self.initialised = false;
         if self.key.off.iter().any(|off| *off) {

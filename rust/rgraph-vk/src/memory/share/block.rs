@@ -57,7 +57,12 @@ impl Drop for SharedBlock {
 
 impl SharedBlock {
     /// Bytes for a resource.
-    pub fn place(&self, name: &str, needs: vk::MemoryRequirements, place: SharedPlace<'_>) -> Result<u64, Error> {
+    pub(crate) fn place(
+        &self,
+        name: &str,
+        needs: vk::MemoryRequirements,
+        place: SharedPlace<'_>,
+    ) -> Result<u64, Error> {
         let SharedPlace { offset: at, overlap, .. } = place;
         let Self { shared, name: block, info, .. } = self;
         let refuse = |message: String, help: String| Err(Error::input(name, message, help));

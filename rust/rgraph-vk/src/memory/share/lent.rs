@@ -26,7 +26,7 @@ pub(crate) struct Lent {
 
 impl Lent {
     /// Held by another until it is acquired.
-    pub fn to(name: &str) -> Self {
+    pub(crate) fn to(name: &str) -> Self {
         Self { holder: Holder { name: name.to_owned(), until: None }, acquired: false }
     }
 }

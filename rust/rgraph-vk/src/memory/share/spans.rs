@@ -6,7 +6,7 @@ pub(crate) struct Spans(Vec<[u64; 2]>);
 
 impl Spans {
     /// The first free bytes of that size, or those at `at` if they are free. O(spans).
-    pub fn take(&mut self, size: u64, alignment: u64, at: Option<u64>, end: u64) -> Option<u64> {
+    pub(crate) fn take(&mut self, size: u64, alignment: u64, at: Option<u64>, end: u64) -> Option<u64> {
         let fits = |start: u64, limit: u64| start.checked_add(size).is_some_and(|last| last <= limit);
         let mut start = at.unwrap_or(0);
         let mut index = 0;
@@ -32,7 +32,7 @@ impl Spans {
     }
 
     /// Frees the bytes that begin there.
-    pub fn free(&mut self, start: u64) {
+    pub(crate) fn free(&mut self, start: u64) {
         self.0.retain(|span| span[0] != start);
     }
 }

@@ -257,7 +257,7 @@ impl Hazards {
     }
 
     /// The same of bytes that the run before had under such a name last.
-    pub fn show_bytes_to_next_run(&mut self, scene: Scene<'_>, first: &First) {
+    pub(crate) fn show_bytes_to_next_run(&mut self, scene: Scene<'_>, first: &First) {
         self.each_seen_by_host(scene, first.placement, true, first.access, |hazards, left| {
             hazards.show_to_next_run(scene, first, left);
         });
@@ -346,14 +346,14 @@ impl Hazards {
     }
 
     /// The host is the first to use bytes that the run before left on a queue of the device.
-    pub fn show_to_next_run(&mut self, scene: Scene<'_>, first: &First, left: Left) {
+    pub(crate) fn show_to_next_run(&mut self, scene: Scene<'_>, first: &First, left: Left) {
         let why = Why { hazard: Hazard::Host, from: Some(left.last), to: None, resource: first.memory };
         self.show(scene, left, first.access, why);
     }
 
     /// The host leaves memory for all members of an unordered group: it has seen the writes of the others, whoever looks
     /// there after the frame.
-    pub fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: SubresourceId, last: Used) {
+    pub(crate) fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: SubresourceId, last: Used) {
         let memory = scene.frame.facts.subresources.get(subresource).memory;
         let mut at = self.states[subresource].uses;
         while let Some(id) = at {
@@ -393,12 +393,12 @@ impl Hazards {
     }
 
     /// The call at the end of a batch.
-    pub fn call_at_end(&mut self, batch: BatchId) -> CallId {
+    pub(crate) fn call_at_end(&mut self, batch: BatchId) -> CallId {
         *self.at_end[batch].get_or_insert_with(|| self.calls.open(CallSite::BatchEnd(batch)))
     }
 
     /// The call at the end of a batch that comes behind [`call_at_end`](Self::call_at_end).
-    pub fn call_behind_end(&mut self, batch: BatchId) -> CallId {
+    pub(crate) fn call_behind_end(&mut self, batch: BatchId) -> CallId {
         *self.behind_end[batch].get_or_insert_with(|| self.calls.open(CallSite::BatchEnd(batch)))
     }
 
@@ -430,7 +430,7 @@ fn seen_as(here: Here<'_>) -> Accesses {
 ///
 /// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
 /// output, loading reads) and "Rasterization Order".
-pub fn meets(frame: Frame<'_>, at: PlanPassId, access: &ResolvedAccess) -> (Stages, Accesses) {
+pub(super) fn meets(frame: Frame<'_>, at: PlanPassId, access: &ResolvedAccess) -> (Stages, Accesses) {
     let color = Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
     let depth = Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
     let ResolvedAccess { stages, kinds, effect, .. } = *access;

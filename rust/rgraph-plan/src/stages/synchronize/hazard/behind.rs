@@ -15,7 +15,7 @@ pub(super) enum Behind {
 
 impl Behind {
     /// The barrier, if it is one.
-    pub fn barrier(self) -> Option<BarrierId> {
+    pub(super) fn barrier(self) -> Option<BarrierId> {
         match self {
             Self::Barrier(barrier) => Some(barrier),
             Self::Nothing | Self::Entry => None,

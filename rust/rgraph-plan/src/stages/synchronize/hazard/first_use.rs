@@ -198,14 +198,14 @@ impl Hazards {
     }
 
     /// Adds how the uses of a memory end to those listed from `start` on, one entry a queue.
-    pub fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
+    pub(crate) fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
         let mut left = std::mem::take(&mut self.left);
         self.gather_into(scene, memory, start, left.as_vec_mut());
         self.left = left;
     }
 
     /// The same into a list of the caller's.
-    pub fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
+    pub(crate) fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
         for subresource in scene.frame.facts.subresources.of(memory).ids() {
             self.gather_subresource(subresource, start, left);
         }
@@ -213,7 +213,7 @@ impl Hazards {
 
     /// The same of what is in the texels of one subresource of an image: all aspects of its mips and layers, since render
     /// passes load and store them together.
-    pub fn gather_texels(
+    pub(crate) fn gather_texels(
         &self,
         scene: Scene<'_>,
         memory: ResourceId,

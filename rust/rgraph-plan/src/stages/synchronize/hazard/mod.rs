@@ -37,7 +37,7 @@ crate::id! {
 
 /// One queue's uses of a subresource within a read group.
 #[derive(Clone, Copy, Debug)]
-pub struct Used {
+pub(crate) struct Used {
     /// The queue.
     pub queue: u8,
     /// Whether one of them may be switched off.
@@ -60,7 +60,7 @@ pub struct Used {
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub(crate) struct State {
     read_group: Option<ReadGroupId>,
     /// Its layout.
     pub layout: Layout,
@@ -84,7 +84,7 @@ pub struct State {
 
 /// How a frame first uses a subresource that is there before it.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The queue.
     pub queue: u8,
     /// Stages up to the first write or change of layout.
@@ -97,7 +97,7 @@ pub struct Entry {
 
 /// The first use of a placed subresource: what the frame before left there is known only when the walk is done.
 #[derive(Clone, Copy, Debug)]
-pub struct First {
+pub(crate) struct First {
     /// The use, by position in the linear order.
     pub at: PlanPassId,
     /// Its stages.
@@ -118,7 +118,7 @@ pub struct First {
 
 /// How some uses end: per queue, for those who follow.
 #[derive(Clone, Copy, Debug)]
-pub struct Left {
+pub(crate) struct Left {
     /// The queue.
     pub queue: u8,
     /// The last use there, by position in the linear order.
@@ -131,7 +131,7 @@ pub struct Left {
 
 /// Everything that the walk makes.
 #[derive(Default, Debug)]
-pub struct Hazards {
+pub(crate) struct Hazards {
     /// Barriers and their calls.
     pub calls: Calls,
     /// By subresource.
@@ -161,7 +161,7 @@ pub struct Hazards {
 
 /// What the walk reads.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// Declaration, facts, schedule.
     pub frame: Frame<'a>,
     /// Read groups.
@@ -219,7 +219,7 @@ struct Here<'a> {
 
 impl Hazards {
     /// Walks a schedule; waits get the stages that rely on them.
-    pub fn walk(&mut self, scene: Scene<'_>, waits: &mut IdVec<WaitId, Stages>) {
+    pub(crate) fn walk(&mut self, scene: Scene<'_>, waits: &mut IdVec<WaitId, Stages>) {
         self.start(scene);
         let mut visits = scene.read_groups.of.iter_ids();
         for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
@@ -344,13 +344,13 @@ impl Hazards {
     }
 
     /// Uses in a list.
-    pub fn uses_of(&self, subresource: SubresourceId) -> impl Iterator<Item = Used> + '_ {
+    pub(crate) fn uses_of(&self, subresource: SubresourceId) -> impl Iterator<Item = Used> + '_ {
         self.list(self.states[subresource].uses)
     }
 
     /// The use of a subresource after which it may be left to another family: the last one or, where the host alone is
     /// last, the one before it, if that is on one queue.
-    pub fn left_by(&self, subresource: SubresourceId, host: u8) -> Option<Used> {
+    pub(crate) fn left_by(&self, subresource: SubresourceId, host: u8) -> Option<Used> {
         let last = self.uses_of(subresource).max_by_key(|used| used.last)?;
         if last.queue != host {
             return Some(last);
