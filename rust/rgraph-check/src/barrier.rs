@@ -211,11 +211,9 @@ impl Machine<'_> {
             if to_host(&scope) && !releases {
                 self.show_subresource_to_host(place, node);
             }
-            let run = self.run + 1;
             let state = &mut self.stores[store].subresources[subresource];
             if destroys && state.gone.is_none() {
                 state.gone = Some(Gone::Transition);
-                state.lost = run;
             }
             if let (Some([_, new]), false) = (named.layouts, releases) {
                 state.layout = new;

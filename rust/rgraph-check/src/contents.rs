@@ -1,6 +1,7 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
 use rgraph_ir::access::{Accesses, Layout, Usage};
+use rgraph_ir::id::Id;
 use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
@@ -134,7 +135,6 @@ impl Machine<'_> {
         let name = self.plan.pass_name(pass);
         let what = facts.name(resource);
         let part = self.part(memory, subresource);
-        let run = self.run + 1;
         if let Some(family) = self.family(queue).filter(|_| !self.concurrent[memory]) {
             let state = &mut self.stores[store].subresources[subresource];
             if let Some(release) = state.release.take() {
@@ -146,7 +146,7 @@ impl Machine<'_> {
             } else if state.owner.is_some_and(|owner| owner != family) {
                 let owner = state.owner.unwrap_or(0);
                 if state.gone.is_none() {
-                    (state.gone, state.lost) = (Some(Gone::Family), run);
+                    state.gone = Some(Gone::Family);
                     if needs {
                         let message = format!(
                             "pass \"{name}\" on family {family} uses \"{what}\"{part}, which family {owner} owns: no release and acquire"
@@ -188,10 +188,10 @@ impl Machine<'_> {
             return;
         }
         self.destroy_aliases(store);
-        let run = self.run + 1;
+        let run = self.run;
         self.stores[store].filled = true;
         let state = &mut self.stores[store].subresources[subresource];
-        state.written = run;
+        state.written = Some(run);
         state.gone = at.garbage.then_some(Gone::Garbage);
     }
 
@@ -222,7 +222,7 @@ impl Machine<'_> {
             (_, _, false, _) => Rule::WriteAfterRead,
         };
         let earlier = self.side(&x);
-        let run = match y_run - x.run {
+        let run = match y_run.index() - x.run.index() {
             0 => "",
             1 => " of the run before",
             _ => " of an earlier run",

@@ -22,7 +22,7 @@ impl Machine<'_> {
     pub(crate) fn enter_store(&mut self, queue: QueueId, store: StoreId, resource: ResourceId) {
         let facts = self.facts;
         let memory = self.stores[store].memory;
-        let run = self.run + 1;
+        let run = Some(self.run);
         if !facts.edged[memory] || self.stores[store].entered[queue] == run {
             return;
         }
@@ -69,7 +69,7 @@ impl Machine<'_> {
         });
         let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
         let state = &self.stores[store].subresources[subresource];
-        if entered || state.written == run + 1 || state.reads.iter().any(|read| self.done[read.done].run == run) {
+        if entered || state.written == Some(run) || state.reads.iter().any(|read| self.done[read.done].run == run) {
             // A second queue that reads what the first entered: its entry stands beside the other.
             let state = &mut self.stores[store].subresources[subresource];
             state.nodes.push(node);
@@ -135,7 +135,7 @@ impl Machine<'_> {
         let resource = edge.resource;
         let memory = facts.memory[resource];
         let store = self.store(resource);
-        if self.stores[store].entered_run != self.run + 1 {
+        if self.stores[store].entered_run != Some(self.run) {
             return;
         }
         let queue = edge.exit.queue.unwrap_or(self.host);
@@ -247,7 +247,7 @@ impl Machine<'_> {
             let memory = facts.memory[resource];
             let store = self.store(resource);
             let Some(gone) = self.stores[store].subresources[subresource].gone else { continue };
-            let used = !facts.edged[memory] || self.stores[store].entered_run == self.run + 1;
+            let used = !facts.edged[memory] || self.stores[store].entered_run == Some(self.run);
             let untouched = gone == Gone::Unwritten && facts.writers[memory][subresource].is_empty();
             if !used || untouched || !facts.finds(resource, subresource, None, &self.flags) {
                 continue;

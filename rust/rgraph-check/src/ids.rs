@@ -19,6 +19,8 @@ rgraph_ir::id! {
     pub struct StoreId;
     /// A synchronization node of the machine.
     pub struct NodeId;
+    /// A run of the plan, from 0.
+    pub struct RunId;
     /// A render pass that the machine opened, in any run.
     pub struct RenderingId;
     /// What operations of the machine have in common that are no hazard to each other: a pass in a run, or one

@@ -24,7 +24,8 @@ use crate::clock::{Lanes, Node};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::{
-    CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId, StoreId,
+    CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId, RunId,
+    StoreId,
 };
 use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
@@ -52,7 +53,7 @@ pub(crate) struct Machine<'a> {
     pub first_store: IdVec<MemoryId, Option<StoreId>>,
     pub bytes: Bytes,
     pub concurrent: IdVec<MemoryId, bool>,
-    pub run: u32,
+    pub run: RunId,
     pub flags: FlagStates,
     pub signals: Signals,
     pub before: Signals,
@@ -130,8 +131,8 @@ impl<'a> Machine<'a> {
                     overlaps: Vec::new(),
                     last: 0,
                     filled: false,
-                    entered: IdVec::filled(0, queues),
-                    entered_run: 0,
+                    entered: IdVec::filled(None, queues),
+                    entered_run: None,
                 });
             }
         }
@@ -172,7 +173,7 @@ impl<'a> Machine<'a> {
             first_store,
             bytes: Bytes::new(facts, plan),
             concurrent,
-            run: 0,
+            run: RunId::new(0),
             flags: FlagStates::new(),
             signals: IdVec::filled(Vec::new(), queues),
             before: IdVec::filled(Vec::new(), queues),
@@ -200,7 +201,7 @@ impl<'a> Machine<'a> {
             if self.findings.is_full() {
                 return;
             }
-            self.run = run as u32;
+            self.run = RunId::new(run);
             self.flags = flags;
             self.begin_run();
             for batch in self.plan.batches.ids() {
@@ -216,10 +217,9 @@ impl<'a> Machine<'a> {
     /// The store that a resource is in during this run.
     pub(crate) fn store(&self, resource: ResourceId) -> StoreId {
         let memory = self.facts.memory[resource];
-        let ring = self.facts.ring[memory];
-        let ago = self.facts.frames_ago[resource];
+        let (ring, ago) = (self.facts.ring[memory] as usize, self.facts.frames_ago[resource] as usize);
         let first = self.first_store[memory].expect("a memory has a store");
-        StoreId::new(first.index() + ((self.run + ring * 64 - ago) % ring) as usize)
+        StoreId::new(first.index() + (self.run.index() + ring * 64 - ago) % ring)
     }
 
     pub(crate) fn family(&self, queue: QueueId) -> Option<u32> {
@@ -269,7 +269,7 @@ impl<'a> Machine<'a> {
                     self.log.waits.push(log::Met { from, signal: signal.position, queue, at: self.now[queue], stages });
                     self.lanes.wait(queue, stages, &signal.clock);
                 }
-                None if wait.previous_run && self.run == 0 => {}
+                None if wait.previous_run && self.run.index() == 0 => {}
                 None => {
                     let message = format!(
                         "batch {} waits for value {} of {}{}, which no batch listed before it signals",
@@ -549,7 +549,6 @@ impl<'a> Machine<'a> {
             for subresource in self.stores[other].subresources.iter_mut() {
                 if subresource.gone.is_none() {
                     subresource.gone = Some(Gone::Alias(by));
-                    subresource.lost = self.run + 1;
                 }
             }
         }

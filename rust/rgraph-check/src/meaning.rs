@@ -7,7 +7,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
-use crate::ids::{DeclaredPassId, FlagStates, MemoryId, StoreId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, FlagStates, MemoryId, RunId, StoreId, SubresourceId, UseId};
 use crate::outcome::{Outcome, Watched, cleared, resolved, symbol, watched, written};
 
 /// Runs declared passes in a serial order, frame by frame. `all`: says what every declared pass reads, not only those
@@ -16,7 +16,7 @@ pub(crate) fn run(facts: &Facts, order: &[DeclaredPassId], flags: &[FlagStates],
     let mut memory = Memory::new(facts);
     let watch = watched(facts);
     let mut outcome = Outcome::default();
-    for (run, flags) in (0..).zip(flags) {
+    for (run, flags) in (0..).map(RunId::new).zip(flags) {
         let mut seen = BTreeMap::new();
         for &declared in order {
             if facts.needed[declared] && facts.runs(declared, flags) {
@@ -37,8 +37,8 @@ pub(crate) fn run(facts: &Facts, order: &[DeclaredPassId], flags: &[FlagStates],
 /// What a subresource holds.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    /// The run that wrote it.
-    run: u32,
+    /// The run that wrote it; `None` for what was there before the first.
+    run: Option<RunId>,
     symbol: Option<u128>,
     /// The unordered group that adds to it (0: none), and what that found.
     group: u32,
@@ -76,27 +76,27 @@ impl Memory {
     }
 
     /// The copy of a resource in a run.
-    fn store(&self, facts: &Facts, resource: ResourceId, run: u32) -> StoreId {
+    fn store(&self, facts: &Facts, resource: ResourceId, run: RunId) -> StoreId {
         let memory = facts.memory[resource];
-        let ring = facts.ring[memory];
+        let ring = facts.ring[memory] as usize;
         let first = self.first[memory].expect("a memory has a store");
-        StoreId::new(first.index() + ((run + ring * 64 - facts.frames_ago[resource]) % ring) as usize)
+        StoreId::new(first.index() + (run.index() + ring * 64 - facts.frames_ago[resource] as usize) % ring)
     }
 
     /// What a use of a resource finds in a subresource.
-    fn read(&self, facts: &Facts, resource: ResourceId, subresource: SubresourceId, run: u32) -> Option<u128> {
+    fn read(&self, facts: &Facts, resource: ResourceId, subresource: SubresourceId, run: RunId) -> Option<u128> {
         let memory = facts.memory[resource];
-        let ago = facts.frames_ago[resource];
+        let written = run.index().checked_sub(facts.frames_ago[resource] as usize).map(RunId::new);
         let held = self.subresources[self.store(facts, resource, run)][subresource];
         let stays = stays(facts, memory);
-        if ago > 0 && run < ago && !stays {
+        if written.is_none() && !stays {
             let zero = match facts.graph.resources()[resource].life {
                 Life::History(history) => history.zero_first,
                 _ => false,
             };
             return Some(if zero { symbol("zeros", &[]) } else { symbol("whatever was there", &[]) });
         }
-        if stays || held.run == run.wrapping_sub(ago) { held.symbol } else { None }
+        if stays || held.run == written { held.symbol } else { None }
     }
 
     /// What an unordered read finds: what its group found.
@@ -105,11 +105,11 @@ impl Memory {
         facts: &Facts,
         resource: ResourceId,
         subresource: SubresourceId,
-        run: u32,
+        run: RunId,
         group: u32,
     ) -> Option<u128> {
         let held = self.subresources[self.store(facts, resource, run)][subresource];
-        if group != 0 && held.group == group && held.run == run {
+        if group != 0 && held.group == group && held.run == Some(run) {
             return held.before;
         }
         self.read(facts, resource, subresource, run)
@@ -117,9 +117,9 @@ impl Memory {
 
     /// Runs a declared pass: reads, then writes, then resolves. Returns the hash of the declared pass, its run and all
     /// that it read.
-    fn declared(&mut self, facts: &Facts, declared: DeclaredPassId, run: u32, flags: &FlagStates) -> u128 {
+    fn declared(&mut self, facts: &Facts, declared: DeclaredPassId, run: RunId, flags: &FlagStates) -> u128 {
         let undefined = symbol("undefined", &[]);
-        let mut reads = vec![u128::from(run)];
+        let mut reads = vec![run.index() as u128];
         let group = |at: UseId, resource: ResourceId, subresource: SubresourceId| {
             facts.key(resource, subresource, declared, at).map_or(0, |(_, group)| group)
         };
@@ -163,7 +163,7 @@ impl Memory {
                         (_, true) => Some(held.unwrap_or(undefined).wrapping_add(new)),
                         _ => Some(new),
                     };
-                    self.subresources[store][subresource] = Held { run, symbol, group, before };
+                    self.subresources[store][subresource] = Held { run: Some(run), symbol, group, before };
                 }
             }
         }
@@ -171,7 +171,7 @@ impl Memory {
     }
 
     /// What a resolve resolves, subresource by subresource.
-    fn samples(&self, facts: &Facts, declared: DeclaredPassId, resolve: &DeclaredUse, run: u32) -> Vec<Option<u128>> {
+    fn samples(&self, facts: &Facts, declared: DeclaredPassId, resolve: &DeclaredUse, run: RunId) -> Vec<Option<u128>> {
         let uses = facts.declared_passes[declared].uses.iter();
         let of = uses.filter(|at| Some(at.resource) == resolve.resolves && crate::tables::is_attachment(at.usage));
         of.flat_map(|at| at.subresources.iter().map(|subresource| self.read(facts, at.resource, *subresource, run)))
@@ -183,7 +183,7 @@ impl Memory {
         &self,
         facts: &Facts,
         at: &Watched,
-        run: u32,
+        run: RunId,
         flags: &FlagStates,
         seen: &mut BTreeMap<String, Option<u128>>,
     ) {

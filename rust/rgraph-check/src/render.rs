@@ -266,13 +266,13 @@ impl Machine<'_> {
                         rendering.id,
                     );
                 }
-                let run = self.run + 1;
+                let run = Some(self.run);
                 let state = &mut self.stores[store].subresources[subresource];
                 let written = state.written == run
                     && store_op == StoreOp::Nothing
                     && state.writes.iter().any(|write| self.done[write.done].rendering == Some(rendering.id));
                 if (store_op == StoreOp::Discard || written) && state.gone.is_none() {
-                    (state.gone, state.lost) = (Some(Gone::NotStored), run);
+                    state.gone = Some(Gone::NotStored);
                 }
             }
         }

@@ -7,7 +7,7 @@ use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Why};
 
 use crate::clock::{Lanes, Node, available, ordered};
 use crate::facts::Key;
-use crate::ids::{DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, StoreId, SubresourceId};
+use crate::ids::{DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, RunId, StoreId, SubresourceId};
 use crate::tables::Op;
 
 /// One subresource of one store.
@@ -36,7 +36,7 @@ pub(crate) struct Done {
     /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a
     /// resolve's read of what its own subpass drew.
     pub inner: bool,
-    pub run: u32,
+    pub run: RunId,
     pub place: StorePlace,
     /// The unordered group that it is in; 0: none.
     pub group: u32,
@@ -144,9 +144,8 @@ pub(crate) struct SubresourceState {
     pub release: Option<Release>,
     /// `None`: its contents are what the last writer left.
     pub gone: Option<Gone>,
-    /// In which run (from 1) contents that mattered were destroyed.
-    pub lost: u32,
-    pub written: u32,
+    /// The last run in which a pass wrote it.
+    pub written: Option<RunId>,
     /// Last write and last access of this run in declared order, with their groups.
     pub last_write: Option<(Key, u32, DeclaredPassId)>,
     pub last_any: Option<(Key, u32, DeclaredPassId)>,
@@ -163,8 +162,7 @@ impl SubresourceState {
             owner: None,
             release: None,
             gone: Some(Gone::Unwritten),
-            lost: 0,
-            written: 0,
+            written: None,
             last_write: None,
             last_any: None,
         }

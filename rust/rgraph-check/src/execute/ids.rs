@@ -5,9 +5,9 @@ use std::ops::{Index, IndexMut};
 
 use rgraph_ir::id::Id;
 
+pub(crate) use crate::ids::RunId;
+
 rgraph_ir::id! {
-    /// A run of the plan, from 0.
-    pub(crate) struct RunId;
     /// Something that happens: position in the order's nodes.
     pub(crate) struct OrderNodeId;
     /// A pass command of the plan.

@@ -5,7 +5,7 @@ use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Clock;
-use crate::ids::{DeclaredPassId, MemoryId, RenderingId, StoreId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, MemoryId, RenderingId, RunId, StoreId, SubresourceId, UseId};
 use crate::region::Region;
 use crate::subresource::{StorePlace, SubresourceState};
 use crate::tables::Op;
@@ -20,9 +20,9 @@ pub(crate) struct Store {
     pub last: u64,
     /// Whether anything in it is defined.
     pub filled: bool,
-    /// The run (from 1) whose entry edges were made, by queue.
-    pub entered: IdVec<QueueId, u32>,
-    pub entered_run: u32,
+    /// The last run whose entry edges were made, by queue and on any.
+    pub entered: IdVec<QueueId, Option<RunId>>,
+    pub entered_run: Option<RunId>,
 }
 
 /// A render pass that is open.
@@ -94,5 +94,5 @@ pub(crate) struct Signal {
 #[derive(Clone, Copy)]
 pub(crate) struct Exit {
     pub queue: QueueId,
-    pub run: u32,
+    pub run: RunId,
 }
