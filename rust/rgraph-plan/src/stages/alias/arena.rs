@@ -123,6 +123,7 @@ impl Arena {
         let (mut size, prev, next) = (segment.size, segment.prev, segment.next);
         let mut last = first;
         if let Some(prev) = prev.filter(|prev| self.segments[*prev].free) {
+            // With owners apart the neighbour is the end of its run, which is listed by its beginning.
             first = if ordered { self.segments[prev].other_end } else { prev };
             self.unlist(first);
             size += self.segments[first].run_size;
@@ -178,11 +179,13 @@ impl Arena {
         looks: &mut u32,
     ) -> Option<Fit> {
         let mut segment = run;
-        // The segment with the first byte, and that byte.
+        // The segment with the first byte, if one is found, and that byte.
         let (mut first, mut offset) = (Some(run), align_up(self.segments[run].offset, item.align)?);
         loop {
             let here = &self.segments[segment];
             let end = here.offset + here.size;
+            // An item lies on neighbouring segments, all of whose owners it may follow; one that it may not begins anew
+            // behind.
             if offset >= end || !may_follow(here.owner, after) {
                 offset = offset.max(align_up(end, item.align)?);
                 first = None;
@@ -255,6 +258,7 @@ impl Arena {
         while self.segments[mine].offset + self.segments[mine].size < end {
             let next = self.segments[mine].next.expect("a fit ends within its run");
             self.segments[mine].size += self.segments[next].size;
+            // What is left behind the item is the last one's.
             if self.segments[mine].offset + self.segments[mine].size > end {
                 self.segments[mine].owner = self.segments[next].owner;
             }

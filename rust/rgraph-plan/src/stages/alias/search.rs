@@ -271,6 +271,7 @@ impl Search {
                 continue;
             }
             let Thing { rank, life, size, .. } = self.things[id];
+            // Candidates go by offset and rank: one that is not after the last choice was left out for it.
             let passed = (floor, rank) <= since;
             let least = if passed { self.lifted(problem, id, since.0, work) } else { floor.max(since.0) };
             if least.saturating_add(size) > problem.capacity {
@@ -293,6 +294,7 @@ impl Search {
             looked_at += thing.crossed().len() as u64;
         }
         *work = work.saturating_sub(looked_at / 4);
+        // In no order do the items of a section fit below the capacity, if they do not even without gaps.
         for section in alive.ids() {
             let lowest = self.lowest[section];
             if lowest != u64::MAX && lowest.saturating_add(self.rest[section]) > problem.capacity {

@@ -106,6 +106,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
             if start == end {
                 continue;
             }
+            // Both ends become cuts, so that what lies beside the item keeps its owner.
             for cut in [start, end] {
                 let owner = owners[cuts.last_until(cut) as usize];
                 owners[cut as usize] = owner;
@@ -118,6 +119,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
                     found.extend(owners[cut as usize]);
                 }
                 at = cuts.first_from(cut + 1);
+                // All bytes up to `end` have one owner from now on.
                 if cut != start {
                     cuts.remove(cut);
                 }

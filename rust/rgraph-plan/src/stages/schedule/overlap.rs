@@ -390,6 +390,7 @@ impl OverlapScratch {
                 continue;
             }
             let users = bytes.users.row(resource);
+            // Its first use: it is alive now, so no other user allocates it any more.
             if self.left[resource] as usize == users.len() {
                 live.now += size;
                 for &user in users {
@@ -400,6 +401,7 @@ impl OverlapScratch {
             self.left[resource] -= 1;
             self.left_ids[resource] ^= pass;
             if !bytes.kept[resource] {
+                // With one user left, the exclusive or of the ids is that user, whose pass would free it.
                 if self.left[resource] == 1 {
                     let user = self.left_ids[resource];
                     self.frees[user as usize] += size;

@@ -115,6 +115,8 @@ impl Calls {
             let known = &mut self.barriers[id];
             let same_source = known.scope.src_stages == scope.src_stages && known.scope.src_access == scope.src_access;
             let same_target = known.scope.dst_stages == scope.dst_stages && known.scope.dst_access == scope.dst_access;
+            // With one side equal, the union of the others orders what the two ordered, and no pair besides. An event
+            // is set in one place, so barriers that are to be events share that, too.
             if (same_source || same_target) && (!apart || known.source == source) {
                 widen(&mut known.scope, scope);
                 return id;
@@ -148,6 +150,7 @@ impl Calls {
         why: Why,
     ) -> BarrierId {
         let apart = self.apart;
+        // The last one only: the subresources of a use come in order, so the neighbour of this one came just before.
         if let Some(id) = self.barriers.ids().next_back()
             && let last = &mut self.barriers[id]
             && last.call == call

@@ -102,6 +102,7 @@ impl Clocks {
                 follow(*from);
             }
             let start = self.waits.len();
+            // The floor moves before this pass is on its queue: it holds what came on lower levels only.
             if let Some(own) = levels.map(|levels| levels(at)).filter(|&own| own > level) {
                 level = own;
                 self.floor.iter_mut().zip(&self.at_position).for_each(|(floor, passes)| *floor = passes.len() as u32);
@@ -137,6 +138,7 @@ impl Clocks {
             if position <= self.front[queue * lanes + lane] {
                 continue;
             }
+            // Of two waits each of which implies the other, that for the lower lane stays; else both would go.
             let implied = (0..lanes).any(|other| {
                 let by = self.wanted[other];
                 other != lane && by > self.front[queue * lanes + other] && {
