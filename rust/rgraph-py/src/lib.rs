@@ -2,7 +2,7 @@
 //!
 //! One file per class; `convert.rs`, `declare.rs`, `link.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
 //! `files.rs` reads and writes.
-#![warn(unreachable_pub)]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 use pyo3::prelude::*;

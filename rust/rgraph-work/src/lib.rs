@@ -16,7 +16,7 @@
 //! assert!(again.contains("\"paint\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![warn(unreachable_pub)]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![forbid(unsafe_code)]
 
 pub mod cores;
