@@ -41,7 +41,7 @@ _FRAMES, _TIMES = 240, 20_000
 
 
 class LiveView:
-    """The viewer of what a device runs, at an address of this machine.
+    """A server on this machine that shows the viewer for the graphs that a device runs.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class LiveView:
         webbrowser.open(self.url)
 
     def close(self) -> None:
-        """End it; open pages keep what they show. Closing twice is once."""
+        """Stop the server; open pages keep their contents. A second call does nothing."""
         with self._changed:
             if self._closed:
                 return
