@@ -54,7 +54,7 @@ def test_plans_on_disk_are_found_by_how_long_ago(tmp_path, monkeypatch):
     for odd in ("HEAD~x", "HEAD~", "HEAD~-1", "HEAD^", "head~1"):
         done = run("diff", odd, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"{odd}: no kept plan is called so\n  help: HEAD is the latest, HEAD~1 the one before it" in done.stderr
+        assert f"{odd}: no kept plan has this name\n  help: HEAD is the latest, HEAD~1 the one before it" in done.stderr
 
 
 def test_the_folder_is_bounded(tmp_path, monkeypatch):

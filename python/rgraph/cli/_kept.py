@@ -93,7 +93,7 @@ def find(name: str) -> Plan:
     """
     match = _HEAD.fullmatch(name)
     if match is None:
-        raise UsageError(f"{name}: no kept plan is called so", "HEAD is the latest, HEAD~1 the one before it")
+        raise UsageError(f"{name}: no kept plan has this name", "HEAD is the latest, HEAD~1 the one before it")
     back = int(match[1] or 0)
     files = kept()
     if not files:

@@ -266,7 +266,7 @@ class Session:
         return pluggable.allocator()
 
     def close(self) -> None:
-        """Wait for CUDA's work on the session's memory, and give back what nothing uses. Closing twice is once."""
+        """Wait for CUDA's work on the session's memory, and release its unused objects. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return
