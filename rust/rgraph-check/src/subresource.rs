@@ -239,10 +239,12 @@ impl Court<'_> {
         let (queue, stage) = (y.queue, usize::from(y.op.stage));
         if queue == self.host {
             let clock = self.lanes.at(queue, stage);
-            // What the host reads must be in the second scope as a read (formats.md, "Batches").
+            // What the host reads must be in the second scope as a read (formats.md, "Batches"). A write needs what was
+            // there available to the host's domain only, whichever access a barrier names (Vulkan 1.3, Appendix B,
+            // "Location-Ordered").
             let shown = |n: &NodeId| {
                 let node = &self.nodes[*n];
-                node.scope.dst_access.intersects(y.op.access) && node.reaches(clock)
+                (y.op.write || node.scope.dst_access.intersects(y.op.access)) && node.reaches(clock)
             };
             return write.queue == self.host || x.host.iter().any(shown);
         }

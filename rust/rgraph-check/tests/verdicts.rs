@@ -542,6 +542,15 @@ fn a_host_read_is_shown_what_it_reads_as_a_read() {
 }
 
 #[test]
+fn what_the_host_replaces_may_be_shown_to_it_as_a_read() {
+    let (graph, mut plan) = a_device_write_and_a_host_write(r#", "load": "discard""#, A_DEVICE_LOOKS);
+    for scope in scopes_to_host(&mut plan) {
+        scope.dst_access = Accesses::HOST_READ;
+    }
+    assert_right(&graph, &plan);
+}
+
+#[test]
 fn a_host_write_is_shown_what_only_a_device_saw() {
     let (graph, mut plan) = a_device_write_and_a_host_write(r#", "load": "discard""#, A_DEVICE_LOOKS);
     assert_right(&graph, &plan);

@@ -119,8 +119,9 @@ impl Listing {
     /// Whether a link makes what is available visible to the host as the later use accesses it.
     pub(super) fn shows_to_host(&self, hop: Hop, need: &Need) -> bool {
         let (link, x, y) = (self.link(hop), &self.accesses[need.x].region, &self.accesses[need.y]);
-        // The state in which a run leaves memory is no access.
-        let wanted = if y.link.is_some() { Accesses::HOST_READ | Accesses::HOST_WRITE } else { y.access };
+        // The state in which a run leaves memory is no access. A write needs what was there in the host's domain only,
+        // where a barrier with either access brings it (Vulkan 1.3, Appendix B, "Location-Ordered").
+        let wanted = if y.link.is_some() || y.write { Accesses::HOST_READ | Accesses::HOST_WRITE } else { y.access };
         link.dst_stages.contains(Stages::HOST)
             && link.dst_access.intersects(wanted)
             && link.region.as_ref().is_none_or(|region| names(region, x, need.subresources[0]))

@@ -288,6 +288,7 @@ impl Events {
         let (stages, access) = (scope.dst_stages, scope.dst_access);
         self.visible[queue].push(Visibility { until, position, stages, access, rendering });
         if to_host(scope) {
+            let access = shown_to_host(scope);
             let all = Visibility { until, position: Position(0), stages: Stages::all(), access, rendering: None };
             self.visible[self.host].push(all);
         }
@@ -366,6 +367,7 @@ impl Events {
             content.grants.push(Grant { writer, queue, position, rendering, stages, access });
             if to_host(scope) {
                 let (queue, position, stages) = (self.host, Position(0), Stages::all());
+                let access = shown_to_host(scope);
                 content.grants.push(Grant { writer, queue, position, rendering: None, stages, access });
             }
         }
@@ -439,6 +441,12 @@ impl Events {
 /// Whether a scope has a leaf stage; none has what presents.
 fn has(stages: Stages, stage: u8) -> bool {
     stages.bits().checked_shr(u32::from(stage)).is_some_and(|bits| bits & 1 == 1)
+}
+
+/// The accesses of the host that a barrier to it shows contents to. Writes need them in the host's domain only, where
+/// either access brings them (Vulkan 1.3, Appendix B, "Location-Ordered").
+fn shown_to_host(scope: &Scope) -> Accesses {
+    scope.dst_access | Accesses::HOST_WRITE
 }
 
 /// Whether a barrier's second scope has the host.
