@@ -24,28 +24,28 @@ pub(crate) fn compiled_so_far() -> u64 {
 
 impl<'a> Glsl<'a> {
     /// Refuses a text.
-    pub fn new(name: &'a str, _: &'a str, _: &'a Included, _: Stage) -> Result<Self, ShaderError> {
+    pub(crate) fn new(name: &'a str, _: &'a str, _: &'a Included, _: Stage) -> Result<Self, ShaderError> {
         let message = "it is GLSL, and this build has no GLSL compiler".to_owned();
         Err(error::plain(Code::BadShader, name, message, "switch on the feature `glsl`, or give WGSL or SPIR-V"))
     }
 
     /// No entry point.
-    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         std::iter::empty()
     }
 
     /// No constants.
-    pub fn constants(&self) -> Vec<SpecConstant> {
+    pub(crate) fn constants(&self) -> Vec<SpecConstant> {
         match self.never {}
     }
 
     /// No values.
-    pub fn specialize(&mut self, _: &Constants) -> Result<(), ShaderError> {
+    pub(crate) fn specialize(&mut self, _: &Constants) -> Result<(), ShaderError> {
         match self.never {}
     }
 
     /// No stage.
-    pub fn part(&self, _: Stage, _: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, _: Stage, _: &str) -> Result<Part, ShaderError> {
         match self.never {}
     }
 }
