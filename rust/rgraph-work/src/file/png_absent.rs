@@ -6,6 +6,6 @@ use super::picture::Picture;
 use super::sidecar::Refused;
 
 /// Refuses a picture.
-pub fn decode(_: PathBuf, _: &[u8]) -> Result<Picture, Refused> {
+pub(crate) fn decode(_: PathBuf, _: &[u8]) -> Result<Picture, Refused> {
     Err(("is a PNG, and this build reads none".to_owned(), "switch on the feature `png`, or give NPY".to_owned()))
 }
