@@ -53,5 +53,5 @@ try:
         for step in range(3):
             frame = compiled.run(inputs={"where": places(0.4 * step)}, flags={"first": step == 0})
             print("texels that see the second one:", int((frame[picture].numpy()[:, 160:, 0] > 60).sum()))
-except rg.DeviceError as error:
+except (rg.DeviceError, rg.GraphError) as error:
     print(error)

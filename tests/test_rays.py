@@ -204,3 +204,44 @@ def test_the_number_of_rays_of_a_file_is_no_buffer(size):
     trace["size"] = size
     with pytest.raises(rg.GraphError, match=r"RG-E222 .*trace.size is .*, but must be \[x, y, z\] rays"):
         rg.Graph.from_dict(values)
+
+
+def profile(*features: str) -> rg.Profile:
+    queue = {"name": "all", "family": 0, "capabilities": ["graphics", "compute", "transfer"]}
+    return rg.Profile.from_dict({"rprofile": 1, "name": "some", "queues": [queue], "features": list(features)})
+
+
+def test_a_bake_for_a_profile_without_rays_names_feature_pass_shader_and_line():
+    g, scene, out = declared()
+    g.trace("rays", GENERATE, miss=[MISS], hit=[CLOSEST], world=scene, result=out)
+    g.root(out)
+    with pytest.raises(rg.GraphError) as refused:
+        g.bake(profile("accelerationStructure", "shaderStorageImageExtendedFormats"))
+    said = str(refused.value)
+    assert refused.value.code == "RG-E227"
+    needs = 'pass "rays" needs rayTracingPipeline (VK_KHR_ray_tracing_pipeline), which profile "some" lacks'
+    assert needs in said
+    assert 'shader "rays" needs rayTracingPipeline' in said
+    assert "test_rays.py:" in said
+    with pytest.raises(rg.GraphError, match=r'pass "mesh/build" needs accelerationStructure'):
+        g.bake(profile())
+    has = profile("accelerationStructure", "rayTracingPipeline", "shaderStorageImageExtendedFormats")
+    plan = g.bake(has)
+    assert plan.check() == []
+    assert plan.to_dict()["device_profile"]["features"] == has.features
+    assert rg.Profile.discrete().features is None
+
+
+def test_ray_queries_are_part_of_the_pass_in_files_and_go_to_the_device_that_has_them():
+    g, scene, out = declared()
+    g.compute("look", QUERY, world=scene, result=out)
+    g.root(out)
+    [look] = [one for one in g.to_dict()["passes"] if one["name"] == "look"]
+    assert "rayQuery" in look["needs"]
+    rays = profile("accelerationStructure", "rayQuery", "shaderStorageImageExtendedFormats")
+    fill = profile("accelerationStructure", "shaderStorageImageExtendedFormats")
+    for devices, on in (([rays, fill], 0), ([fill, rays], 1)):
+        plan = g.bake_devices(devices)
+        assert [part.device for part in plan.parts if "look" in part.passes] == [on]
+    with pytest.raises(rg.GraphError, match=r'RG-E227 pass "look" needs rayQuery'):
+        g.bake_devices([fill, fill])

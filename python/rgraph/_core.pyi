@@ -3132,6 +3132,11 @@ class Profile:
     @property
     def queues(self) -> list[str]:
         """Names of its queues, in order."""
+    @property
+    def features(self) -> list[str] | None:
+        """Optional features that the device has, by Vulkan's names; `None`: the profile does not list them, and a bake
+        refuses no pass because of one.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[[str], Profile], tuple[str]]: ...

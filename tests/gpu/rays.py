@@ -119,7 +119,7 @@ def has_rays() -> bool:
         with rg.Device() as device:
             device.compile(g)
             return "mock" not in device.info.name.lower()
-    except rg.DeviceError:
+    except (rg.DeviceError, rg.GraphError):
         return False
 
 

@@ -1,4 +1,4 @@
-"""Devices without rays say so when a graph is compiled, with the extension's name; others record the work."""
+"""A graph with rays is not baked for a device without them, by the extension's name; others record the work."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def test_rays_are_recorded_or_refused_by_the_name_of_the_extension(
     if has_rays():
         try:
             compiled = device.compile(g)
-        except rg.DeviceError as error:
+        except rg.GraphError as error:
             # Devices that trace rays may have no queries of them.
             if declare is not queried or LACKS_QUERIES not in str(error):
                 raise
@@ -46,7 +46,11 @@ def test_rays_are_recorded_or_refused_by_the_name_of_the_extension(
         for _ in range(3):
             compiled.run()
         return
-    with pytest.raises(rg.DeviceError, match="has no VK_KHR_acceleration_structure, which pass") as caught:
-        device.compile(g)
-    assert caught.value.code == "RG-E102"
-    assert device.info.name in str(caught.value)
+    for refuse in (device.compile, device.run, lambda graph: graph.bake(device.profile)):
+        with pytest.raises(rg.GraphError, match=r"needs accelerationStructure \(VK_KHR_acceleration_struct") as caught:
+            refuse(g)
+        assert caught.value.code == "RG-E227"
+        assert device.info.name in str(caught.value)
+        assert "test_rays_refused.py:" in str(caught.value)
+    if declare is queried:
+        assert LACKS_QUERIES.removeprefix("has no ") in str(caught.value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import Device, Frame, Graph, Plan, _numpy
-from rgraph._errors import DeviceError, RgError
+from rgraph._errors import DeviceError, GraphError, RgError
 from rgraph._values import Whole, place, put, whole
 from rgraph.batch._tasks import Result, Task
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_DEVICE", "Answer", "Job", "device_of", "drop_device", "forget", "keep", "load", "work"]
 
-# Errors that say that a worker has no device: its driver is missing, too old, or not the one that was asked for.
-NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E105", "RG-E106")
+# Errors that say that a worker has no device for the graph: its driver is missing, too old, or not the one that was
+# asked for; or the device lacks what a pass needs.
+NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E105", "RG-E106", "RG-E227")
 _LOST = "RG-E120"
 # Graphs that a worker keeps compiled: more than one program may use the workers of a cluster at once.
 _KEPT = 4
@@ -301,7 +302,7 @@ def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
         try:
             frame = ready.submit(task)
         except Exception as error:
-            if isinstance(error, DeviceError) and error.code in (*NO_DEVICE, _LOST):
+            if isinstance(error, (DeviceError, GraphError)) and error.code in (*NO_DEVICE, _LOST):
                 raise
             if pending:
                 finish(*pending)
@@ -337,6 +338,8 @@ def work(key: str, payload: bytes | None, tasks: Sequence[Task]) -> Answer:
         assert ready is not None, "a job that was just kept is known"
     try:
         return Answer("done", _run(ready, tasks), None, _who())
-    except DeviceError as error:
+    except (DeviceError, GraphError) as error:
+        if isinstance(error, GraphError) and error.code not in NO_DEVICE:
+            raise
         ready.drop()
         return Answer("no device" if error.code in NO_DEVICE else "lost", [], _carried(error), _who())

@@ -80,6 +80,8 @@ rules! {
     /// A pass runs on another device than declared, or a device lacks the contents that a pass, a result or the next
     /// frame needs.
     Device = "device",
+    /// A pass needs an optional feature that the profile of the plan lacks.
+    Feature = "feature",
     /// The plan is too large to be judged.
     TooLarge = "too_large",
 }

@@ -79,6 +79,7 @@ mod edges;
 mod exact;
 mod execute;
 mod facts;
+mod feature;
 mod finding;
 mod foreign;
 mod form;
@@ -135,6 +136,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         structure::places(&facts, plan, &declared_of, &mut findings);
         agree::resources(&facts, plan, &declared_of, &mut findings);
         agree::render_passes(&facts, plan, &declared_of, &mut findings);
+        feature::features(&facts, plan, &declared_of, &mut findings);
         sets::sets(&facts, plan, &declared_of, &mut findings);
         foreign::foreign(&facts, plan, &declared_of, &mut findings);
         packets::packets(&facts, plan, &declared_of, &mut findings);

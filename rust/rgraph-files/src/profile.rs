@@ -6,7 +6,7 @@ use rgraph_ir::error::{Code, GraphError};
 use rgraph_ir::profile::{Limits, MemoryType, Profile, Queue};
 
 /// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 18] = [
+pub(super) const PROFILE_KEYS: [&str; 19] = [
     "rprofile",
     "name",
     "queues",
@@ -25,6 +25,7 @@ pub(super) const PROFILE_KEYS: [&str; 18] = [
     "foreign_transfer_us",
     "width",
     "draws_overlap_dispatches",
+    "features",
 ];
 /// Keys of a queue.
 pub(super) const QUEUE_KEYS: [&str; 4] = ["name", "family", "count", "capabilities"];
@@ -97,6 +98,7 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     if let Some(overlap) = fields.get("draws_overlap_dispatches").and_then(|value| value.boolean()) {
         profile.draws_overlap_dispatches = overlap;
     }
+    profile.features = fields.given("features").and_then(|features| features.joined());
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
     }
@@ -185,6 +187,9 @@ pub fn write_profile(profile: &Profile) -> String {
     sheet.line("  ", "foreign_transfer_us", &profile.foreign_transfer_us);
     sheet.line("  ", "width", &profile.width);
     sheet.line("  ", "draws_overlap_dispatches", &profile.draws_overlap_dispatches);
+    if let Some(features) = profile.features {
+        sheet.line("  ", "features", &features.names().collect::<Vec<_>>());
+    }
     sheet.text("\n}\n");
     sheet.finish()
 }

@@ -6,6 +6,7 @@ use rgraph_ir::access::{
     STAGE_NAMES, Sharing, Stages, Store, Transfer, Usage,
 };
 use rgraph_ir::budget::MemoryBudget;
+use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
 use rgraph_ir::profile::Capabilities;
 
@@ -121,6 +122,23 @@ impl Word for Aspects {
 }
 
 impl Joined for Aspects {
+    const NOTHING: Self = Self::empty();
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
+}
+
+impl Word for Features {
+    const WHAT: &'static str = "an optional feature";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::all().names().collect()
+    }
+}
+
+impl Joined for Features {
     const NOTHING: Self = Self::empty();
     fn join(self, other: Self) -> Self {
         self | other

@@ -155,6 +155,8 @@ codes! {
         BadInput = 225,
         /// Result depends on undeclared accesses.
         Undeclared = 226,
+        /// Profile lacks an optional feature that a pass needs.
+        MissingFeature = 227,
     }
     Shader {
         /// Shader does not compile.

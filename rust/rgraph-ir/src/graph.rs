@@ -6,8 +6,10 @@ mod edit;
 mod file_order;
 mod hash;
 mod keyed;
+mod pass;
 
 pub use access::{Access, Clear, Details, Ranges, Use};
+pub use pass::{Pass, ShaderNeed};
 
 use std::fmt;
 use std::sync::Arc;
@@ -45,46 +47,6 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
-    }
-}
-
-/// A declared pass, without its name and accesses.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Pass {
-    /// Where it runs.
-    pub queue: PassQueue,
-    /// Its duration in microseconds, measured or guessed; `None`: a static estimate.
-    pub weight_us: Option<f64>,
-    /// Its occupancy class: passes of one class are better not run at once.
-    pub unit: Option<UnitId>,
-    /// The GPU that it must run on; `None`: any.
-    pub device: Option<u32>,
-    /// Whether it is needed although nobody reads what it writes.
-    pub side_effects: bool,
-    /// Whether its draws commute with those of other passes that say so: the picture is the same in every order.
-    pub unordered: bool,
-    /// The flag that switches it.
-    pub conditional: Option<FlagId>,
-    /// Whether its accesses came from a setup function, which may opt out by declaring none.
-    pub setup: bool,
-    /// The module or extension point that it stands in.
-    pub slot: Option<SlotId>,
-}
-
-impl Pass {
-    /// A pass on a queue, with nothing else said.
-    pub const fn new(queue: PassQueue) -> Self {
-        Self {
-            queue,
-            weight_us: None,
-            unit: None,
-            device: None,
-            side_effects: false,
-            unordered: false,
-            conditional: None,
-            setup: false,
-            slot: None,
-        }
     }
 }
 

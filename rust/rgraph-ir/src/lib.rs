@@ -10,6 +10,7 @@ mod code;
 pub mod declare;
 pub mod devices;
 pub mod error;
+pub mod feature;
 pub mod format;
 pub mod graph;
 pub mod id;

@@ -9,6 +9,7 @@ pub use barrier::{Barriers, BufferBarrier, Hazard, ImageBarrier, MemoryBarrier, 
 pub use report::{BakeTimes, FrameBound, Report, Unmerged, UnmergedWhy};
 
 use crate::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
+use crate::feature::Features;
 use crate::format::Format;
 use crate::graph::Clear;
 use crate::id::{Id, IdVec, Names, Span};
@@ -41,6 +42,8 @@ pub struct Plan {
     pub graph_hash: u128,
     /// The profile's name.
     pub profile: String,
+    /// The optional features of the profile; `None`: it does not say.
+    pub features: Option<Features>,
     /// The queues planned for.
     pub queues: IdVec<QueueId, PlanQueue>,
     /// Names of passes, by [`PlanPass::name`].

@@ -3,6 +3,8 @@
 
 use bitflags::bitflags;
 
+use crate::feature::Features;
+
 bitflags! {
     /// What a queue can do.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -123,6 +125,8 @@ pub struct Profile {
     /// Whether draws and dispatches of a queue overlap between two barrier calls; where not, the device drains whenever
     /// one follows the other.
     pub draws_overlap_dispatches: bool,
+    /// Optional features that the device has; `None`: nobody said, and no pass is refused because of them.
+    pub features: Option<Features>,
 }
 
 /// The class of memory that a device need not back: transient attachments go there.
@@ -153,14 +157,15 @@ impl Profile {
             // 64 compute units of 2,048 invocations.
             width: 1 << 17,
             draws_overlap_dispatches: true,
+            features: None,
         }
     }
 
     /// This profile with the costs of another: what synchronization, passes and copies cost there, and its width.
     #[must_use]
     pub fn with_costs_of(self, other: &Self) -> Self {
-        let Self { name, queues, buffer_image_granularity, image_alignment, buffer_alignment, memory, limits, .. } =
-            self;
+        let Self { name, queues, buffer_image_granularity, image_alignment, buffer_alignment, memory, .. } = self;
+        let (limits, features) = (self.limits, self.features);
         Self {
             name,
             queues,
@@ -179,6 +184,7 @@ impl Profile {
             foreign_transfer_us: other.foreign_transfer_us,
             width: other.width,
             draws_overlap_dispatches: other.draws_overlap_dispatches,
+            features,
         }
     }
 

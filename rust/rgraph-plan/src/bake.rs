@@ -506,6 +506,7 @@ impl Scratch {
         plan.graph.clear();
         plan.graph.push_str(graph.name());
         plan.profile.clone_from(&profile.name);
+        plan.features = profile.features;
         if plan.queues.as_slice() != self.queues {
             plan.queues.as_vec_mut().clone_from(&self.queues);
         }

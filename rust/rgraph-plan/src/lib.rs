@@ -14,7 +14,7 @@ pub mod tune;
 pub mod what_if;
 
 pub use rgraph_ir::{
-    access, budget, cancel, declare, error, format, graph, id, module, nearest, plan, profile, resource, words,
+    access, budget, cancel, declare, error, feature, format, graph, id, module, nearest, plan, profile, resource, words,
 };
 
 /// What most users of the crate need.

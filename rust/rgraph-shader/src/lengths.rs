@@ -30,6 +30,7 @@ impl Program {
         };
         parts.modules = parts.modules.iter().map(closed).collect();
         parts.hash = program::hash(&parts.modules);
+        parts.needs = program::needs(&parts.modules, &parts.interface);
         parts.lengths = lengths.to_vec();
         for binding in parts.interface.bindings.iter_mut().filter(|binding| binding.count == 0) {
             let same = |length: &&Length| (length.group, length.binding) == (binding.group, binding.binding);

@@ -4,7 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rgraph_ir::access::Stages;
 use rgraph_ir::error::Code;
+use rgraph_ir::feature::Features;
 
 use crate::constant::{Constants, NONE};
 use crate::error::{self, ShaderError};
@@ -57,6 +59,8 @@ pub struct Parts {
     pub entry: Option<String>,
     /// The values that were given to its constants.
     pub constants: Constants,
+    /// Optional features that a device needs to run it.
+    pub needs: Features,
     /// The lengths that its arrays of open length got when they were bound, in order; none while they are open.
     pub lengths: Vec<Length>,
 }
@@ -238,9 +242,10 @@ impl Program {
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
         let sources = sources.iter().map(|source| Given::from(GivenCode::of(*source))).collect();
+        let needs = needs(&modules, &interface);
         let (modules, entry, constants) = (modules.into(), entry.map(str::to_owned), constants.clone());
         let lengths = lengths.to_vec();
-        let parts = Parts { kind, modules, interface, hash, sources, entry, constants, lengths };
+        let parts = Parts { kind, modules, interface, hash, sources, entry, constants, needs, lengths };
         Ok(Self { name: name.into(), parts: Arc::new(parts) })
     }
 
@@ -264,6 +269,23 @@ impl Program {
     pub fn shares_code(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.parts, &other.parts)
     }
+}
+
+/// Optional features by the capabilities of the code, and by the stages that store (Vulkan 1.3, "Features":
+/// `fragmentStoresAndAtomics`, `vertexPipelineStoresAndAtomics`).
+pub(crate) fn needs(modules: &[Module], interface: &Interface) -> Features {
+    const BEFORE_FRAGMENTS: Stages = Stages::VERTEX_SHADER
+        .union(Stages::TESSELLATION_CONTROL_SHADER)
+        .union(Stages::TESSELLATION_EVALUATION_SHADER)
+        .union(Stages::GEOMETRY_SHADER);
+    let stores = [
+        (Stages::FRAGMENT_SHADER, Features::FRAGMENT_STORES_AND_ATOMICS),
+        (BEFORE_FRAGMENTS, Features::VERTEX_PIPELINE_STORES_AND_ATOMICS),
+    ];
+    let written = |stages| interface.bindings.iter().any(|one| one.writes && one.stages.intersects(stages));
+    let by_stores = stores.into_iter().filter(|(stages, _)| written(*stages)).map(|(_, feature)| feature);
+    let capabilities = modules.iter().flat_map(Module::capabilities);
+    by_stores.chain(capabilities.map(Features::of_capability)).collect()
 }
 
 /// Refuses stages that do not make a pipeline (Vulkan 1.3, "Graphics Pipelines": a vertex or a mesh stage begins it, both

@@ -63,6 +63,7 @@ fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Fi
         let flag = |graph: &Graph, flag: Option<_>| flag.map(|flag| graph.flags()[flag].clone());
         let same = (new.queue, new.side_effects, new.unordered) == (old.queue, old.side_effects, old.unordered)
             && flag(graph, new.conditional) == flag(facts.graph, old.conditional)
+            && new.needed_features() == old.needed_features()
             && uses(graph, own) == uses(facts.graph, pass);
         let mut before = facts.graph.orderings().iter().filter(|(later, _)| *later == pass);
         let ordered = before.all(|(_, earlier)| {

@@ -17,7 +17,7 @@ pub const GRAPH_KEYS: [&str; 11] = [
     "roots",
 ];
 /// Keys of a pass.
-pub const PASS_KEYS: [&str; 24] = [
+pub const PASS_KEYS: [&str; 25] = [
     "name",
     "queue",
     "accesses",
@@ -30,6 +30,7 @@ pub const PASS_KEYS: [&str; 24] = [
     "conditional",
     "fallback",
     "setup",
+    "needs",
     "if",
     "compute",
     "raster",

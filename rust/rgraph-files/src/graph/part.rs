@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::access::access;
 use super::extras::{Extras, Included};
@@ -309,6 +310,9 @@ impl<'e> Reader<'e> {
         pass.side_effects = fields.flag("side_effects");
         pass.unordered = fields.flag("unordered");
         pass.setup = fields.flag("setup");
+        if let Some(features) = fields.get("needs").and_then(|features| features.joined()) {
+            pass.need(&Arc::from(""), features);
+        }
         pass.conditional = fields.get("conditional").and_then(|flag| {
             let name = flag.name()?;
             few(&flag, self.graph.flags().len(), "flags").map(|()| self.graph.flag(&name))

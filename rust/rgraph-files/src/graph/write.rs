@@ -195,6 +195,8 @@ fn pass(sheet: &mut Sheet, graph: &Graph, id: PassId, tails: &mut dyn Tails, (af
         object.end();
     }
     row.flag("setup", pass.setup);
+    let needs = pass.needed_features();
+    row.some("needs", (!needs.is_empty()).then(|| needs.names().collect::<Vec<_>>()));
     tails.pass(&mut row, id);
     row.key("accesses").list("    ", accesses, |sheet, access| self::access(sheet, graph, access));
     row.end();

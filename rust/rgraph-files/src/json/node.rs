@@ -457,7 +457,8 @@ fn referred(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 fn did_you_mean(near: Option<&str>, known: &[&str]) -> String {
-    let list = if known.len() <= 24 { format!("known: {}", known.join(", ")) } else { String::new() };
+    // As many as a pass has keys.
+    let list = if known.len() <= 25 { format!("known: {}", known.join(", ")) } else { String::new() };
     match (near, list.is_empty()) {
         (Some(near), true) => format!("did you mean \"{near}\"?"),
         (Some(near), false) => format!("did you mean \"{near}\"? {list}"),

@@ -20,7 +20,7 @@ pub(crate) const PLAN: [&str; 16] = [
     "report",
 ];
 /// Of the device profile.
-pub(crate) const PROFILE: [&str; 2] = ["name", "queues"];
+pub(crate) const PROFILE: [&str; 3] = ["name", "features", "queues"];
 /// Of a queue.
 pub(crate) const QUEUE: [&str; 3] = ["name", "family", "capabilities"];
 /// Of a pass.

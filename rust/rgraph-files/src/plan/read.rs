@@ -208,6 +208,7 @@ pub(super) fn own_id<const N: usize>(fields: &Fields<'_, '_, N>, index: usize) {
 fn read_profile(node: Node<'_, '_>, plan: &mut Plan) -> Option<()> {
     let fields = node.fields("a device profile", &keys::PROFILE)?;
     plan.profile = fields.get("name").and_then(|name| name.title()).unwrap_or_default().into_owned();
+    plan.features = fields.given("features").and_then(|features| features.joined());
     fields.need("queues")?.elements(" of queues", |_, node| {
         if let Some(queue) = queue(node) {
             plan.queues.push(queue);

@@ -37,6 +37,7 @@ fn write(plan: &Plan, timings: bool) -> String {
     sheet.key("  ", "device_profile");
     let mut profile = sheet.row();
     profile.put("name", &plan.profile);
+    profile.some("features", plan.features.map(|features| features.names().collect::<Vec<_>>()));
     profile.key("queues").list("  ", &plan.queues, |sheet, queue| {
         let mut row = sheet.row();
         row.put("name", &queue.name).put("family", queue.family);

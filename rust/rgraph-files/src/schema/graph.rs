@@ -9,6 +9,7 @@ use rgraph_ir::access::{
     Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, STAGE_NAMES, Sharing, Stages, Transfer,
     Usage,
 };
+use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
 
 pub(super) fn schema() -> Value {
@@ -298,6 +299,7 @@ fn pass() -> Value {
             ("conditional", name()),
             ("fallback", json!({"type": "object", "additionalProperties": name()})),
             ("setup", boolean()),
+            ("needs", list(word::<Features>(&[]))),
             ("if", reference("condition")),
             ("compute", work::compute()),
             ("raster", work::raster()),

@@ -6,6 +6,7 @@ use super::graph::clear;
 use super::*;
 use rgraph_ir::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
 use rgraph_ir::budget::MemoryBudget;
+use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
 use rgraph_ir::plan::{Hazard, PlanLife, QueueWhy};
 use rgraph_ir::profile::Capabilities;
@@ -61,7 +62,8 @@ fn profile() -> Value {
         &["name", "family"],
         [("name", name()), ("family", u32()), ("capabilities", list(word::<Capabilities>(&[])))],
     );
-    object(&["queues"], [("name", text()), ("queues", list(queue))])
+    let features = list(word::<Features>(&[]));
+    object(&["queues"], [("name", text()), ("features", features), ("queues", list(queue))])
 }
 
 fn pass() -> Value {

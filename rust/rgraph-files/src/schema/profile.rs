@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use rgraph_ir::feature::Features;
 use rgraph_ir::profile::Capabilities;
 
 pub(super) fn schema() -> Value {
@@ -27,6 +28,7 @@ pub(super) fn schema() -> Value {
             ("foreign_transfer_us", at_least(0)),
             ("width", positive(u64::MAX)),
             ("draws_overlap_dispatches", boolean()),
+            ("features", nullable(list(word::<Features>(&[])))),
         ],
     )
 }

@@ -141,7 +141,7 @@ impl Mixer {
 }
 
 fn hash_pass(hash: &mut Mixer, pass: &Pass, accesses: u128) {
-    let Pass { queue, weight_us, unit, device, side_effects, unordered, conditional, setup, slot } = pass;
+    let Pass { queue, weight_us, unit, device, side_effects, unordered, conditional, setup, slot, needs: _ } = pass;
     hash.words(&[
         accesses as u64,
         (accesses >> 64) as u64,
@@ -154,6 +154,11 @@ fn hash_pass(hash: &mut Mixer, pass: &Pass, accesses: u128) {
         id(*conditional),
         id(*slot),
     ]);
+    // Which shader needs a feature is for messages.
+    let features = pass.needed_features();
+    if !features.is_empty() {
+        hash.words(&[features.bits()]);
+    }
 }
 
 /// The hash of a pass's accesses with one more.

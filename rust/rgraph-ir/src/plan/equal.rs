@@ -12,6 +12,7 @@ impl PartialEq for Plan {
             graph,
             graph_hash,
             profile,
+            features,
             queues,
             pass_names: _,
             resource_names,
@@ -45,6 +46,7 @@ impl PartialEq for Plan {
         *graph == other.graph
             && *graph_hash == other.graph_hash
             && *profile == other.profile
+            && *features == other.features
             && queues.as_slice() == other.queues.as_slice()
             && *resource_names == other.resource_names
             && both(passes, &other.passes, |a, b| self.same_pass(a, other, b))

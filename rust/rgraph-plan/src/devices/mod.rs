@@ -91,7 +91,8 @@ fn check_devices(graph: &Graph, profiles: &[Profile]) -> Result<(), GraphError> 
     GraphError::check(mistakes)
 }
 
-/// The plan of the first device alone, whatever memory it has: a graph may need several because of its bytes.
+/// The plan of the first device alone, whatever memory and features it has: a graph may need several because of its
+/// bytes, or because of a pass that one device cannot run.
 fn bake_for_one(
     graph: &Graph,
     profile: &Profile,
@@ -104,6 +105,8 @@ fn bake_for_one(
     }
     let mut profile = profile.clone();
     profile.memory.iter_mut().for_each(|memory| memory.heap_size = None);
+    // Another device may have what the first one lacks.
+    profile.features = None;
     bake(&whole, &profile, options, scratch)
 }
 

@@ -14,11 +14,13 @@ use super::memory::{Memories, Stay};
 use super::split::split;
 use crate::cancel::poll_now;
 use crate::error::{Code, GraphError, Mistake};
-use crate::graph::Graph;
-use crate::id::Id;
+use crate::feature::Features;
+use crate::graph::{Graph, PassId};
+use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
+use crate::stages::validate::features::{implied, lacking};
 
 /// A split must end the modelled frame this much earlier to be worth its copies.
 const GAIN: f64 = 0.98;
@@ -35,6 +37,8 @@ pub(super) struct Placing<'a> {
     group: Vec<usize>,
     /// By group: the device that one of its passes names.
     pinned: Vec<Option<u32>>,
+    /// By group: optional features that its passes need.
+    needs: Vec<Features>,
     /// Microseconds of a frame per microsecond of its passes: what the first device overlaps, and what barriers cost.
     pub scale: f64,
     /// Sentences for the plan.
@@ -61,6 +65,7 @@ impl<'a> Placing<'a> {
             profiles,
             group: Vec::new(),
             pinned: Vec::new(),
+            needs: Vec::new(),
             scale,
             notes: Vec::new(),
             together,
@@ -98,7 +103,54 @@ impl<'a> Placing<'a> {
                 None => (self.pinned[group], who[group]) = (Some(device), position),
             }
         }
+        GraphError::check(mistakes)?;
+        self.find_needs()
+    }
+
+    /// What groups need of a device; a mistake for each pass that finds it on none, or not on its own.
+    fn find_needs(&mut self) -> Result<(), GraphError> {
+        let mut of_pass: IdVec<PassId, Features> =
+            self.graph.passes().iter().map(crate::graph::Pass::needed_features).collect();
+        for access in self.graph.accesses() {
+            of_pass[access.pass] |= implied(access);
+        }
+        self.needs = vec![Features::empty(); self.serial.len()];
+        for (position, one) in self.serial.iter().enumerate() {
+            self.needs[self.group[position]] |= of_pass[one.pass];
+        }
+        let devices = 0..self.profiles.len() as u32;
+        let mut mistakes = Vec::new();
+        for (position, one) in self.serial.iter().enumerate() {
+            let group = self.group[position];
+            let found = match self.pinned[group] {
+                Some(device) => self.has(group, device),
+                None => devices.clone().any(|device| self.has(group, device)),
+            };
+            if found || of_pass[one.pass].is_empty() {
+                continue;
+            }
+            // The device that lacks the least; of several the first.
+            let missing = |device: u32| {
+                let has = self.profiles[device as usize].features.unwrap_or(Features::all());
+                self.needs[group] - has
+            };
+            let nearest = devices.clone().min_by_key(|device| missing(*device).bits().count_ones()).unwrap_or(0);
+            let device = self.pinned[group].unwrap_or(nearest);
+            let profile = &self.profiles[device as usize].name;
+            mistakes.push(lacking(self.graph, one.pass, profile, missing(device)));
+        }
         GraphError::check(mistakes)
+    }
+
+    /// Whether a device has the features that a group needs.
+    fn has(&self, group: usize, device: u32) -> bool {
+        let has = self.profiles[device as usize].features;
+        has.is_none_or(|has| has.contains(self.needs[group]))
+    }
+
+    /// The first device that has what a group needs.
+    fn first_with(&self, group: usize) -> u32 {
+        (0..self.profiles.len() as u32).find(|device| self.has(group, *device)).unwrap_or(0)
     }
 
     /// Two passes on two devices that have to be on one.
@@ -167,7 +219,7 @@ impl<'a> Placing<'a> {
 
     /// Everything that names no device on the first one; a graph that stays together where one of its passes is.
     fn on_one(&self) -> Vec<u32> {
-        self.group.iter().map(|&group| self.pinned[group].unwrap_or(0)).collect()
+        self.group.iter().map(|&group| self.pinned[group].unwrap_or_else(|| self.first_with(group))).collect()
     }
 
     /// Modelled frame, then bytes copied.
@@ -193,7 +245,8 @@ impl<'a> Placing<'a> {
             };
             let us = one.us * self.scale;
             let device = place[group].unwrap_or_else(|| {
-                let all = (0..devices as u32).map(|device| (ready(device), device));
+                let able = (0..devices as u32).filter(|device| self.has(group, *device));
+                let all = able.map(|device| (ready(device), device));
                 all.min_by(|a, b| a.partial_cmp(b).expect("times are numbers")).map_or(0, |(_, device)| device)
             });
             place[group] = Some(device);
@@ -233,9 +286,11 @@ impl<'a> Placing<'a> {
         let mut load = vec![0.0_f64; self.profiles.len()];
         let mut lengths = vec![0.0_f64; count];
         let mut place: Vec<Option<u32>> = vec![None; count];
+        let mut needs = vec![Features::empty(); count];
         for position in 0..count {
             let set = sets.first(position);
             lengths[set] += self.serial[position].us;
+            needs[set] |= self.needs[self.group[position]];
             place[set] = place[set].or(self.pinned[self.group[position]]);
         }
         let mut order: Vec<usize> = (0..count).filter(|&set| sets.first(set) == set).collect();
@@ -245,13 +300,20 @@ impl<'a> Placing<'a> {
             open(a).cmp(&open(b)).then(by_length).then(a.cmp(b))
         });
         for set in order {
-            let least = (0..load.len()).min_by(|a, b| load[*a].partial_cmp(&load[*b]).expect("sums are numbers"));
+            let able = |device: &usize| self.profiles[*device].features.is_none_or(|has| has.contains(needs[set]));
+            let able = (0..load.len()).filter(able);
+            let least = able.min_by(|a, b| load[*a].partial_cmp(&load[*b]).expect("sums are numbers"));
             let device = place[set].unwrap_or(least.unwrap_or(0) as u32);
             load[device as usize] += lengths[set];
             place[set] = Some(device);
         }
-        let of = |position: usize| self.pinned[self.group[position]].or(place[sets.first(position)]).unwrap_or(0);
-        (0..count).map(of).collect()
+        let mut of = |position: usize| {
+            let group = self.group[position];
+            // No device may have what all groups of a set need together.
+            let with_set = place[sets.first(position)].filter(|device| self.has(group, *device));
+            self.pinned[group].or(with_set).unwrap_or_else(|| self.first_with(group))
+        };
+        (0..count).map(&mut of).collect()
     }
 
     /// Moves one group at a time to another device while that makes the frame shorter.
@@ -265,7 +327,7 @@ impl<'a> Placing<'a> {
             better = false;
             for &group in &groups {
                 for device in 0..self.profiles.len() as u32 {
-                    if best.1[group] == device {
+                    if best.1[group] == device || !self.has(group, device) {
                         continue;
                     }
                     if left == 0 {

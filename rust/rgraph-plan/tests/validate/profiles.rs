@@ -1,11 +1,40 @@
 //! Mistakes of profiles.
 
 use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::feature::Features;
+use rgraph_plan::id::Id;
 use rgraph_plan::profile::Capabilities;
 
 use crate::cases;
 
 cases! {
+    a_pass_that_needs_more_than_the_profile_has_is_refused_with_the_features_and_their_shaders: |film| {
+        film.profile.features = Some(Features::GEOMETRY_SHADER | Features::ACCELERATION_STRUCTURE);
+        let pass = film.draw();
+        film.uses(pass, rgraph_plan::resource::ResourceId::new(0), Usage::ColorAttachment);
+        film.graph.pass_mut(pass).need(&"sun.glsl".into(), Features::RAY_QUERY | Features::GEOMETRY_SHADER);
+        film.graph.pass_mut(pass).need(&"sky.glsl".into(), Features::RAY_QUERY | Features::MESH_SHADER);
+    } => [
+        "RG-E227 pass \"draw\" needs rayQuery (VK_KHR_ray_query) and meshShader (VK_EXT_mesh_shader), which profile \"discrete\" lacks",
+        "  draw      film.py:3  shader \"sun.glsl\" needs rayQuery (VK_KHR_ray_query)",
+        "  draw      film.py:3  shader \"sky.glsl\" needs rayQuery (VK_KHR_ray_query) and meshShader (VK_EXT_mesh_shader)",
+        "  discrete  has no rayQuery (VK_KHR_ray_query) and meshShader (VK_EXT_mesh_shader)",
+        "  help: plan for a device with them, write the pass without, or declare another one where they are missing",
+    ];
+    stages_and_structures_need_their_feature_whatever_a_shader_does: |film| {
+        film.profile.features = Some(Features::empty());
+        let pass = film.draw();
+        film.uses(pass, rgraph_plan::resource::ResourceId::new(0), Usage::ColorAttachment);
+        let table = film.buffer("table", 64);
+        film.graph.resource_mut(table).life = rgraph_plan::resource::Life::Persistent;
+        let how = rgraph_plan::graph::Use::new(Usage::StorageRead);
+        film.access(pass, table, rgraph_plan::graph::Use { stages: rgraph_plan::access::Stages::MESH_SHADER, ..how });
+    } => [
+        "RG-E227 pass \"draw\" needs meshShader (VK_EXT_mesh_shader), which profile \"discrete\" lacks",
+        "  draw      film.py:3  its accesses need meshShader (VK_EXT_mesh_shader)",
+        "  discrete  has no meshShader (VK_EXT_mesh_shader)",
+        "  help: plan for a device with them, write the pass without, or declare another one where they are missing",
+    ];
     a_profile_needs_queues_that_can_do_something: |film| {
         film.profile.queues[0].capabilities = Capabilities::empty();
         film.profile.queues[1].count = 0;

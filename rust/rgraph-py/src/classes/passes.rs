@@ -270,6 +270,9 @@ impl Work {
                 return Ok(Err(mistakes));
             }
             let id = pass.add(state, (identity, module.get()), &named)?;
+            for (shader, features) in &self.needs.features {
+                state.open()?.pass_mut(id).need(shader, *features);
+            }
             for used in &self.needs.uses {
                 access(state, id, (&prefix, &named.place), &table, used)?;
             }

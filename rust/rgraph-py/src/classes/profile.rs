@@ -106,6 +106,13 @@ impl PyProfile {
         self.0.queues.iter().map(|queue| queue.name.as_str()).collect()
     }
 
+    /// Optional features that the device has, by Vulkan's names; `None`: the profile does not list them, and a bake
+    /// refuses no pass because of one.
+    #[getter]
+    fn features(&self) -> Option<Vec<&'static str>> {
+        self.0.features.map(|features| features.names().collect())
+    }
+
     fn __repr__(&self) -> String {
         format!("<Profile \"{}\": {}>", self.0.name, self.queues().join(", "))
     }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, ResolveMode, Stages};
+use rgraph_plan::feature::Features;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_shader::{Binding, BindingKind, Program};
@@ -15,14 +16,8 @@ use crate::compile::scene::Scene;
 use crate::compile::spirv;
 use crate::convert;
 use crate::device::Shared;
-use crate::device::capability::{ALWAYS, NEVER, OPTIONAL};
+use crate::device::capability::{ALWAYS, NEVER};
 use crate::error::{Code, DeviceError, Error};
-
-/// Stages whose stores need `vertexPipelineStoresAndAtomics`.
-const BEFORE_FRAGMENTS: Stages = Stages::VERTEX_SHADER
-    .union(Stages::TESSELLATION_CONTROL_SHADER)
-    .union(Stages::TESSELLATION_EVALUATION_SHADER)
-    .union(Stages::GEOMETRY_SHADER);
 
 /// Kinds of descriptors as limits count them (Vulkan 1.3, "Limits": `maxPerStageDescriptor*`).
 #[derive(Clone, Copy)]
@@ -153,18 +148,12 @@ impl Shared {
             let help = "give it a length (Program::with_lengths), or one in the shader";
             return Err(DeviceError::new(Code::Missing, message, help).into());
         }
-        let core = &self.enabled.core;
-        let stores = |stages| {
-            program.interface.bindings.iter().any(|binding| binding.writes && binding.stages.intersects(stages))
-        };
-        if stores(Stages::FRAGMENT_SHADER) && core.fragment_stores_and_atomics != vk::TRUE {
-            return self.lacks(program, "fragmentStoresAndAtomics");
+        let missing = program.needs - self.enabled.features;
+        if !missing.is_empty() {
+            return self.lacks(program, &missing.to_string());
         }
-        if stores(BEFORE_FRAGMENTS) && core.vertex_pipeline_stores_and_atomics != vk::TRUE {
-            return self.lacks(program, "vertexPipelineStoresAndAtomics");
-        }
-        let capabilities = program.modules.iter().flat_map(|module| spirv::capabilities(&module.spirv));
-        match capabilities.into_iter().find_map(|wanted| self.missing(wanted)) {
+        let mut capabilities = program.modules.iter().flat_map(|module| spirv::capabilities(&module.spirv));
+        match capabilities.find_map(|wanted| self.missing(wanted)) {
             Some(name) => self.lacks(program, &name),
             None => Ok(()),
         }
@@ -254,48 +243,16 @@ impl Shared {
         Err(DeviceError::new(Code::Missing, message, help).note(format!("needs {name} ✗")).into())
     }
 
-    /// The feature that a capability needs and this device does not have.
+    /// What a capability of no known feature needs and this device does not have.
     fn missing(&self, wanted: u32) -> Option<Cow<'static, str>> {
-        let core = &self.enabled.core;
-        let on = |feature: vk::Bool32| feature == vk::TRUE;
-        let (name, has) = match wanted {
-            2 => ("geometryShader", on(core.geometry_shader)),
-            3 => ("tessellationShader", on(core.tessellation_shader)),
-            9 => ("shaderFloat16", self.enabled.float16),
-            10 => ("shaderFloat64", on(core.shader_float64)),
-            11 => ("shaderInt64", on(core.shader_int64)),
-            22 => ("shaderInt16", on(core.shader_int16)),
-            23 | 24 => ("shaderTessellationAndGeometryPointSize", on(core.shader_tessellation_and_geometry_point_size)),
-            25 => ("shaderImageGatherExtended", on(core.shader_image_gather_extended)),
-            27 | 48 => ("shaderStorageImageMultisample", on(core.shader_storage_image_multisample)),
-            28 => ("shaderUniformBufferArrayDynamicIndexing", on(core.shader_uniform_buffer_array_dynamic_indexing)),
-            29 => ("shaderSampledImageArrayDynamicIndexing", on(core.shader_sampled_image_array_dynamic_indexing)),
-            30 => ("shaderStorageBufferArrayDynamicIndexing", on(core.shader_storage_buffer_array_dynamic_indexing)),
-            31 => ("shaderStorageImageArrayDynamicIndexing", on(core.shader_storage_image_array_dynamic_indexing)),
-            32 => ("shaderClipDistance", on(core.shader_clip_distance)),
-            33 => ("shaderCullDistance", on(core.shader_cull_distance)),
-            34 | 45 => ("imageCubeArray", on(core.image_cube_array)),
-            35 | 52 => ("sampleRateShading", on(core.sample_rate_shading)),
-            41 => ("shaderResourceResidency", on(core.shader_resource_residency)),
-            42 => ("shaderResourceMinLod", on(core.shader_resource_min_lod)),
-            49 => ("shaderStorageImageExtendedFormats", on(core.shader_storage_image_extended_formats)),
-            55 => ("shaderStorageImageReadWithoutFormat", on(core.shader_storage_image_read_without_format)),
-            56 => ("shaderStorageImageWriteWithoutFormat", on(core.shader_storage_image_write_without_format)),
-            57 => ("multiViewport", on(core.multi_viewport)),
-            4472 => ("rayQuery (VK_KHR_ray_query)", self.enabled.rays.queries),
-            4479 => ("rayTracingPipeline (VK_KHR_ray_tracing_pipeline)", self.enabled.rays.pipelines),
-            5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
-            other => {
-                let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == other);
-                return match (find(&OPTIONAL), find(&NEVER)) {
-                    (Some(at), _) => self.enabled.lacks[at].then_some(OPTIONAL[at].1.into()),
-                    (None, Some(at)) => (self.enabled.others >> at & 1 == 0).then_some(NEVER[at].1.into()),
-                    // Whoever made the device may have made it for more than rgraph knows.
-                    (None, None) if ALWAYS.contains(&other) || self.is_borrowed() => None,
-                    (None, None) => Some(format!("capability {other} of SPIR-V").into()),
-                };
-            }
-        };
-        (!has).then_some(name.into())
+        if !Features::of_capability(wanted).is_empty() || ALWAYS.contains(&wanted) {
+            return None;
+        }
+        match NEVER.iter().position(|(known, _)| *known == wanted) {
+            Some(at) => (self.enabled.others >> at & 1 == 0).then_some(NEVER[at].1.into()),
+            // Whoever made the device may have made it for more than rgraph knows.
+            None if self.is_borrowed() => None,
+            None => Some(format!("capability {wanted} of SPIR-V").into()),
+        }
     }
 }

@@ -100,6 +100,7 @@ impl Device {
             Some(costs) => profile.with_costs_of(costs),
             None => profile,
         };
+        let profile = Profile { features: Some(enabled.features), ..profile };
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
         let mut queues = Vec::new();

@@ -1,37 +1,12 @@
-//! Capabilities of SPIR-V beyond the core features: those that devices have or lack, and those that rgraph never
+//! Features that shaders ask for, of a device; capabilities of SPIR-V that need none, and those that rgraph never
 //! switches on.
 //!
 //! Source: Vulkan specification, "Capabilities" (appendix "Vulkan Environment for SPIR-V").
 
 use ash::vk;
+use rgraph_plan::feature::Features;
 
-/// Capabilities with the feature that they need.
-pub(crate) const OPTIONAL: [(u32, &str); 24] = [
-    (12, "shaderBufferInt64Atomics"),
-    (39, "shaderInt8"),
-    (4433, "storageBuffer16BitAccess"),
-    (4434, "uniformAndStorageBuffer16BitAccess"),
-    (4435, "storagePushConstant16"),
-    (4436, "storageInputOutput16"),
-    (4448, "storageBuffer8BitAccess"),
-    (4449, "uniformAndStorageBuffer8BitAccess"),
-    (4450, "storagePushConstant8"),
-    (4439, "multiview"),
-    (5301, "shaderNonUniform (descriptorIndexing)"),
-    (5303, "shaderInputAttachmentArrayDynamicIndexing"),
-    (5304, "shaderUniformTexelBufferArrayDynamicIndexing"),
-    (5305, "shaderStorageTexelBufferArrayDynamicIndexing"),
-    (5306, "shaderUniformBufferArrayNonUniformIndexing"),
-    (5307, "shaderSampledImageArrayNonUniformIndexing"),
-    (5308, "shaderStorageBufferArrayNonUniformIndexing"),
-    (5309, "shaderStorageImageArrayNonUniformIndexing"),
-    (5310, "shaderInputAttachmentArrayNonUniformIndexing"),
-    (5311, "shaderUniformTexelBufferArrayNonUniformIndexing"),
-    (5312, "shaderStorageTexelBufferArrayNonUniformIndexing"),
-    (5302, "runtimeDescriptorArray"),
-    (5345, "vulkanMemoryModel"),
-    (4427, "shaderDrawParameters"),
-];
+use crate::device::enabled::Rays;
 
 /// Capabilities of extensions and features that no device of rgraph's has: drivers crash on what is not switched on. A
 /// caller's own device may have the extensions.
@@ -99,14 +74,13 @@ pub(crate) fn others(has: impl Fn(&str) -> bool) -> u64 {
     bits.fold(0, |all, bit: u64| all | bit)
 }
 
-/// Which of [`OPTIONAL`] are missing; none where nothing is known.
-pub(crate) type Lacks = [bool; OPTIONAL.len()];
-
-/// Features of a device, as far as [`OPTIONAL`] asks for them, in its order.
-pub(crate) fn lacks(
+/// Features of a device that code of shaders asks for.
+pub(crate) fn features(
+    core: &vk::PhysicalDeviceFeatures,
     has11: &vk::PhysicalDeviceVulkan11Features<'_>,
     has12: &vk::PhysicalDeviceVulkan12Features<'_>,
-) -> Lacks {
+    (mesh, rays): (bool, Rays),
+) -> Features {
     // By the specification every device of Vulkan 1.2 has ShaderNonUniform; drivers without any such indexing complain of it.
     let non_uniform = has12.shader_uniform_buffer_array_non_uniform_indexing
         | has12.shader_sampled_image_array_non_uniform_indexing
@@ -115,31 +89,96 @@ pub(crate) fn lacks(
         | has12.shader_input_attachment_array_non_uniform_indexing
         | has12.shader_uniform_texel_buffer_array_non_uniform_indexing
         | has12.shader_storage_texel_buffer_array_non_uniform_indexing;
+    let extensions = [
+        ("accelerationStructure", rays.structures),
+        ("rayTracingPipeline", rays.pipelines),
+        ("rayQuery", rays.queries),
+        ("meshShader", mesh),
+    ];
+    let others = of_core(core).into_iter().chain(of_versions(has11, has12));
+    let others = others.chain([("descriptorIndexing", has12.descriptor_indexing | non_uniform)]);
+    let others = others.map(|(name, has)| (name, has == vk::TRUE));
+    let on = extensions.into_iter().chain(others).filter(|(_, has)| *has);
+    on.filter_map(|(name, _)| Features::from_name(name)).collect()
+}
+
+fn of_core(core: &vk::PhysicalDeviceFeatures) -> [(&'static str, vk::Bool32); 24] {
     [
-        has12.shader_buffer_int64_atomics,
-        has12.shader_int8,
-        has11.storage_buffer16_bit_access,
-        has11.uniform_and_storage_buffer16_bit_access,
-        has11.storage_push_constant16,
-        has11.storage_input_output16,
-        has12.storage_buffer8_bit_access,
-        has12.uniform_and_storage_buffer8_bit_access,
-        has12.storage_push_constant8,
-        has11.multiview,
-        has12.descriptor_indexing | non_uniform,
-        has12.shader_input_attachment_array_dynamic_indexing,
-        has12.shader_uniform_texel_buffer_array_dynamic_indexing,
-        has12.shader_storage_texel_buffer_array_dynamic_indexing,
-        has12.shader_uniform_buffer_array_non_uniform_indexing,
-        has12.shader_sampled_image_array_non_uniform_indexing,
-        has12.shader_storage_buffer_array_non_uniform_indexing,
-        has12.shader_storage_image_array_non_uniform_indexing,
-        has12.shader_input_attachment_array_non_uniform_indexing,
-        has12.shader_uniform_texel_buffer_array_non_uniform_indexing,
-        has12.shader_storage_texel_buffer_array_non_uniform_indexing,
-        has12.runtime_descriptor_array,
-        has12.vulkan_memory_model,
-        has11.shader_draw_parameters,
+        ("geometryShader", core.geometry_shader),
+        ("tessellationShader", core.tessellation_shader),
+        ("shaderTessellationAndGeometryPointSize", core.shader_tessellation_and_geometry_point_size),
+        ("shaderFloat64", core.shader_float64),
+        ("shaderInt64", core.shader_int64),
+        ("shaderInt16", core.shader_int16),
+        ("shaderImageGatherExtended", core.shader_image_gather_extended),
+        ("shaderStorageImageMultisample", core.shader_storage_image_multisample),
+        ("shaderUniformBufferArrayDynamicIndexing", core.shader_uniform_buffer_array_dynamic_indexing),
+        ("shaderSampledImageArrayDynamicIndexing", core.shader_sampled_image_array_dynamic_indexing),
+        ("shaderStorageBufferArrayDynamicIndexing", core.shader_storage_buffer_array_dynamic_indexing),
+        ("shaderStorageImageArrayDynamicIndexing", core.shader_storage_image_array_dynamic_indexing),
+        ("shaderClipDistance", core.shader_clip_distance),
+        ("shaderCullDistance", core.shader_cull_distance),
+        ("imageCubeArray", core.image_cube_array),
+        ("sampleRateShading", core.sample_rate_shading),
+        ("shaderResourceResidency", core.shader_resource_residency),
+        ("shaderResourceMinLod", core.shader_resource_min_lod),
+        ("shaderStorageImageExtendedFormats", core.shader_storage_image_extended_formats),
+        ("shaderStorageImageReadWithoutFormat", core.shader_storage_image_read_without_format),
+        ("shaderStorageImageWriteWithoutFormat", core.shader_storage_image_write_without_format),
+        ("multiViewport", core.multi_viewport),
+        ("fragmentStoresAndAtomics", core.fragment_stores_and_atomics),
+        ("vertexPipelineStoresAndAtomics", core.vertex_pipeline_stores_and_atomics),
     ]
-    .map(|has| has != vk::TRUE)
+}
+
+fn of_versions(
+    has11: &vk::PhysicalDeviceVulkan11Features<'_>,
+    has12: &vk::PhysicalDeviceVulkan12Features<'_>,
+) -> [(&'static str, vk::Bool32); 24] {
+    [
+        ("shaderFloat16", has12.shader_float16),
+        ("shaderBufferInt64Atomics", has12.shader_buffer_int64_atomics),
+        ("shaderInt8", has12.shader_int8),
+        ("storageBuffer16BitAccess", has11.storage_buffer16_bit_access),
+        ("uniformAndStorageBuffer16BitAccess", has11.uniform_and_storage_buffer16_bit_access),
+        ("storagePushConstant16", has11.storage_push_constant16),
+        ("storageInputOutput16", has11.storage_input_output16),
+        ("storageBuffer8BitAccess", has12.storage_buffer8_bit_access),
+        ("uniformAndStorageBuffer8BitAccess", has12.uniform_and_storage_buffer8_bit_access),
+        ("storagePushConstant8", has12.storage_push_constant8),
+        ("multiview", has11.multiview),
+        ("shaderInputAttachmentArrayDynamicIndexing", has12.shader_input_attachment_array_dynamic_indexing),
+        ("shaderUniformTexelBufferArrayDynamicIndexing", has12.shader_uniform_texel_buffer_array_dynamic_indexing),
+        ("shaderStorageTexelBufferArrayDynamicIndexing", has12.shader_storage_texel_buffer_array_dynamic_indexing),
+        ("shaderUniformBufferArrayNonUniformIndexing", has12.shader_uniform_buffer_array_non_uniform_indexing),
+        ("shaderSampledImageArrayNonUniformIndexing", has12.shader_sampled_image_array_non_uniform_indexing),
+        ("shaderStorageBufferArrayNonUniformIndexing", has12.shader_storage_buffer_array_non_uniform_indexing),
+        ("shaderStorageImageArrayNonUniformIndexing", has12.shader_storage_image_array_non_uniform_indexing),
+        ("shaderInputAttachmentArrayNonUniformIndexing", has12.shader_input_attachment_array_non_uniform_indexing),
+        (
+            "shaderUniformTexelBufferArrayNonUniformIndexing",
+            has12.shader_uniform_texel_buffer_array_non_uniform_indexing,
+        ),
+        (
+            "shaderStorageTexelBufferArrayNonUniformIndexing",
+            has12.shader_storage_texel_buffer_array_non_uniform_indexing,
+        ),
+        ("runtimeDescriptorArray", has12.runtime_descriptor_array),
+        ("vulkanMemoryModel", has12.vulkan_memory_model),
+        ("shaderDrawParameters", has11.shader_draw_parameters),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_feature_of_the_table_is_asked_for() {
+        let names =
+            of_core(&Default::default()).into_iter().chain(of_versions(&Default::default(), &Default::default()));
+        let others = ["accelerationStructure", "rayTracingPipeline", "rayQuery", "meshShader", "descriptorIndexing"];
+        let asked: Features = names.map(|(name, _)| name).chain(others).filter_map(Features::from_name).collect();
+        assert_eq!(asked, Features::all());
+    }
 }

@@ -338,13 +338,12 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let raw = unsafe { instance.create_device(device.raw, &info, context.host()) }.called("vkCreateDevice")?;
     let enabled = Enabled {
         core,
-        float16: has12.shader_float16 == vk::TRUE,
         host_query_reset: has12.host_query_reset == vk::TRUE,
         swapchains: windows,
         present_wait,
         mesh,
         rays,
-        lacks: capability::lacks(&has11, &has12),
+        features: capability::features(&core, &has11, &has12, (mesh, rays)),
         others: 0,
         separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
         memory_fd,

@@ -2,13 +2,12 @@
 
 use ash::vk;
 
-use crate::device::capability;
+use rgraph_plan::feature::Features;
 
 /// Features that are switched on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Enabled {
     pub core: vk::PhysicalDeviceFeatures,
-    pub float16: bool,
     pub host_query_reset: bool,
     /// Whether it has swapchains, and whether it can wait until an image of one is shown.
     pub swapchains: bool,
@@ -17,9 +16,9 @@ pub(crate) struct Enabled {
     pub mesh: bool,
     /// Acceleration structures, ray queries and ray-tracing pipelines, as far as it has them.
     pub rays: Rays,
-    /// Missing features that shaders ask for.
-    pub lacks: capability::Lacks,
-    /// Capabilities of extensions that rgraph itself does not switch on: see [`capability::others`].
+    /// Features that shaders ask for.
+    pub features: Features,
+    /// Capabilities of extensions that rgraph itself does not switch on, as `capability::others` has them.
     pub others: u64,
     /// Whether depth and stencil of one image may be in different layouts.
     pub separate_layouts: bool,

@@ -320,21 +320,20 @@ impl EnabledFeatures {
         let structures = has(khr::acceleration_structure::NAME)
             && on(self.structures.acceleration_structure & self.v12.buffer_device_address);
         let (mesh, id, wait) = (&self.mesh, self.id.present_id, self.wait.present_wait);
+        let has_mesh = has(ext::mesh_shader::NAME) && mesh.mesh_shader & mesh.task_shader == vk::TRUE;
+        let rays = Rays {
+            structures,
+            queries: structures && has(khr::ray_query::NAME) && on(self.queries.ray_query),
+            pipelines: structures && has(khr::ray_tracing_pipeline::NAME) && on(self.pipelines.ray_tracing_pipeline),
+        };
         Enabled {
             core: self.core,
-            float16: self.v12.shader_float16 == vk::TRUE,
             host_query_reset: self.v12.host_query_reset == vk::TRUE,
             swapchains: has(khr::swapchain::NAME),
             present_wait: has(khr::present_id::NAME) && has(khr::present_wait::NAME) && id & wait == vk::TRUE,
-            mesh: has(ext::mesh_shader::NAME) && mesh.mesh_shader & mesh.task_shader == vk::TRUE,
-            rays: Rays {
-                structures,
-                queries: structures && has(khr::ray_query::NAME) && on(self.queries.ray_query),
-                pipelines: structures
-                    && has(khr::ray_tracing_pipeline::NAME)
-                    && on(self.pipelines.ray_tracing_pipeline),
-            },
-            lacks: capability::lacks(&self.v11, &self.v12),
+            mesh: has_mesh,
+            rays,
+            features: capability::features(&self.core, &self.v11, &self.v12, (has_mesh, rays)),
             others: capability::others(|name| self.extensions.iter().any(|own| own.to_bytes() == name.as_bytes())),
             separate_layouts: self.v12.separate_depth_stencil_layouts == vk::TRUE,
             memory_fd: has(khr::external_memory_fd::NAME),

@@ -81,6 +81,9 @@ pub fn bind<'a>(
     let program = &*program;
     needs.bound.clear();
     needs.written.clear();
+    if !program.needs.is_empty() {
+        needs.features.push((Arc::clone(&program.name), program.needs));
+    }
     let mut bindings = Bindings { needs, mistakes: Vec::new() };
     for name in names.clone() {
         // What the shader declares and does not use takes anything.

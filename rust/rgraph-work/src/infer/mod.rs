@@ -20,8 +20,11 @@ pub use draw::{Attribute, Vertices, indirect_bytes, targets, vertex_buffers};
 pub use groups::covered;
 pub use rays::{RaySources, build, check_groups, instances, structure_bytes};
 
+use std::sync::Arc;
+
 use rgraph_ir::access::{Aspects, Usage};
 use rgraph_ir::error::{Code, Mistake};
+use rgraph_ir::feature::Features;
 use rgraph_ir::graph::{Graph, PassId, Place, Ranges, Use};
 use rgraph_ir::resource::ResourceId;
 use rgraph_shader::Program;
@@ -84,6 +87,8 @@ pub struct Needs {
     pub uses: Vec<Used>,
     /// What its shaders ask of them.
     pub checks: Vec<Check>,
+    /// Optional features that its shaders need, by the names of the shaders.
+    pub features: Vec<(Arc<str>, Features)>,
     /// What of the last shader's bindings is written.
     pub written: Vec<Written>,
     /// Bindings in the making.
@@ -93,9 +98,10 @@ pub struct Needs {
 impl Needs {
     /// Forgets all of it.
     pub fn clear(&mut self) {
-        let Self { uses, checks, written, bound } = self;
+        let Self { uses, checks, features, written, bound } = self;
         uses.clear();
         checks.clear();
+        features.clear();
         written.clear();
         bound.clear();
     }

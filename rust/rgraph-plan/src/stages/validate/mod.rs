@@ -6,6 +6,7 @@
 
 mod access;
 mod attachments;
+pub(crate) mod features;
 mod links;
 pub mod mistakes;
 mod overlaps;
@@ -17,6 +18,7 @@ mod words;
 
 use crate::access::{Aspects, PassQueue, Stages, Usage};
 use crate::error::{Code, Mistake};
+use crate::feature::Features;
 use crate::graph::{Access, Graph, Pass, PassId, Place};
 use crate::id::{Id, IdVec};
 use crate::profile::{Capabilities, Profile};
@@ -250,7 +252,7 @@ impl<'a> Check<'a> {
             first = end;
             self.check_pass(id, pass);
             let runs = self.queues[pass.queue as usize];
-            let mut needs = Needs::empty();
+            let (mut needs, mut implied) = (Needs::empty(), Features::empty());
             let mut raster = attachments::Raster::default();
             let (mut twice, mut blits) = (false, 0);
             for &index in of_pass {
@@ -264,6 +266,7 @@ impl<'a> Check<'a> {
                 let known = scratch.facts[access.resource];
                 let (sound, asks) = self.check_access(at, runs, known);
                 needs |= asks;
+                implied |= features::implied(access);
                 if access.usage.writes() {
                     scratch.facts[access.resource].written = true;
                 }
@@ -277,6 +280,7 @@ impl<'a> Check<'a> {
                 }
                 blits += usize::from(access.transfer.is_some());
             }
+            self.check_features(id, implied);
             if matches!(runs, Runs::Anywhere) {
                 self.check_any(id, needs, of_pass);
             }
