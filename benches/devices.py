@@ -1,11 +1,12 @@
 """Two devices against one: GB/s of copies by way, a frame in two halves, and independent frames.
 
-    python benches/devices.py [--gpus 0,1] [--sizes 1,16,64,256,1024] [--frame 3840x2160] [--ms 20] [--frames 8]
+    python benches/devices.py [--probe] [--gpus 0,1] [--sizes 1,16,64,256,1024] [--frame 3840x2160] [--ms 20]
 
 A device is an index or the path of a driver's library. By default they are the first two that answer; if there is one,
 it and SwiftShader (`scripts/swiftshader.sh`), or it twice. Copies through memory of the host are measured everywhere,
 copies by CUDA if both devices are its GPUs. Times are medians of wall clock, from the call until all devices are done.
-All results are compared with those of one device, bit for bit. The tables are Markdown.
+All results are compared with those of one device, bit for bit. The tables are Markdown. `--probe` adds what CUDA alone
+copies, with no device of Vulkan: the most that there is to reach.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
+import peers
 
 import rgraph as rg
 
@@ -166,14 +168,18 @@ def table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def copies(gpus: rg.Devices, sizes: list[int], runs: int) -> list[str]:
-    """GB/s of a copy by size: by how much longer a frame is in which device 1 made the buffer."""
+    """µs of 64 KiB, then GB/s of a copy by size: by how much longer a frame is in which device 1 made the buffer."""
     cells = []
-    for mib in sizes:
-        size = mib * MIB
+    for size in (peers.SMALL, *(mib * MIB for mib in sizes)):
         alone, crossing = gpus.devices[0].compile(copy(size, 0)), gpus.compile(copy(size, 1))
-        same(alone.run(), crossing.run(), f"a copy of {mib} MiB")
+        same(alone.run(), crossing.run(), f"a copy of {size} bytes")
         ms = milliseconds(crossing, runs) - milliseconds(alone, runs)
-        cells.append(f"{size / ms / 1e6:.3g}" if ms > 0.0 else "not measurable")
+        if ms <= 0.0:
+            cells.append("not measurable")
+        elif size == peers.SMALL:
+            cells.append(f"{ms * 1e3:.0f} µs")
+        else:
+            cells.append(f"{size / ms / 1e6:.3g}")
     return cells
 
 
@@ -199,6 +205,7 @@ def against_one(
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--probe", action="store_true", help="measure CUDA alone, too")
     parser.add_argument("--gpus", help="two devices, separated by a comma")
     parser.add_argument("--sizes", default="1,16,64,256,1024", help="MiB of copies, separated by commas")
     parser.add_argument("--frame", default="3840x2160", help="width and height of frames in texels")
@@ -244,7 +251,12 @@ def main() -> None:
                     rows.append(against_one(gpus, f"{given.frames} independent frames", in_turn, given.runs))
                     what = f"{given.frames} independent frames, devices left open"
                     rows.append(against_one(gpus, what, left_open, given.runs, planned=True))
-    table(["GB/s of a copy, MiB", *map(str, sizes)], rates)
+    if given.probe:
+        try:
+            rates.extend(peers.rows(sizes, given.runs))
+        except OSError as error:
+            print(f"- CUDA alone: {error}")
+    table(["GB/s of a copy, MiB", "64 KiB", *map(str, sizes)], rates)
     table([f"{width} × {height} texels", "one, ms", "two, ms", "one ÷ two", "planned", "copied, MiB"], rows)
 
 

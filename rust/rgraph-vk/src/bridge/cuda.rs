@@ -25,7 +25,7 @@ use crate::memory::share::{SharedMemoryInfo, SharedPlace};
 use crate::memory::staged::Outside;
 
 /// How long what is under way may take before it counts as lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Makes a timeline of a device, and a descriptor for CUDA.
 type MakeTimeline = fn(&Device) -> Result<(Semaphore, OwnedFd), Error>;
@@ -48,6 +48,11 @@ impl Cuda {
         (*wish != Wish::Off).then(|| Functions::open(wish).map(|functions| Self { functions, timeline }))
     }
 
+    /// Its functions.
+    pub(super) fn functions(self) -> Functions {
+        self.functions
+    }
+
     /// One whose functions and timelines are given.
     #[cfg(test)]
     pub fn of(functions: Functions, timeline: MakeTimeline) -> Self {
@@ -55,9 +60,37 @@ impl Cuda {
     }
 }
 
+/// CUDA's numbers of devices between which it copies, each once.
+///
+/// # Errors
+/// `RG-E102` if CUDA does not know a device, or one of them cannot access memory of another; else what CUDA says.
+pub(super) fn reachable(cuda: Cuda, devices: &[&Device]) -> Result<Vec<c_int>, Error> {
+    let functions = cuda.functions;
+    let mut users: Vec<c_int> = Vec::new();
+    for device in devices {
+        let number = functions.device_of(&device.info().name, device.info().uuid)?;
+        if !users.contains(&number) {
+            users.push(number);
+        }
+    }
+    for (one, other) in users.iter().flat_map(|one| users.iter().map(move |other| (*one, *other))) {
+        let mut can = 1;
+        if one != other {
+            // SAFETY: both are devices of CUDA's.
+            let asked = unsafe { (functions.can_access_peer)(&raw mut can, one, other) };
+            functions.called("cuDeviceCanAccessPeer", asked)?;
+        }
+        if can == 0 {
+            let message = format!("CUDA's device {one} cannot access memory of device {other}");
+            return Err(DeviceError::new(Code::Missing, message, "look at nvidia-smi topo -p2p r").into());
+        }
+    }
+    Ok(users)
+}
+
 /// The context of a device that all users of CUDA in the process share.
 #[derive(Debug)]
-struct Context {
+pub(super) struct Context {
     functions: Functions,
     device: c_int,
     object: Object,
@@ -69,7 +102,7 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
-    fn retain(functions: Functions, device: c_int) -> Result<Arc<Self>, Box<DeviceError>> {
+    pub(super) fn retain(functions: Functions, device: c_int) -> Result<Arc<Self>, Box<DeviceError>> {
         let mut object = std::ptr::null_mut();
         // SAFETY: the device is one of CUDA's.
         functions.called("cuDevicePrimaryCtxRetain", unsafe { (functions.retain_context)(&raw mut object, device) })?;
@@ -77,7 +110,7 @@ impl Context {
     }
 
     /// Calls a function while the context is the thread's.
-    fn within<T>(
+    pub(super) fn within<T>(
         &self,
         function: impl FnOnce(&Functions) -> Result<T, Box<DeviceError>>,
     ) -> Result<T, Box<DeviceError>> {
@@ -107,7 +140,7 @@ impl Drop for Context {
 }
 
 #[derive(Debug)]
-struct Stream {
+pub(super) struct Stream {
     context: Arc<Context>,
     object: Object,
 }
@@ -118,7 +151,15 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    fn new(context: &Arc<Context>) -> Result<Self, Box<DeviceError>> {
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(super) fn object(&self) -> Object {
+        self.object
+    }
+
+    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Box<DeviceError>> {
         let mut object = std::ptr::null_mut();
         context.within(|cuda| {
             // SAFETY: the context is current.
@@ -179,7 +220,7 @@ impl Drop for Timeline {
 
 /// Memory that CUDA made, in the address space of both GPUs. What is made is given back, whatever fails between.
 #[derive(Debug)]
-struct Memory {
+pub(super) struct Memory {
     functions: Functions,
     size: usize,
     handle: driver::Memory,
@@ -188,7 +229,12 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(functions: Functions, device: c_int, users: &[c_int], least: u64) -> Result<Self, Box<DeviceError>> {
+    pub(super) fn new(
+        functions: Functions,
+        device: c_int,
+        users: &[c_int],
+        least: u64,
+    ) -> Result<Self, Box<DeviceError>> {
         let kind = MemoryKind::of(device);
         let mut granularity = 0;
         // SAFETY: 0 asks for the least one.
@@ -215,7 +261,7 @@ impl Memory {
         Ok(memory)
     }
 
-    fn export(&self) -> Result<OwnedFd, Box<DeviceError>> {
+    pub(super) fn export(&self) -> Result<OwnedFd, Box<DeviceError>> {
         let mut fd = -1;
         // SAFETY: the memory was made for descriptors.
         let made = unsafe { (self.functions.export_memory)(&raw mut fd, self.handle, POSIX_FD, 0) };
@@ -224,7 +270,12 @@ impl Memory {
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
-    fn address(&self) -> Address {
+    /// Bytes that it has.
+    pub(super) fn bytes(&self) -> u64 {
+        self.size as u64
+    }
+
+    pub(super) fn address(&self) -> Address {
         self.address.unwrap_or(0)
     }
 }
@@ -258,7 +309,7 @@ impl Slots {
         let fd = memory.export()?;
         let name = "copies between devices";
         let shared = &device.0;
-        let size = memory.size as u64;
+        let size = memory.bytes();
         let info = SharedMemoryInfo { origin: shared.origin(), size, memory_type: shared.shared_type(name)? };
         // SAFETY: CUDA made it on this device, that large; the device's driver is CUDA's.
         let block = unsafe { device.import_memory(name, fd.as_fd(), &info) }?;
@@ -310,20 +361,8 @@ impl CudaPair {
     /// or a driver says. What was made is given back.
     pub(super) fn new(cuda: Cuda, from: &Device, to: &Device, bytes: u64) -> Result<Self, Error> {
         let functions = cuda.functions;
-        let number = |device: &Device| functions.device_of(&device.info().name, device.info().uuid);
-        let [first, second] = [number(from)?, number(to)?];
-        let mut users = vec![first, second];
-        users.dedup();
-        for (one, other) in [(first, second), (second, first)].into_iter().filter(|(one, other)| one != other) {
-            let mut can = 0;
-            // SAFETY: both are devices of CUDA's.
-            let asked = unsafe { (functions.can_access_peer)(&raw mut can, one, other) };
-            functions.called("cuDeviceCanAccessPeer", asked)?;
-            if can == 0 {
-                let message = format!("CUDA's device {one} cannot access memory of device {other}");
-                return Err(DeviceError::new(Code::Missing, message, "look at nvidia-smi topo -p2p r").into());
-            }
-        }
+        let users = reachable(cuda, &[from, to])?;
+        let [first, second] = [users[0], *users.last().unwrap_or(&users[0])];
         let contexts = [Context::retain(functions, first)?, Context::retain(functions, second)?];
         let context = &contexts[0];
         let stream = Stream::new(context)?;

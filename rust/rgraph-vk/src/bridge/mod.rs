@@ -3,6 +3,7 @@
 //! copies.
 
 mod cuda;
+pub(crate) mod direct;
 mod driver;
 #[cfg(test)]
 pub(crate) mod standin;
@@ -13,7 +14,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rgraph_plan::plan::PlanKind;
 
@@ -25,6 +26,7 @@ use crate::memory::host::HostMemory;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::staged::{Outside, Pieces};
 use cuda::CudaPair;
+use direct::Direct;
 
 pub(crate) use cuda::Cuda;
 pub(crate) use driver::Wish;
@@ -88,12 +90,16 @@ pub(crate) struct Filled {
     number: u64,
     /// The point of the first device that the host waits for.
     point: Option<Point>,
+    /// Where CUDA finds all of it, without a slot.
+    source: Option<u64>,
 }
 
 #[derive(Debug)]
 enum Link {
     Host(HostMemory),
     Cuda(Box<CudaPair>),
+    /// From memory to memory, without slots.
+    Direct(Direct),
 }
 
 /// Pieces are numbered from 1; number n is in slot (n − 1) mod slots.
@@ -150,6 +156,15 @@ impl Bridge {
         Ok(Self::new(from, to, link, (slots, slot, most)))
     }
 
+    /// A bridge for copies by CUDA between buffers that [`direct::buffer`] made.
+    ///
+    /// # Errors
+    /// If CUDA or a device cannot do that.
+    pub(crate) fn direct(cuda: Cuda, from: &Device, to: &Device) -> Result<Self, Error> {
+        let link = Link::Direct(Direct::new(cuda, from, to)?);
+        Ok(Self::new(from, to, link, (1, 0, u64::MAX)))
+    }
+
     /// A bridge for copies of these kinds through memory of the host; `None` where a driver imports none. With `whole`
     /// it holds all pieces of one copy, so that nobody waits for the receiver.
     ///
@@ -175,7 +190,7 @@ impl Bridge {
     pub(crate) fn way(&self) -> CopyWay {
         match self.link {
             Link::Host(_) => CopyWay::Host,
-            Link::Cuda(_) => CopyWay::Cuda,
+            Link::Cuda(_) | Link::Direct(_) => CopyWay::Cuda,
         }
     }
 
@@ -195,7 +210,7 @@ impl Bridge {
 
     fn copies<'a>(&self, physical: &'a Arc<PhysicalResource>, write: bool) -> Result<Pieces<'a>, Error> {
         let apart = match self.link {
-            Link::Host(_) => None,
+            Link::Host(_) | Link::Direct(_) => None,
             Link::Cuda(_) => Some(packed_bytes(physical.kind) <= APART),
         };
         Pieces::begin(physical, write, apart)
@@ -209,11 +224,14 @@ impl Bridge {
         go_on: &dyn Fn() -> Result<(), Ended>,
         there: &mut dyn FnMut(Filled) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
+        if let Link::Direct(_) = self.link {
+            return self.send_whole(physical, go_on, there);
+        }
         let mut reading = self.copies(physical, false)?;
         for piece in self.pieces(physical.kind) {
             let (number, before) = self.empty_slot(go_on)?;
             let (slot, at) = self.place(number);
-            let mut filled = Filled { number, point: None };
+            let mut filled = Filled { number, point: None, source: None };
             match &self.link {
                 Link::Host(memory) => {
                     let point = reading.copy(&piece, memory.source(), at, Outside::default())?;
@@ -226,6 +244,8 @@ impl Bridge {
                     let copied = pair.copy(number, before, at, piece.bytes.end - piece.bytes.start);
                     copied.inspect_err(|_| self.state().broken = true)?;
                 }
+                // It sends all at once.
+                Link::Direct(_) => {}
             }
             there(filled)?;
         }
@@ -264,6 +284,9 @@ impl Bridge {
         go_on: &dyn Fn() -> Result<(), Ended>,
         next: &mut dyn FnMut() -> Result<Filled, Ended>,
     ) -> Result<(), Ended> {
+        if let Link::Direct(direct) = &self.link {
+            return self.receive_whole(direct, physical, go_on, next);
+        }
         let mut writing = self.copies(physical, true)?;
         for piece in self.pieces(physical.kind) {
             let filled = next()?;
@@ -275,6 +298,7 @@ impl Bridge {
             }
             let (buffer, outside) = match &self.link {
                 Link::Host(memory) => (memory.target(), Outside::default()),
+                Link::Direct(_) => continue,
                 Link::Cuda(pair) => pair.emptying(filled.number),
             };
             let point = writing.copy(&piece, buffer, at, outside)?;
@@ -286,6 +310,65 @@ impl Bridge {
             drop(state);
             self.emptied.notify_one();
         }
+        Ok(())
+    }
+
+    /// Lets the receiver copy all of a buffer. Returns when that is over.
+    fn send_whole(
+        &self,
+        physical: &Arc<PhysicalResource>,
+        go_on: &dyn Fn() -> Result<(), Ended>,
+        there: &mut dyn FnMut(Filled) -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        let mut reading = Pieces::begin(physical, false, Some(true))?;
+        let left = reading.hand_over(false)?;
+        while !self.from.0.wait(&[left], Some(SLICE))? {
+            go_on()?;
+        }
+        let number = {
+            let mut state = self.state();
+            state.filled += 1;
+            state.filled
+        };
+        there(Filled { number, point: None, source: physical.peer_address() })?;
+        let mut state = self.state();
+        while state.emptied < number {
+            let waited = self.emptied.wait_timeout(state, SLICE).unwrap_or_else(PoisonError::into_inner);
+            state = waited.0;
+            go_on()?;
+        }
+        drop(state);
+        reading.hand_over(true)?;
+        Ok(())
+    }
+
+    /// Copies all of a buffer, and waits for it.
+    fn receive_whole(
+        &self,
+        direct: &Direct,
+        physical: &Arc<PhysicalResource>,
+        go_on: &dyn Fn() -> Result<(), Ended>,
+        next: &mut dyn FnMut() -> Result<Filled, Ended>,
+    ) -> Result<(), Ended> {
+        let mut writing = Pieces::begin(physical, true, Some(true))?;
+        let left = writing.hand_over(false)?;
+        let Filled { number, source, .. } = next()?;
+        while !self.to.0.wait(&[left], Some(SLICE))? {
+            go_on()?;
+        }
+        if let (Some(source), Some(target)) = (source, physical.peer_address()) {
+            let begin = Instant::now();
+            let copied = direct.copy(target, source, packed_bytes(physical.kind));
+            let mut over = copied.and_then(|()| direct.wait(begin, SLICE));
+            while let Ok(false) = over {
+                go_on()?;
+                over = direct.wait(begin, SLICE);
+            }
+            over.inspect_err(|_| self.state().broken = true)?;
+        }
+        self.state().emptied = number;
+        self.emptied.notify_one();
+        writing.hand_over(true)?;
         Ok(())
     }
 
@@ -322,9 +405,12 @@ impl Bridge {
     /// Behind a copy that did not come to its end: all slots are empty. `false`: it can be used no more.
     pub(crate) fn settle(&self) -> bool {
         let lost = self.from.0.is_lost() || self.to.0.is_lost();
-        if let Link::Cuda(pair) = &self.link
-            && (self.state().broken || lost || !pair.drain())
-        {
+        let drained = || match &self.link {
+            Link::Host(_) => true,
+            Link::Cuda(pair) => pair.drain(),
+            Link::Direct(direct) => direct.drain(),
+        };
+        if self.way() == CopyWay::Cuda && (self.state().broken || lost || !drained()) {
             return false;
         }
         let mut state = self.state();

@@ -12,7 +12,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
 use super::standin::StandIn;
-use super::{Bridge, CopyWay, Ended};
+use super::{Bridge, CopyWay, Ended, direct};
 use crate::device::{Device, DeviceOptions};
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;
@@ -105,6 +105,39 @@ fn contents_cross_by_cuda_and_all_that_was_made_is_given_back() {
     ];
     assert!(calls.len() > 3 * 5 * one.len() && calls.chunks(one.len()).all(|calls| calls == one), "{calls:?}");
     drop(bridge);
+    assert_eq!(standin.held(), []);
+    assert_eq!([from.messages(), to.messages()], [Vec::<String>::new(), Vec::new()]);
+}
+
+#[test]
+fn buffers_in_memory_of_cuda_cross_by_one_copy_without_slots_and_all_of_it_is_given_back() {
+    let Some([from, to]) = two() else { return };
+    let standin = StandIn::new(&[from.clone(), to.clone()]);
+    let bridge = Bridge::direct(standin.cuda(), &from, &to).expect("CUDA is there");
+    assert_eq!(bridge.way(), CopyWay::Cuda);
+    let all = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+    let usages = Usages { buffer: all | vk::BufferUsageFlags::STORAGE_BUFFER, ..Usages::default() };
+    let make = |device: &Device, other: &Device, size| {
+        direct::buffer(standin.cuda(), device, &[other], "copied", (size, usages)).expect("it can be made")
+    };
+    for size in [4, (1 << 20) + 4, 9_000_004] {
+        let (kind, ends) = (PlanKind::Buffer { size }, [make(&from, &to, size), make(&to, &from, size)]);
+        for seed in 1..4 {
+            staged::write(&ends[0], &bytes(kind, seed), None).expect("it can be written");
+            let _ = standin.calls();
+            bridge.cross(&ends[0], &ends[1]).expect("it crosses");
+            let calls = standin.calls();
+            assert!(held(&ends[1]) == bytes(kind, seed), "{kind:?}, copy {seed}");
+            assert!(held(&ends[0]) == bytes(kind, seed), "the source keeps its bytes");
+            let called = |name: &str| calls.iter().filter(|call| **call == name).count();
+            assert_eq!((called("cuMemcpyDtoDAsync_v2"), called("cuWaitExternalSemaphoresAsync")), (1, 0), "{calls:?}");
+        }
+    }
+    let ends = [make(&from, &to, 64), make(&to, &from, 64)];
+    standin.with(|state| state.fails = Some(1));
+    bridge.cross(&ends[0], &ends[1]).expect_err("the copy fails");
+    assert!(!bridge.settle(), "it can be used no more");
+    drop((bridge, ends));
     assert_eq!(standin.held(), []);
     assert_eq!([from.messages(), to.messages()], [Vec::<String>::new(), Vec::new()]);
 }

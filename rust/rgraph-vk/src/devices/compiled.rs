@@ -187,11 +187,30 @@ impl Shared {
             let prepared = compiled.prepared();
             let kind = prepared.plan.resources[prepared.scene.resource_of[resource]].kind;
             let name = self.graph.resource_name(memory);
-            let make = |_| PhysicalResource::new(shared, name, kind, usages, domain, true);
+            let peers = self.peers(device, memory);
+            let make = |_| {
+                if let (PlanKind::Buffer { size }, Domain::Device, false) = (kind, domain, peers.is_empty()) {
+                    let device = &self.devices.list()[device as usize];
+                    if let Some(made) = self.devices.peer_buffer(device, &peers, name, (size, usages))? {
+                        return Ok(made);
+                    }
+                }
+                PhysicalResource::new(shared, name, kind, usages, domain, true)
+            };
             let ring = (0..self.copies(device, memory)).map(make).collect::<Result<Vec<_>, _>>()?;
             held.insert((device, memory), ring);
         }
         Ok(held)
+    }
+
+    /// The devices that a memory of a device is copied to or comes from.
+    fn peers(&self, device: u32, memory: ResourceId) -> Vec<&Device> {
+        let own = |at: u32, of: ResourceId| at == device && self.ring_of(device, of).map_or(of, |(of, _)| of) == memory;
+        let other = |copy: &DeviceCopy| {
+            let of = copy.resource?;
+            if own(copy.from, of) { Some(copy.to) } else { own(copy.to, of).then_some(copy.from) }
+        };
+        self.plan.copies.iter().filter_map(other).map(|at| &self.devices.list()[at as usize]).collect()
     }
 
     /// The slots that a copy goes through.
@@ -213,20 +232,24 @@ impl Shared {
         let kinds = self.copied_kinds(&self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let meets = super::meet::meeting(&self.plan, kinds.iter().map(Option::is_some).collect());
         let mut ways = Ways { bridges: IdVec::filled(None, self.plan.copies.len()), notes: Vec::new() };
-        let mut shared: BTreeMap<(u32, u32), Vec<DeviceCopyId>> = BTreeMap::new();
+        let mut shared: BTreeMap<(bool, (u32, u32)), Vec<DeviceCopyId>> = BTreeMap::new();
         for (id, copy) in self.plan.copies.iter_ids() {
             let (Some(kind), ends) = (kinds[id], (copy.from, copy.to)) else { continue };
             if meets[id] {
-                shared.entry(ends).or_default().push(id);
+                shared.entry((self.is_direct(copy), ends)).or_default().push(id);
             } else {
                 let [from, to] = self.ends(ends);
                 ways.bridges[id] = Bridge::by_host(from, to, &[kind], true)?.map(Arc::new);
             }
         }
-        for (ends, copies) in shared {
+        for ((direct, ends), copies) in shared {
             let [from, to] = self.ends(ends);
             let kinds: Vec<_> = copies.iter().filter_map(|copy| kinds[*copy]).collect();
-            let (bridge, note) = self.devices.bridge(from, to, &kinds)?;
+            let without_slots = if direct { self.devices.direct_bridge(from, to)? } else { None };
+            let (bridge, note) = match without_slots {
+                Some(bridge) => (Some(bridge), None),
+                None => self.devices.bridge(from, to, &kinds)?,
+            };
             ways.notes.extend(note.map(|why| no_cuda(ends, &why)));
             let bridge = bridge.map(Arc::new);
             for copy in copies {
@@ -234,6 +257,16 @@ impl Shared {
             }
         }
         Ok(ways)
+    }
+
+    /// Whether CUDA reaches both ends of a copy without a slot.
+    fn is_direct(&self, copy: &DeviceCopy) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = |device| {
+            let physical = copy.resource.and_then(|memory| self.physical(&state, device, memory));
+            physical.is_some_and(|physical| physical.peer_address().is_some())
+        };
+        reached(copy.from) && reached(copy.to)
     }
 
     fn ends(&self, (from, to): (u32, u32)) -> [&Device; 2] {

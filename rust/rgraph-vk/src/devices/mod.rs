@@ -22,11 +22,25 @@ pub use compiled::CompiledDevices;
 pub use frame::DevicesFrame;
 pub use price::CopyPrice;
 
-use crate::bridge::{Bridge, Cuda, Wish, why_not};
+use crate::bridge::{Bridge, Cuda, Wish, direct, why_not};
 use crate::compile::foreign;
 use crate::device::Device;
 use crate::error::{DeviceError, Error};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::usages::Usages;
 use crate::work::{Work, Workload};
+
+/// What was made, or nothing where only a lost device is an error.
+fn or_slots<T>(made: Result<T, Error>) -> Result<Option<T>, Error> {
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(error) if error.is_lost() => Err(error),
+        Err(error) => {
+            log::debug!("copies between devices need slots: {}", why_not(&error));
+            Ok(None)
+        }
+    }
+}
 
 /// Devices that run graphs together, numbered from 0. Clones are the same devices.
 #[derive(Clone, Debug)]
@@ -72,7 +86,7 @@ impl Devices {
         to: &Device,
         kinds: &[PlanKind],
     ) -> Result<(Option<Bridge>, Option<String>), Error> {
-        let by_cuda = match self.0.cuda.get_or_init(|| Cuda::open(&Wish::of_environment())) {
+        let by_cuda = match self.cuda() {
             None => return Ok((Bridge::by_host(from, to, kinds, false)?, None)),
             Some(Ok(cuda)) => Bridge::by_cuda(*cuda, from, to, kinds),
             Some(Err(missing)) => Err(missing.clone().into()),
@@ -82,6 +96,35 @@ impl Devices {
             Err(error) if error.is_lost() => Err(error),
             Err(error) => Ok((Bridge::by_host(from, to, kinds, false)?, Some(why_not(&error)))),
         }
+    }
+
+    /// CUDA, if it is wanted.
+    fn cuda(&self) -> Option<&Result<Cuda, Box<DeviceError>>> {
+        self.0.cuda.get_or_init(|| Cuda::open(&Wish::of_environment())).as_ref()
+    }
+
+    /// A buffer that CUDA copies between a device and others without a slot; `None`: slots are needed.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    fn peer_buffer(
+        &self,
+        device: &Device,
+        others: &[&Device],
+        name: &str,
+        (bytes, usages): (u64, Usages),
+    ) -> Result<Option<Arc<PhysicalResource>>, Error> {
+        let Some(Ok(cuda)) = self.cuda() else { return Ok(None) };
+        or_slots(direct::buffer(*cuda, device, others, name, (bytes, usages)))
+    }
+
+    /// A bridge between such buffers; `None`: slots are needed.
+    ///
+    /// # Errors
+    /// If a device is lost.
+    fn direct_bridge(&self, from: &Device, to: &Device) -> Result<Option<Bridge>, Error> {
+        let Some(Ok(cuda)) = self.cuda() else { return Ok(None) };
+        or_slots(Bridge::direct(*cuda, from, to))
     }
 
     /// The devices in order.

@@ -9,7 +9,7 @@ use rgraph_plan::plan::PlanKind;
 use super::Devices;
 use crate::bridge::{Bridge, CopyWay};
 use crate::device::{Device, Shared};
-use crate::error::Error;
+use crate::error::{Code, DeviceError, Error};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
@@ -51,12 +51,26 @@ pub(super) fn measure(devices: &Devices) -> Result<CopyPrice, Error> {
 
 fn of_pair(devices: &Devices, from: &Device, to: &Device) -> Result<CopyPrice, Error> {
     let kinds = LARGE.map(|size| PlanKind::Buffer { size });
-    let (bridge, _) = devices.bridge(from, to, &kinds)?;
+    let peers = |size| -> Result<Option<[Arc<PhysicalResource>; 2]>, Error> {
+        let make = |device, other| devices.peer_buffer(device, &[other], "measured copy", (size, usages()));
+        Ok(make(from, to)?.zip(make(to, from)?).map(<[_; 2]>::from))
+    };
+    let direct = devices.direct_bridge(from, to)?.filter(|_| peers(SMALL).is_ok_and(|made| made.is_some()));
+    let is_direct = direct.is_some();
+    let bridge = match direct {
+        Some(bridge) => Some(bridge),
+        None => devices.bridge(from, to, &kinds)?.0,
+    };
     let way = bridge.as_ref().map_or(CopyWay::Staged, Bridge::way);
     let large = if way == CopyWay::Cuda { LARGE[0] } else { LARGE[1] };
     let mut us = [f64::INFINITY; 2];
     for (us, size) in us.iter_mut().zip([large, SMALL]) {
-        let [source, target] = [buffer(&from.0, size)?, buffer(&to.0, size)?];
+        let [source, target] = match is_direct {
+            true => {
+                peers(size)?.ok_or_else(|| DeviceError::new(Code::NoMemory, "no memory for measured copies", ""))?
+            }
+            false => [buffer(&from.0, size)?, buffer(&to.0, size)?],
+        };
         // The first one is not measured: memory gets its pages by it.
         for time in 0..=TIMES {
             let begin = Instant::now();
@@ -76,9 +90,12 @@ fn of_pair(devices: &Devices, from: &Device, to: &Device) -> Result<CopyPrice, E
 }
 
 fn buffer(shared: &Arc<Shared>, size: u64) -> Result<Arc<PhysicalResource>, Error> {
+    PhysicalResource::new(shared, "measured copy", PlanKind::Buffer { size }, usages(), Domain::Device, true)
+}
+
+fn usages() -> Usages {
     let buffer = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-    let usages = Usages { buffer, ..Usages::default() };
-    PhysicalResource::new(shared, "measured copy", PlanKind::Buffer { size }, usages, Domain::Device, true)
+    Usages { buffer, ..Usages::default() }
 }
 
 /// One copy as a run makes it.

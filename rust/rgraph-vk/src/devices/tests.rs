@@ -74,12 +74,25 @@ fn cuda_copies_where_it_can_and_the_host_where_it_failed() {
     drop(compiled);
     assert_eq!(standin.held(), []);
 
-    // The stream of the first pair.
+    // A call while a buffer is made in memory of CUDA's: its copies take slots.
     standin.with(|state| state.fails = Some(13));
+    let compiled = devices.compile(workload.clone(), &Options::default()).expect("it compiles all the same");
+    assert_eq!(standin.with(|state| state.failed.take()), Some("cuMemMap"));
+    assert_eq!(compiled.copy_ways(), vec![CopyWay::Cuda; 2]);
+    let _ = standin.calls();
+    run(&compiled, (given, out), 8).expect("it runs");
+    let calls = standin.calls();
+    let called = |name: &str| calls.iter().filter(|call| **call == name).count();
+    let (with_slots, all) = (called("cuWaitExternalSemaphoresAsync"), called("cuMemcpyDtoDAsync_v2"));
+    assert!(with_slots > 0 && with_slots + 1 == all, "one buffer takes slots, the other one none: {calls:?}");
+    drop(compiled);
+    assert_eq!(standin.held(), []);
+
+    standin.with(|state| state.strangers = true);
     let compiled = devices.compile(workload, &Options::default()).expect("it compiles all the same");
-    assert_eq!(compiled.copy_ways().iter().filter(|way| **way == CopyWay::Host).count(), 1);
-    let notes = run(&compiled, (given, out), 8).expect("it runs");
-    let why = |note: &String| note.starts_with("CUDA does not copy from device") && note.contains("returned 999");
+    assert_eq!(compiled.copy_ways(), vec![CopyWay::Host; 2]);
+    let notes = run(&compiled, (given, out), 9).expect("it runs");
+    let why = |note: &String| note.starts_with("CUDA does not copy from device") && note.contains("cannot access");
     assert!(notes.iter().any(why), "{notes:?}");
 }
 

@@ -51,6 +51,14 @@ pub(crate) struct Structure {
     pub address: u64,
 }
 
+/// Memory of another API that a resource lies in.
+pub(crate) struct Peer {
+    /// Where the other API finds the resource's first byte.
+    pub address: u64,
+    /// Keeps the memory.
+    pub _memory: Box<dyn std::any::Any + Send + Sync>,
+}
+
 /// An image or buffer of the device.
 pub(crate) struct PhysicalResource {
     pub shared: Arc<Shared>,
@@ -70,6 +78,8 @@ pub(crate) struct PhysicalResource {
     block: Option<(Arc<SharedBlock>, u64)>,
     /// Whether the bytes there are its own.
     spans: bool,
+    /// The memory of another API that it lies in, where runs need not ask who has it.
+    peer: Option<Peer>,
     /// Who had it last besides this device.
     lent: Mutex<Option<Lent>>,
     mapped: Option<Mapped>,
@@ -160,12 +170,7 @@ impl PhysicalResource {
         usages: Usages,
         place: SharedPlace<'_>,
     ) -> Result<Arc<Self>, Error> {
-        let mut physical = Self::unbound(&block.shared, name, kind, usages, true)?;
-        let (requirements, _) = physical.requirements();
-        let offset = block.place(name, requirements, place)?;
-        physical.spans = !(place.overlap && place.offset.is_some());
-        physical.block = Some((block.clone(), offset));
-        physical.bind(block.raw, offset)?;
+        let mut physical = Self::in_block(block, name, kind, usages, place)?;
         physical.expose();
         if let Some(holder) = place.holder.or(block.imported.then_some("its exporter")) {
             let tracked = physical.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -173,6 +178,42 @@ impl PhysicalResource {
             *physical.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to(holder));
         }
         Ok(Arc::new(physical))
+    }
+
+    /// Makes an image or buffer at the first byte of an imported block, which another API uses only while the runtime
+    /// waits for it.
+    pub(crate) fn beside(
+        block: &Arc<SharedBlock>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        peer: Peer,
+    ) -> Result<Arc<Self>, Error> {
+        let place = SharedPlace { offset: Some(0), ..SharedPlace::default() };
+        let mut physical = Self::in_block(block, name, kind, usages, place)?;
+        physical.peer = Some(peer);
+        Ok(Arc::new(physical))
+    }
+
+    fn in_block(
+        block: &Arc<SharedBlock>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        place: SharedPlace<'_>,
+    ) -> Result<Self, Error> {
+        let mut physical = Self::unbound(&block.shared, name, kind, usages, true)?;
+        let (requirements, _) = physical.requirements();
+        let offset = block.place(name, requirements, place)?;
+        physical.spans = !(place.overlap && place.offset.is_some());
+        physical.block = Some((block.clone(), offset));
+        physical.bind(block.raw, offset)?;
+        Ok(physical)
+    }
+
+    /// Where another API finds its first byte.
+    pub(crate) fn peer_address(&self) -> Option<u64> {
+        self.peer.as_ref().map(|peer| peer.address)
     }
 
     /// Borrows a caller's image or buffer.
@@ -189,6 +230,7 @@ impl PhysicalResource {
             chosen: None,
             block: None,
             spans: false,
+            peer: None,
             lent: Mutex::default(),
             mapped: None,
             owned: false,
@@ -251,6 +293,7 @@ impl PhysicalResource {
             chosen: None,
             block: None,
             spans: false,
+            peer: None,
             lent: Mutex::default(),
             mapped: None,
             owned: true,

@@ -105,16 +105,7 @@ impl<'a> Transfer<'a> {
         offset: u64,
         outside: Outside,
     ) -> Result<Point, Error> {
-        let (access, layout) = self.use_of();
-        let mut initial = InitialBarriers::default();
-        if self.last.is_none() {
-            let previous = (0, 0);
-            let (queue, stages) = (self.queue, Stages::COPY);
-            // What one aspect is written into may hold the other.
-            let discard = self.write && self.region.aspects.bits().count_ones() <= 1;
-            let target = initial_barriers::Target { queue, stages, access, layout, discard, previous };
-            initial.acquire(self.shared, self.physical, self.region, target);
-        }
+        let initial = self.first_barriers();
         let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
         let commands = self.once.record(self.shared, queue.family, |commands| {
             if !initial.is_empty() {
@@ -131,6 +122,50 @@ impl<'a> Transfer<'a> {
         })?;
         let Outside { mut waits, signals, .. } = outside;
         waits.extend(initial.waits);
+        self.submit_commands(commands, waits, signals)
+    }
+
+    /// Leaves the resource, a buffer, to a user outside of the device, who waits for the submit; or takes it over from one
+    /// for whom the host has waited (`take`).
+    fn hand_over(&mut self, take: bool) -> Result<Point, Error> {
+        let initial = self.first_barriers();
+        let outside = Outside { concurrent: Some(self.physical.concurrent), ..Outside::default() };
+        let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
+        let buffer = self.physical.buffer();
+        let commands = self.once.record(self.shared, queue.family, |commands| {
+            if !initial.is_empty() {
+                initial.record(device, commands);
+            }
+            match take {
+                true => outside.acquire(device, queue.family, commands, buffer),
+                false => outside.release(device, queue.family, commands, buffer),
+            }
+        })?;
+        self.submit_commands(commands, initial.waits, Vec::new())
+    }
+
+    /// Takes the resource over before the first submit.
+    fn first_barriers(&self) -> InitialBarriers {
+        let (access, layout) = self.use_of();
+        let mut initial = InitialBarriers::default();
+        if self.last.is_none() {
+            let previous = (0, 0);
+            let (queue, stages) = (self.queue, Stages::COPY);
+            // What one aspect is written into may hold the other.
+            let discard = self.write && self.region.aspects.bits().count_ones() <= 1;
+            let target = initial_barriers::Target { queue, stages, access, layout, discard, previous };
+            initial.acquire(self.shared, self.physical, self.region, target);
+        }
+        initial
+    }
+
+    fn submit_commands(
+        &mut self,
+        commands: vk::CommandBuffer,
+        waits: Vec<WaitFor>,
+        signals: Vec<(vk::Semaphore, u64)>,
+    ) -> Result<Point, Error> {
+        let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
         let submits = [Submit { waits, commands: vec![commands], signals, ..Submit::default() }];
         let value = self.shared.noted(queue.submit(device, &submits))?;
         let of = if self.write { "a write of" } else { "a read of" };
@@ -272,6 +307,12 @@ impl<'a> Pieces<'a> {
         };
         let transfer = Transfer::begin_on(physical, write, Region::first_mip(physical.kind), queue)?;
         Ok(Self { transfer, _reservation })
+    }
+
+    /// Leaves the resource, a buffer, to a user outside of the device once the point is reached; or takes it over (`take`)
+    /// from one for whom the host has waited.
+    pub(crate) fn hand_over(&mut self, take: bool) -> Result<Point, Error> {
+        self.transfer.hand_over(take)
     }
 
     /// Submits the copy of one piece.
