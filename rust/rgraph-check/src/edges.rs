@@ -266,7 +266,7 @@ impl Machine<'_> {
         let part = |at: &DeclaredUse| facts.grids[memory].subresources(&at.part).binary_search(&subresource).is_ok();
         let uses = |declared: DeclaredPassId| {
             facts.declared_passes[declared].uses.iter().any(|at| {
-                let mut inputs = at.fallbacks.iter().map(|fallback| fallback.input);
+                let mut inputs = at.stand_ins.iter().copied();
                 let ours = |resource: ResourceId| facts.memory[resource] == memory && facts.frames_ago[resource] == 0;
                 ours(at.resource) && at.subresources.binary_search(&subresource).is_ok() || inputs.any(ours) && part(at)
             })

@@ -3,6 +3,7 @@
 //! declared passes needed.
 
 mod declared;
+mod fallback;
 mod flat;
 mod need;
 mod order;
@@ -12,6 +13,8 @@ use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Life, ResourceId};
+
+pub(crate) use fallback::{Choice, effective, known_effective};
 
 use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UseId};
 use crate::shape::{Grid, Part, Shape, shapes};
@@ -47,18 +50,12 @@ pub(crate) struct DeclaredUse {
     pub stencil_load: Load,
     pub clear: Option<Clear>,
     pub resolves: Option<ResourceId>,
-    /// FlagStates that, while off, make it read another resource, in the order in which they are asked.
-    pub fallbacks: Vec<StandIn>,
+    /// Which resource it reads while the flags are so; empty if always its own.
+    pub choices: Vec<Choice>,
+    /// What it may read in the place of its resource.
+    pub stand_ins: Vec<ResourceId>,
     /// Earlier names of its memory that stand in for it so: they change nothing, but the use is one of theirs too.
     pub names: Vec<ResourceId>,
-}
-
-/// While a flag is off, readers of one resource get another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StandIn {
-    pub output: ResourceId,
-    pub flag: FlagId,
-    pub input: ResourceId,
 }
 
 impl DeclaredUse {
@@ -248,14 +245,7 @@ impl<'g> Facts<'g> {
 
     /// The resource that a use is of while the flags are so.
     pub(crate) fn effective(&self, at: &DeclaredUse, flags: &FlagStates) -> ResourceId {
-        // What stands in may itself be the output of a pass that is switched off.
-        let mut resource = at.resource;
-        for _ in 0..at.fallbacks.len() {
-            let off = |stand_in: &&StandIn| stand_in.output == resource && !flags[stand_in.flag];
-            let Some(stand_in) = at.fallbacks.iter().find(off) else { break };
-            resource = stand_in.input;
-        }
-        resource
+        known_effective(at.resource, &at.choices, |flag| flags[flag])
     }
 
     /// The subresources of a use, in the resource that it is of while the flags are so.

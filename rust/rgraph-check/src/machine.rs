@@ -351,7 +351,7 @@ impl<'a> Machine<'a> {
     fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
         let facts = self.facts;
         for at in &facts.declared_passes[declared].uses {
-            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
+            for resource in std::iter::once(at.resource).chain(at.stand_ins.iter().copied()) {
                 let store = self.store(resource);
                 self.enter_store(queue, store, resource);
             }

@@ -7,7 +7,7 @@ use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::ResourceId;
 
-use crate::facts::{DeclaredUse, Facts, Inserted};
+use crate::facts::{Choice, DeclaredUse, Facts, Inserted, known_effective};
 
 /// A graph's work in one of the serial orders that its declaration allows; they all mean the same.
 #[derive(Clone, Debug)]
@@ -85,8 +85,7 @@ pub struct ResolvedAccess {
     pub clear: Option<Clear>,
     /// What a resolve attachment resolves.
     pub resolves: Option<ResourceId>,
-    /// While the flag is off, readers of the first get the second; asked in this order, again and again.
-    pub stand_ins: Vec<(ResourceId, FlagId, ResourceId)>,
+    choices: Vec<Choice>,
 }
 
 impl ResolvedAccess {
@@ -105,19 +104,13 @@ impl ResolvedAccess {
             stencil_load: at.stencil_load,
             clear: at.clear,
             resolves: at.resolves,
-            stand_ins: at.fallbacks.iter().map(|one| (one.output, one.flag, one.input)).collect(),
+            choices: at.choices.clone(),
         }
     }
 
     /// The resource that it is of while the flags are so.
     pub fn effective(&self, on: impl Fn(FlagId) -> bool) -> ResourceId {
-        let mut resource = self.resource;
-        for _ in &self.stand_ins {
-            let off = |(output, flag, _): &&(ResourceId, FlagId, ResourceId)| *output == resource && !on(*flag);
-            let Some((.., input)) = self.stand_ins.iter().find(off) else { break };
-            resource = *input;
-        }
-        resource
+        known_effective(self.resource, &self.choices, on)
     }
 }
 

@@ -9,6 +9,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Ranges, Use};
 use rgraph_plan::resource::{Image, Mips, Resource as Declared, Size};
 use rgraph_vk::Inputs;
+use rgraph_vk::work::{View, What};
 
 fn cleared(value: f64, mip: u32) -> Use {
     let mut how = Use { load: Some(Load::Clear), ..using(Usage::ColorAttachment) };
@@ -79,5 +80,43 @@ fn a_reader_that_is_off_binds_nothing_that_would_stand_in() {
         let frame = compiled.run(&Inputs { flags: vec![("on".to_owned(), on)], ..Inputs::default() }).unwrap();
         let got = f32::from_bits(words(frame.read(out).unwrap().bytes())[0]);
         assert_eq!(got, expected, "flag {on}");
+    }
+}
+
+/// Two passes write one mip each of a picture and have a fallback each: who reads both mips gets that of the last one
+/// that is off, who reads one mip asks its writer alone.
+#[test]
+fn the_last_of_several_passes_that_is_off_decides_if_it_writes_what_is_read() {
+    let Some(device) = device(2) else { return };
+    let mut b = Bench::new([8, 8]);
+    let image = |b: &mut Bench, name: &str| {
+        let image = Image { format: Some(Format::R32float), mips: Some(Mips::Count(2)), ..Image::default() };
+        b.graph().add_resource(name, Declared::image(image), None)
+    };
+    let [better, two, three] = ["better", "two", "three"].map(|name| image(&mut b, name));
+    let [both, low] = ["both", "low"].map(|name| b.graph().sized_image(name, Format::R32float, Size::absolute(1, 1)));
+    b.pass("make two", PassQueue::Graphics, &[(two, cleared(2.0, 0))]);
+    b.pass("make three", PassQueue::Graphics, &[(three, cleared(3.0, 0))]);
+    for (name, mip, value, instead) in [("first", 0, 1.0, two), ("second", 1, 4.0, three)] {
+        let pass = b.pass(name, PassQueue::Graphics, &[(better, cleared(value, mip))]);
+        let flag = b.graph().flag(name);
+        b.graph().pass_mut(pass).conditional = Some(flag);
+        b.graph().fallback(pass, better, instead);
+    }
+    let program = "
+        @group(0) @binding(0) var image: texture_2d<f32>;
+        @fragment fn main() -> @location(0) vec4<f32> { return textureLoad(image, vec2<u32>(0u), 0); }";
+    let What::Resource(all) = whole(better) else { unreachable!() };
+    let mip = What::Resource(View { mips: Some([0, 1]), ..all });
+    for (name, out, view) in [("look", both, whole(better)), ("look low", low, mip)] {
+        b.graph().root(out);
+        b.raster(name, program, &[(out, cleared(0.0, 0))], &[("image", view)]);
+    }
+    let compiled = b.compile(&device.0);
+    for (on, expected) in [([true, true], [1.0, 1.0]), ([true, false], [3.0, 1.0]), ([false, true], [2.0, 2.0])] {
+        let flags = ["first", "second"].into_iter().zip(on).map(|(flag, on)| (flag.to_owned(), on)).collect();
+        let frame = compiled.run(&Inputs { flags, ..Inputs::default() }).unwrap();
+        let got = [both, low].map(|out| f32::from_bits(words(frame.read(out).unwrap().bytes())[0]));
+        assert_eq!(got, expected, "flags {on:?}");
     }
 }

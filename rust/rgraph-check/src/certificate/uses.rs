@@ -11,7 +11,7 @@ use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
 use super::{Access, Region, State, Within};
-use crate::facts::DeclaredUse;
+use crate::facts::{DeclaredUse, effective};
 use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UseId};
 use crate::shape::Part;
 use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
@@ -38,21 +38,22 @@ impl<'a> Lister<'a> {
     /// The resources that a use is of, each with the flags under which it is.
     fn alternatives(&self, number: UseId, at: &'a DeclaredUse) -> Vec<Use<'a>> {
         let mut made = Vec::new();
-        let mut work = vec![(at.resource, Flags::new(), at.fallbacks.len())];
-        while let Some((resource, mut flags, left)) = work.pop() {
-            let stand_ins = at.fallbacks.iter().filter(|stand_in| stand_in.output == resource && left > 0);
-            for stand_in in stand_ins {
-                let flag = stand_in.flag.index() as u32;
-                if !flags.contains(&(flag, true)) {
-                    let off: Flags = flags.iter().copied().chain([(flag, false)]).collect();
-                    work.push((stand_in.input, off, left - 1));
+        let mut work = vec![Flags::new()];
+        while let Some(flags) = work.pop() {
+            let known = |flag: FlagId| {
+                let state = flags.iter().find(|(known, _)| *known == flag.index() as u32);
+                state.map(|(_, on)| *on).ok_or(flag)
+            };
+            match effective(at.resource, &at.choices, known) {
+                Ok(resource) => {
+                    let mut flags = flags;
+                    flags.sort_unstable();
+                    made.push(Use { number, at, resource, flags });
                 }
-                flags.push((flag, true));
-            }
-            flags.sort_unstable();
-            flags.dedup();
-            if !flags.iter().any(|(flag, on)| flags.contains(&(*flag, !on))) {
-                made.push(Use { number, at, resource, flags });
+                Err(flag) => {
+                    let state = |on: bool| flags.iter().copied().chain([(flag.index() as u32, on)]).collect();
+                    work.extend([state(false), state(true)]);
+                }
             }
         }
         made
@@ -62,8 +63,8 @@ impl<'a> Lister<'a> {
     fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
         for at in &self.facts.declared_passes[declared].uses {
             self.enter(queue, at.resource);
-            for stand_in in &at.fallbacks {
-                self.enter(queue, stand_in.input);
+            for &input in &at.stand_ins {
+                self.enter(queue, input);
             }
         }
     }

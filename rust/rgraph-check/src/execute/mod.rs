@@ -313,7 +313,7 @@ impl<'a, 'e> Machine<'a, 'e> {
 
     fn is_active(&self, declared: DeclaredPassId, access: &ResolvedAccess, run: RunId) -> bool {
         let at = &self.scene.facts.declared_passes[declared].uses[access.number];
-        at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run.index()]) == access.resource
+        at.choices.is_empty() || self.scene.facts.effective(at, &self.flags[run.index()]) == access.resource
     }
 
     /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue

@@ -368,12 +368,7 @@ impl<'a> Scene<'a> {
             })
             .collect();
         for (number, at) in facts.declared_passes[exec.declared].uses.iter_ids() {
-            let mut variants = vec![at.resource];
-            for stand_in in &at.fallbacks {
-                if !variants.contains(&stand_in.input) {
-                    variants.push(stand_in.input);
-                }
-            }
+            let variants = std::iter::once(at.resource).chain(at.stand_ins.iter().copied());
             let mut reads = Vec::new();
             for resource in variants {
                 let first = self.reads;

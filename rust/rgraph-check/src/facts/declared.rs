@@ -45,7 +45,7 @@ impl Facts<'_> {
         }
         for fallback in graph.fallbacks() {
             // What is another name of the same memory cannot stand in for it: the memory holds what it holds.
-            let memory = |resource: ResourceId| self.memory.get(resource);
+            let memory = |resource: ResourceId| self.memory.get(resource).zip(self.frames_ago.get(resource));
             let apart =
                 memory(fallback.output).zip(memory(fallback.input)).is_some_and(|(output, input)| output != input);
             if let Some(declared) =
@@ -151,7 +151,8 @@ impl Facts<'_> {
             stencil_load: self.declared_stencil_load(access).unwrap_or(Load::Discard),
             clear: details.clear,
             resolves: details.resolves,
-            fallbacks: Vec::new(),
+            choices: Vec::new(),
+            stand_ins: Vec::new(),
             names: Vec::new(),
         }
     }
@@ -174,7 +175,8 @@ impl Facts<'_> {
             stencil_load: Load::Discard,
             clear: None,
             resolves: None,
-            fallbacks: Vec::new(),
+            choices: Vec::new(),
+            stand_ins: Vec::new(),
             names: Vec::new(),
         };
         for access in self.graph.accesses() {
@@ -232,7 +234,7 @@ impl Facts<'_> {
     }
 
     /// All that may stand in for a resource; what stands in may itself be an output with a fallback.
-    fn stand_ins(&self, output: ResourceId) -> Vec<ResourceId> {
+    fn all_stand_ins(&self, output: ResourceId) -> Vec<ResourceId> {
         let mut found = vec![output];
         let mut next = 0;
         while let Some(&of) = found.get(next) {
@@ -251,7 +253,7 @@ impl Facts<'_> {
         let mut grids: IdVec<MemoryId, _> = self.shapes.iter().map(Grid::new).collect();
         for at in self.declared_passes.iter().flat_map(|declared| &declared.uses) {
             grids[self.memory[at.resource]].cut(&at.part);
-            for input in self.stand_ins(at.resource) {
+            for input in self.all_stand_ins(at.resource) {
                 grids[self.memory[input]].cut(&at.part);
             }
         }

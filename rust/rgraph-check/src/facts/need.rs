@@ -50,7 +50,7 @@ impl Facts<'_> {
                     }
                 };
                 read(at.resource, &at.subresources);
-                for input in at.fallbacks.iter().map(|stand_in| stand_in.input) {
+                for &input in &at.stand_ins {
                     read(input, &self.grids[self.memory[input]].subresources(&at.part));
                 }
             }

@@ -1,11 +1,10 @@
-//! The order of the accesses to each subresource, load operations that it implies, and what stands in for what is
-//! switched off.
+//! The order of the accesses to each subresource, and load operations that it implies.
 
 use rgraph_ir::access::{Aspects, Load, Usage};
 use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
-use super::{BySubresource, FORWARD, Facts, Inserted, StandIn, SubresourceUse};
+use super::{BySubresource, FORWARD, Facts, Inserted, SubresourceUse};
 use crate::ids::{DeclaredPassId, SubresourceId, UseId};
 
 impl Facts<'_> {
@@ -194,75 +193,5 @@ impl Facts<'_> {
                 }
             }
         }
-    }
-
-    pub(super) fn find_fallbacks(&mut self) {
-        let mut known = Vec::new();
-        for fallback in self.graph.fallbacks() {
-            let (output, input) = (fallback.output, fallback.input);
-            let Some(pass) = self.place(fallback.pass).filter(|_| self.memory.get(output.max(input)).is_some()) else {
-                continue;
-            };
-            if let Some(flag) = self.declared_passes[pass].flag {
-                known.push((pass, StandIn { output, flag, input }));
-            }
-        }
-        let mut found = Vec::new();
-        for (index, declared) in self.declared_passes.iter_ids() {
-            for (number, at) in declared.uses.iter_ids().filter(|(_, at)| at.must_read && !at.writes) {
-                let mut outputs = vec![at.resource];
-                let mut next = 0;
-                while let Some(&output) = outputs.get(next) {
-                    next += 1;
-                    // Who is under the same flag never reads while it is off.
-                    let own = |stand_in: &StandIn| stand_in.output == output && declared.flag != Some(stand_in.flag);
-                    for &(pass, stand_in) in known.iter().filter(|(_, stand_in)| own(stand_in)) {
-                        let after = match output == at.resource {
-                            true => self.follows(pass, index, number),
-                            false => {
-                                let (_, position, step) = self.stand_in_key(output, index, number);
-                                (self.declared_passes[pass].position, 0) < (position, step)
-                            }
-                        };
-                        // The mips that a pass generates are off with it.
-                        let own = self.declared_passes[pass].position == declared.position;
-                        if after && !own && !outputs.contains(&stand_in.input) {
-                            outputs.push(stand_in.input);
-                            found.push((index, number, stand_in));
-                        }
-                    }
-                }
-            }
-        }
-        for (declared, at, stand_in) in found {
-            let input = stand_in.input;
-            if self.memory[input] == self.memory[stand_in.output] {
-                self.declared_passes[declared].uses[at].names.push(input);
-                continue;
-            }
-            self.declared_passes[declared].uses[at].fallbacks.push(stand_in);
-            if self.frames_ago[input] > 0 {
-                continue;
-            }
-            let memory = self.memory[input];
-            let key = self.stand_in_key(input, declared, at);
-            for subresource in self.grids[memory].subresources(&self.declared_passes[declared].uses[at].part) {
-                self.order[memory][subresource].push(SubresourceUse { key, declared, at, group: 0 });
-                self.order[memory][subresource].sort_by_key(|u| (u.key, u.declared, u.at));
-            }
-        }
-    }
-
-    /// Whether a use comes after what `pass` writes to the same subresources.
-    fn follows(&self, pass: DeclaredPassId, declared: DeclaredPassId, at: UseId) -> bool {
-        let at_use = &self.declared_passes[declared].uses[at];
-        let memory = self.memory[at_use.resource];
-        at_use.subresources.iter().any(|&subresource| {
-            let own = self.key(at_use.resource, subresource, declared, at);
-            // The mips that a pass generates are its own.
-            let its =
-                |u: &SubresourceUse| self.declared_passes[u.declared].position == self.declared_passes[pass].position;
-            self.writers[memory][subresource].iter().any(|u| its(u) && own.is_some_and(|(key, _)| u.key < key))
-        })
     }
 }

@@ -417,4 +417,29 @@ corners! {
         pass make graphics if=on fallback=output:input effects: storage_write output load=discard
         pass change async_compute effects: storage_write input load=discard
         pass read graphics effects: storage_write input range=0..256 load=discard; storage_read output range=256..768";
+
+    two_passes_of_two_families_fall_back_to_one_buffer = "
+        buffer out 256 sharing=exclusive
+        buffer other 256
+        buffer seen 256 root
+        pass fill graphics: storage_write other load=discard
+        pass first graphics if=one fallback=out:other: storage_write out load=discard
+        pass second transfer if=two fallback=out:other: dst out range=0..128 load=discard
+        pass look async_compute: storage_read out; storage_write seen";
+
+    a_pass_that_is_off_owns_what_it_releases = "
+        buffer out 256 sharing=exclusive
+        buffer other 256 imported
+        pass first graphics effects: storage_write out load=discard
+        pass second transfer if=on fallback=out:other: dst out range=0..128 load=discard
+        pass third graphics if=on: dst out load=discard
+        pass look transfer effects: src out";
+
+    a_pass_that_reads_an_output_and_copies_into_what_stands_in_for_it = "
+        buffer output 256
+        buffer input 256
+        pass fill graphics: dst input load=discard
+        pass make transfer if=on fallback=output:input: dst output load=discard
+        pass both compute effects: dst input; storage_read output range=0..128
+        refused RG-E217";
 }

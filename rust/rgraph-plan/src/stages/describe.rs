@@ -12,7 +12,7 @@ use crate::resource::{Life, ResourceId};
 use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
 use crate::stages::merge;
-use crate::stages::resolve::{Origin, ResolvedPassId};
+use crate::stages::resolve::{Origin, ResolvedPassId, declared};
 use crate::stages::schedule::Order;
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::transient::Transients;
@@ -211,23 +211,14 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         *lifetime = Some(lifetime.map_or([here; 2], |[first, last]| [first.min(here), last.max(here)]));
     };
     let position = |pass: PassId| input.deps.index[facts.pass_of[pass]].map(|live| input.merged.final_position(live));
-    let mut stand_ins = Vec::new();
     for access in graph.accesses() {
-        let Some(here) = position(access.pass) else { continue };
-        extend(access.resource, here);
-        // Only what reads the output behind the conditional pass may read what stands in for it.
-        let behind = |by: PassId| position(by).is_some_and(|pass| pass < here) && !access.usage.writes();
-        stand_ins.clear();
-        stand_ins.push(access.resource);
-        let mut next = 0;
-        while let Some(&output) = stand_ins.get(next) {
-            next += 1;
-            for fallback in facts.fallbacks_of(output).iter().filter(|fallback| behind(fallback.pass)) {
-                if !stand_ins.contains(&fallback.input) {
-                    extend(fallback.input, here);
-                    stand_ins.push(fallback.input);
-                }
-            }
+        if let Some(here) = position(access.pass) {
+            extend(access.resource, here);
+        }
+    }
+    for &(access, input) in facts.stand_ins() {
+        if let Some(here) = position(declared(graph, access).pass) {
+            extend(input, here);
         }
     }
 }

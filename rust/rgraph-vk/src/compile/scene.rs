@@ -27,6 +27,15 @@ pub(crate) struct PassAccess {
     pub declared: Option<u32>,
 }
 
+/// While the flag of a pass is off, readers of its output get the input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandIn {
+    pub pass: PassId,
+    pub flag: Option<FlagId>,
+    pub output: ResourceId,
+    pub input: ResourceId,
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
@@ -46,8 +55,10 @@ pub(crate) struct Scene {
     pub resource_of: IdVec<ResourceId, ResourceId>,
     /// Resources of the graph by the plan's ids.
     pub declared: IdVec<ResourceId, Option<ResourceId>>,
-    /// Output and input of each fallback, and the flag while which is off readers of the first get the second.
-    pub stand_ins: Vec<(ResourceId, ResourceId, Option<FlagId>)>,
+    /// As `pass_of`, and of an inserted pass the one that it was inserted for.
+    pub owner_of: IdVec<PlanPassId, Option<PassId>>,
+    /// What readers get while passes are off.
+    pub stand_ins: Vec<StandIn>,
     /// Images in a ring: frames that the deepest history of a memory remembers.
     pub remembered: IdVec<ResourceId, u32>,
 }
@@ -259,7 +270,12 @@ impl Scene {
         }
         let planned = |declared: ResourceId| scene.resource_of[declared];
         let flag_of = |pass: PassId| graph.passes()[pass].conditional;
-        let stand_in = |one: &Fallback| (planned(one.output), planned(one.input), flag_of(one.pass));
+        let stand_in = |one: &Fallback| StandIn {
+            pass: one.pass,
+            flag: flag_of(one.pass),
+            output: planned(one.output),
+            input: planned(one.input),
+        };
         scene.stand_ins = graph.fallbacks().iter().map(stand_in).collect();
         scene.memory = plan.resources.ids().collect();
         let kind = |id: ResourceId| plan.resources[scene.resource_of[id]].kind;
@@ -301,6 +317,7 @@ impl Scene {
             let owner = pass.owner.map(pass_at).transpose()?.or(declared);
             scene.flag_of.push(owner.and_then(|pass| graph.passes()[pass].conditional));
             scene.pass_of.push(declared);
+            scene.owner_of.push(owner);
             if let Some(declared) = declared {
                 for &at in of_pass.of(declared) {
                     let access = &graph.accesses()[at as usize];
@@ -357,7 +374,7 @@ impl Scene {
         let mut next = 0;
         while let Some(&resource) = read.get(next) {
             next += 1;
-            for &(output, input, flag) in &self.stand_ins {
+            for &StandIn { output, input, flag, .. } in &self.stand_ins {
                 // Who is under the same flag never reads while it is off.
                 let never = flag.is_some() && flag == self.flag_of[pass];
                 if output == resource && !never && !read.contains(&input) {

@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sets;
 pub(crate) mod span;
+pub(crate) mod stand_in;
 pub(crate) mod state;
 pub(crate) mod submit;
 pub(crate) mod submitted;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout};
-use rgraph_plan::id::{IdVec, Span};
+use rgraph_plan::id::Span;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
@@ -14,6 +14,7 @@ use crate::compile::prepared::Prepared;
 use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
 use crate::error::{Called, Error};
+use crate::frame::stand_in::stand_in;
 use crate::frame::variant::{Ingredients, Variant};
 use crate::memory::Domain;
 use crate::memory::deferred_deletion::DeferredDeletion;
@@ -214,45 +215,10 @@ impl Variant {
         Ok(())
     }
 
-    /// What a pass reads instead of the output of a pass that is switched off.
+    /// What a pass reads instead of the outputs of passes that are switched off.
     pub(crate) fn stand_in(&self, prepared: &Prepared, pass: PlanPassId, resource: ResourceId) -> ResourceId {
         stand_in(prepared, &self.on, pass, resource)
     }
-}
-
-/// What a pass reads instead of the output of a pass that is switched off, where `on` says which passes run.
-pub(crate) fn stand_in(
-    prepared: &Prepared,
-    on: &IdVec<PlanPassId, bool>,
-    pass: PlanPassId,
-    resource: ResourceId,
-) -> ResourceId {
-    let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
-    let mut resource = resource;
-    let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
-    // A pass that is off reads nothing, and what would stand in need not be there.
-    if !on[pass] || !is_output(resource) {
-        return resource;
-    }
-    for _ in 0..=graph.fallbacks().len() {
-        let writes = |other: &PlanPassId| {
-            scene.of(*other).iter().any(|access| access.resource == resource && access.usage.writes())
-        };
-        let before = |other: &PlanPassId| *other < pass;
-        let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
-        if on[last] {
-            return resource;
-        }
-        let fallback = graph
-            .fallbacks()
-            .iter()
-            .find(|one| scene.pass_of[last] == Some(one.pass) && scene.resource_of[one.output] == resource);
-        match fallback {
-            Some(fallback) => resource = scene.resource_of[fallback.input],
-            None => return resource,
-        }
-    }
-    resource
 }
 
 /// What the commands of a pass read, but for descriptors: outputs of passes that are off have stand-ins.

@@ -3,7 +3,7 @@
 
 use super::meaning::Effect;
 use super::meaning::Meaning;
-use super::subresource::Part;
+use super::subresource::{Part, SubresourceId};
 use super::{AccessId, Facts, ResolvedAccess, ResolvedPassId, Source, declared, declared_of, part_of};
 use crate::graph::{Fallback, Graph, PassId};
 use crate::id::Id;
@@ -17,6 +17,8 @@ pub(super) struct Fallbacks {
     /// Declared writes of outputs: output, pass, position of the access; sorted.
     writers: Vec<(ResourceId, PassId, AccessId)>,
     outputs: Vec<ResourceId>,
+    /// What each read may get in the place of its resource, as another name of one memory too.
+    stand_ins: Vec<(AccessId, ResourceId)>,
 }
 
 impl Fallbacks {
@@ -24,6 +26,7 @@ impl Fallbacks {
     pub(super) fn find(&mut self, graph: &Graph) {
         self.sorted.clear();
         self.writers.clear();
+        self.stand_ins.clear();
         if graph.fallbacks().is_empty() {
             return;
         }
@@ -61,25 +64,29 @@ impl Fallbacks {
         part: &Part,
     ) -> Option<PassId> {
         let mut writers = self.writers_of(source, output, part);
-        writers.next().filter(|pass| *pass > reader)
+        writers.next().map(|(pass, _)| pass).filter(|pass| *pass > reader)
     }
 
-    /// The passes that write any of `part` of an output, in declared order.
+    /// The passes that write any of `part` of an output, and what they write of it, in declared order.
     fn writers_of<'s>(
         &'s self,
         source: Source<'s>,
         output: ResourceId,
         part: &'s Part,
-    ) -> impl Iterator<Item = PassId> + 's {
+    ) -> impl DoubleEndedIterator<Item = (PassId, Part)> + 's {
         let from = self.writers.partition_point(|writer| writer.0 < output);
+        let to = self.writers.partition_point(|writer| writer.0 <= output);
         let shape = &source.shapes[output];
-        let meets = move |access: AccessId| {
+        let written = |&(_, pass, access): &(ResourceId, PassId, AccessId)| {
             let access = declared(source.graph, access);
-            let mut other = part_of(source.graph, access, shape);
+            let mut written = part_of(source.graph, access, shape);
             if access.generate_mips {
-                other.mips[1] = Part::whole(shape).mips[1];
+                written.mips[1] = Part::whole(shape).mips[1];
             }
-            let apart = |a: [u32; 2], b: [u32; 2]| a[1] <= b[0] || b[1] <= a[0];
+            (pass, written)
+        };
+        let apart = |a: [u32; 2], b: [u32; 2]| a[1] <= b[0] || b[1] <= a[0];
+        let meets = move |(_, other): &(PassId, Part)| {
             if !shape.aspects.is_empty() {
                 !apart(part.mips, other.mips)
                     && !apart(part.layers, other.layers)
@@ -88,8 +95,7 @@ impl Fallbacks {
                 part.bytes[0] < other.bytes[1] && other.bytes[0] < part.bytes[1]
             }
         };
-        let of_output = self.writers[from..].iter().take_while(move |writer| writer.0 == output);
-        of_output.filter(move |writer| meets(writer.2)).map(|writer| writer.1)
+        self.writers[from..to].iter().map(written).filter(meets)
     }
 }
 
@@ -111,9 +117,9 @@ impl Facts {
         declared_access.resource != access.resource || self.fallbacks.of(declared_access.resource).iter().any(elsewhere)
     }
 
-    /// The fallbacks of an output, by pass.
-    pub fn fallbacks_of(&self, output: ResourceId) -> &[Fallback] {
-        self.fallbacks.of(output)
+    /// What reads may get in the place of their resources; another name of the same memory counts too.
+    pub fn stand_ins(&self) -> &[(AccessId, ResourceId)] {
+        &self.fallbacks.stand_ins
     }
 
     /// What stands in for an output is cut where the readers of the output are, because they read that part of it.
@@ -163,28 +169,19 @@ impl Facts {
         let mut outputs = std::mem::take(&mut self.fallbacks.outputs);
         outputs.clear();
         outputs.push(output);
-        let looks_forward = means.effect == Effect::Read && self.is_plain_transient(source, output);
-        let behind = looks_forward.then(|| self.fallbacks.first_writer_behind(source, reader, output, part)).flatten();
         let mut twice = false;
         let mut next = 0;
         // What stands in may itself be the output of a pass that is switched off.
         while let Some(&from) = outputs.get(next) {
             next += 1;
-            let mut at = 0;
-            while let Some(&fallback) = self.fallbacks.of(from).get(at) {
-                at += 1;
-                let before = fallback.pass < reader || behind.is_some_and(|first| fallback.pass <= first);
-                // Who is under the same flag never reads while it is off; parts that the pass does not write
-                // are the output's own.
-                let flag_of = |declared_pass: PassId| source.graph.passes()[declared_pass].conditional;
-                let never = flag_of(reader).is_some() && flag_of(reader) == flag_of(fallback.pass);
-                let writes = || {
-                    self.fallbacks.writers_of(source, from, part).any(|declared_pass| declared_pass == fallback.pass)
-                };
-                if !before || never || outputs.contains(&fallback.input) || from == output && !writes() {
+            let passes = self.decisive_passes(source, reader, output, from);
+            for at in 0..self.fallbacks.of(from).len() {
+                let fallback = self.fallbacks.of(from)[at];
+                if !passes.contains(&fallback.pass) || outputs.contains(&fallback.input) {
                     continue;
                 }
                 outputs.push(fallback.input);
+                self.fallbacks.stand_ins.push((access, fallback.input));
                 // One memory under two names: while the pass is off, it holds the contents of the name below.
                 if self.memory[fallback.input] != self.memory[output] {
                     let same = stand_in_part(&source, fallback.input, part);
@@ -196,9 +193,65 @@ impl Facts {
         twice
     }
 
+    /// The passes whose fallbacks a pass may get in the place of `from`, which it reads, or which may stand in for the
+    /// `output` that it reads: for some subresource none behind them runs always, or has a fallback too.
+    fn decisive_passes(&self, source: Source<'_>, reader: PassId, output: ResourceId, from: ResourceId) -> Vec<PassId> {
+        let mut found = Vec::new();
+        if self.fallbacks.of(from).is_empty() {
+            return found;
+        }
+        let flag_of = |pass: PassId| source.graph.passes()[pass].conditional;
+        let mut left: Vec<SubresourceId> = Vec::new();
+        for &read in &self.by_pass[self.declared[reader].range()] {
+            let read = declared(source.graph, read);
+            if read.resource != output || read.usage.writes() {
+                continue;
+            }
+            let whole = part_of(source.graph, read, &source.shapes[output]);
+            let part = if from == output { whole } else { stand_in_part(&source, from, &whole) };
+            let last = self.last_before(source, reader, [output, from], [&whole, &part]);
+            left.clear();
+            self.subresources.runs(self.memory[from], &part, |run| left.extend(run.ids()));
+            // Who is under the same flag never reads while it is off.
+            for (writer, written) in self.fallbacks.writers_of(source, from, &part).rev() {
+                let after = writer > last || writer == reader;
+                let mut meets = false;
+                let switched = flag_of(writer).is_some_and(|flag| flag_of(reader) != Some(flag));
+                let ends = !switched || self.falls_back_elsewhere(writer, from);
+                self.subresources.runs(self.memory[from], &written, |run| {
+                    meets |= left.iter().any(|one| run.ids().any(|other| other == *one));
+                    if !after && ends {
+                        left.retain(|one| run.ids().all(|other| other != *one));
+                    }
+                });
+                if !after && meets && switched {
+                    found.push(writer);
+                }
+            }
+        }
+        found
+    }
+
+    /// The last pass that may write what a pass reads of `from`, an output that it reads or what stands in for that:
+    /// the pass that the read looks forward to, or the one before the reader.
+    fn last_before(
+        &self,
+        source: Source<'_>,
+        reader: PassId,
+        [output, from]: [ResourceId; 2],
+        [whole, part]: [&Part; 2],
+    ) -> PassId {
+        let behind = |last: PassId, resource: ResourceId, part: &Part| {
+            let first = self.fallbacks.first_writer_behind(source, last, resource, part);
+            first.filter(|_| self.is_plain_transient(source, resource)).unwrap_or(last)
+        };
+        let last = behind(reader, output, whole);
+        if from == output { last } else { behind(last, from, part) }
+    }
+
     /// An access of a pass that reads what stands in for an output, and one that writes it in the same pass: the write
-    /// leaves nothing to read, or the read looks forward, so that its place in the order is behind passes that the write
-    /// comes before.
+    /// leaves nothing to read, or is at another stage, or the read looks forward, so that its place in the order is
+    /// behind passes that the write comes before.
     pub(super) fn overwritten_stand_in(
         &self,
         source: Source<'_>,
@@ -210,9 +263,11 @@ impl Facts {
             let part = part_of(source.graph, output, &source.shapes[output.resource]);
             let looks_forward = self.is_plain_transient(source, output.resource)
                 && self.fallbacks.first_writer_behind(source, pass, output.resource, &part).is_some();
+            // Nothing orders two stages of one pass.
+            let apart = |write: &ResolvedAccess| write.stages != read.stages;
             let meets = |write: &&ResolvedAccess| write.subresources.meets(read.subresources);
             let mut writes = accesses.iter().filter(|write| write.effect.writes()).filter(meets);
-            let write = writes.find(|write| looks_forward || write.effect == Effect::Replace)?;
+            let write = writes.find(|write| looks_forward || write.effect == Effect::Replace || apart(write))?;
             read.declared.zip(write.declared)
         };
         accesses.iter().filter(|read| stands_in(source, read)).find_map(overwrites)

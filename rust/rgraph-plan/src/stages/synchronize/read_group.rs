@@ -313,7 +313,9 @@ impl ReadGroups {
         let before = state.read_group.map(|read_group| self.read_groups[read_group]);
         let image = frame.is_image(memory);
         let empty = !on_gpu && image && before.map_or(!frame.has_edges(memory), |before| before.empty);
-        let moves = exclusive && state.family.is_some() && family != state.family && access.effect != Effect::Replace;
+        let takes = access.effect == Effect::Replace
+            && takes_anew(image, frame.facts.passes[scheduled.pass].conditional.is_some());
+        let moves = exclusive && state.family.is_some() && family != state.family && !takes;
         let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
             && if access.group != 0 {
@@ -495,4 +497,11 @@ impl ReadGroups {
             }
         }
     }
+}
+
+/// Whether what replaces the contents of an exclusive resource may take it from another family without a transfer. A
+/// first use does (Vulkan 1.3, "Resource Sharing Mode"), and a change of layout is one, but a pass that is off uses no
+/// buffer, and its family must own what it releases later.
+pub(crate) fn takes_anew(image: bool, conditional: bool) -> bool {
+    image || !conditional
 }

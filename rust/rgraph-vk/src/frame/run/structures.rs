@@ -4,7 +4,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::prepared::{Prepared, StructureUse};
 use crate::error::Error;
-use crate::frame::sets::stand_in;
+use crate::frame::stand_in::stand_in;
 use crate::frame::state::RunState;
 
 impl RunState {

@@ -9,6 +9,7 @@ use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::synchronize::call::{About, CallSite};
 use crate::stages::synchronize::clock::WaitId;
+use crate::stages::synchronize::read_group::takes_anew;
 use crate::stages::transient::PlacementId;
 
 impl Hazards {
@@ -36,8 +37,9 @@ impl Hazards {
             self.need(scene, here, state.uses, waits, &mut need);
             let discard = here.access.effect == Effect::Replace;
             let exclusive = scene.read_groups.sharing[here.memory] == Sharing::Exclusive;
+            let anew = discard && takes_anew(image, here.conditional);
             let families =
-                state.family.zip(next.family).filter(|(from, to)| exclusive && !discard && on_gpu && from != to);
+                state.family.zip(next.family).filter(|(from, to)| exclusive && !anew && on_gpu && from != to);
             let changes = image && state.layout != target;
             if let Some((from, to)) = families {
                 Behind::Barrier(self.take_over(scene, here, need, target, [from, to]))
