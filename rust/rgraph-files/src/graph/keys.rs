@@ -48,7 +48,7 @@ pub const PASS_KEYS: [&str; 25] = [
 pub const WORK_KEYS: [&str; 11] =
     ["compute", "raster", "copy", "blit", "clear", "fill", "resolve", "build", "instances", "trace", "steps"];
 /// Keys of an access.
-pub(super) const ACCESS_KEYS: [&str; 16] = [
+pub(crate) const ACCESS_KEYS: [&str; 16] = [
     "resource",
     "usage",
     "stages",

@@ -9,7 +9,7 @@ use rgraph_ir::resource::{
 };
 
 /// Keys of an image.
-pub(super) const IMAGE_KEYS: [&str; 18] = [
+pub(crate) const IMAGE_KEYS: [&str; 18] = [
     "format",
     "size",
     "layers",
@@ -30,7 +30,7 @@ pub(super) const IMAGE_KEYS: [&str; 18] = [
     "if",
 ];
 /// Keys of a buffer.
-pub(super) const BUFFER_KEYS: [&str; 16] = [
+pub(crate) const BUFFER_KEYS: [&str; 16] = [
     "size",
     "shape",
     "dtype",
