@@ -216,8 +216,9 @@ impl<'m, 'a> Exact<'m, 'a> {
             let shown: Vec<usize> = (0..self.machine.log.covers.len())
                 .filter(|&at| {
                     let scope = &self.machine.nodes[self.machine.log.covers[at].0].scope;
+                    // A write of the host needs what was there in the host's domain, by a barrier with either access.
                     scope.dst_stages.contains(Stages::HOST)
-                        && scope.dst_access.intersects(y.op.access)
+                        && (y.op.write || scope.dst_access.intersects(y.op.access))
                         && self.covers(at, x, x)
                         && available.iter().any(|v| self.reach[*v][at])
                 })
