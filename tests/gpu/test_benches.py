@@ -23,7 +23,7 @@ def test_two_devices_are_measured_against_one_and_agree_with_it(device: rg.Devic
     done = bench(*command)
     assert done.returncode == 0, done.stderr
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if line[:1] == "|"]
-    assert [rows[0], rows[2][0] in ("`host`", "`staged`")] == [["GB/s of a copy, MiB", "1", "2"], True]
+    assert [rows[0], rows[2][0] in ("`host`", "`staged`")] == [["GB/s of a copy, MiB", "64 KiB", "1", "2"], True]
     table = {row[0]: row[1:] for row in rows if len(row) == 6}
     halves = next(row for name, row in table.items() if name.startswith("a frame in halves"))
     assert float(halves[0]) > 0.0

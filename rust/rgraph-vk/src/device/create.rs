@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 use rgraph_plan::declared::expanded_queues;
+use rgraph_plan::feature::Features;
 use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue as ProfileQueue};
 
 use crate::device::capability;
@@ -254,6 +255,18 @@ fn queue_counts(profile: &Profile) -> Vec<(u32, usize)> {
         }
     }
     counts
+}
+
+/// The features that a device which is made here will have, of those that code of shaders asks for.
+pub(crate) fn features(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Features {
+    let (mesh, rays) = (has_mesh_shaders(context, device, extensions), has_rays(context, device, extensions));
+    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut has = vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12);
+    // SAFETY: the device is of version 1.3, so it knows the structs.
+    unsafe { context.raw().get_physical_device_features2(device.raw, &mut has) };
+    let core = without_sparse_memory(has.features);
+    capability::features(&core, &has11, &has12, (mesh, rays))
 }
 
 /// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader

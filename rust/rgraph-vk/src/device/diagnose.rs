@@ -9,7 +9,7 @@ use rgraph_plan::profile::Profile;
 
 use crate::device::DeviceOptions;
 use crate::device::context::{Context, Messages, Watch, load};
-use crate::device::create::profile;
+use crate::device::create::{features, profile};
 use crate::device::physical::{self, DeviceInfo, Physical};
 use crate::error::{Called, Error};
 use crate::frame::clock;
@@ -136,7 +136,9 @@ fn look(context: &Context, device: Physical) -> Result<DeviceDiagnosis, Error> {
         device.info.needs.iter().map(|&(name, has)| Feature { name, has, wanted_by: needed_by(name) }).collect();
     let lacks: Vec<_> = needs.iter().filter(|need| !need.has).map(|need| need.name).collect();
     let refused = (!lacks.is_empty()).then(|| format!("it has no {}", lacks.join(", no ")));
-    let profile = refused.is_none().then(|| profile(context, &device, 1));
+    let profile = refused.is_none().then(|| {
+        Profile { features: Some(features(context, &device, &extensions)), ..profile(context, &device, 1) }
+    });
     let offers = offers(context, &device, &extensions);
     Ok(DeviceDiagnosis { info: device.info, budget, needs, offers, refused, profile })
 }
