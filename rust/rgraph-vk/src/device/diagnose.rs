@@ -136,9 +136,9 @@ fn look(context: &Context, device: Physical) -> Result<DeviceDiagnosis, Error> {
         device.info.needs.iter().map(|&(name, has)| Feature { name, has, wanted_by: needed_by(name) }).collect();
     let lacks: Vec<_> = needs.iter().filter(|need| !need.has).map(|need| need.name).collect();
     let refused = (!lacks.is_empty()).then(|| format!("it has no {}", lacks.join(", no ")));
-    let profile = refused.is_none().then(|| {
-        Profile { features: Some(features(context, &device, &extensions)), ..profile(context, &device, 1) }
-    });
+    let profile = refused
+        .is_none()
+        .then(|| Profile { features: Some(features(context, &device, &extensions)), ..profile(context, &device, 1) });
     let offers = offers(context, &device, &extensions);
     Ok(DeviceDiagnosis { info: device.info, budget, needs, offers, refused, profile })
 }
