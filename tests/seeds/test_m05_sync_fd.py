@@ -31,6 +31,13 @@ def run(device: rg.Device, **outward: object) -> tuple[rg.Frame, rg.DeviceResour
     return device.run(adding(), inputs={"numbers": numbers}, read=[], **outward), numbers  # type: ignore[arg-type]
 
 
+def messages(*devices: rg.Device) -> list[str]:
+    """What the layer says of devices, without its own time-out: 1.3.239 waits ten seconds for a thread of its own that
+    follows timelines, and says of itself "most likely a validation bug" if that thread missed a value."""
+    said = [message for device in devices for message in device.messages]
+    return [message for message in said if "UNASSIGNED-VkSemaphore-state-timeout" not in message]
+
+
 def shared(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith(("export", "import"))]
 
@@ -63,7 +70,7 @@ def test_m05_a_signal_that_was_submitted_is_exported_and_waited_for_once(interpo
             with pytest.raises(rg.GraphError, match="nothing signals"):
                 run(other, wait=[(imported, None)])
         assert shared(interposer.log()) == ["export sync_fd", "import sync_fd"] * 3
-        assert device.messages == other.messages == []
+        assert messages(device, other) == []
         assert descriptors() == before
 
 
@@ -75,7 +82,7 @@ def test_m05_a_signal_that_is_over_is_a_descriptor_of_none(interposer: Interpose
             waiting, numbers = run(device, wait=[(device.import_binary_semaphore(record), None)])
             assert waiting.wait(30)
             assert words(numbers.read()) == {1}
-        assert device.messages == []
+        assert messages(device) == []
 
 
 def test_m05_descriptors_that_are_none_are_refused(interposer: Interposer) -> None:
@@ -136,7 +143,7 @@ def test_m05_another_process_waits_for_a_signal(interposer: Interposer) -> None:
             child.kill()
             child.wait()
         assert signalling.wait(30)
-        assert device.messages == []
+        assert messages(device) == []
 
 
 def test_m05_a_release_that_fails_gives_the_value_of_its_signal_back(interposer: Interposer) -> None:
@@ -155,4 +162,4 @@ def test_m05_a_release_that_fails_gives_the_value_of_its_signal_back(interposer:
         numbers.acquire()
         with pytest.raises(rg.GraphError, match="it has or will have 1"):
             numbers.release("the other", signal=(timeline, 1))
-        assert device.messages == []
+        assert messages(device) == []
