@@ -197,6 +197,8 @@ fn programs(messages: &[Value], home: &Path) -> Vec<Program> {
             let package = Path::new(each["manifest_path"].as_str()?).parent()?;
             let name = format!("{}-{}", package.file_name()?.to_str()?, each["target"]["name"].as_str()?);
             let path = folder.join(&name);
+            // One that still runs keeps its file.
+            let _ = fs::remove_file(&path);
             fs::copy(each["executable"].as_str()?, &path).expect("a program can be copied");
             Some(Program { name, path, folder: package.to_path_buf() })
         })

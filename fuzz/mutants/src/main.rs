@@ -37,6 +37,8 @@ fn main() -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some(verb @ ("build" | "run" | "all")) => {
             if verb != "run" {
+                // A build that ends early leaves no list that its programs do not fit.
+                let _ = fs::remove_file(&list);
                 let built = build::build(&root, &home, STAGES);
                 let text = serde_json::to_string(&built).expect("it is plain data");
                 fs::write(&list, text).expect("the list can be written");
