@@ -4,5 +4,6 @@ mod boxes;
 mod exact;
 mod laws;
 mod layered;
+mod played;
 mod stg;
 mod support;

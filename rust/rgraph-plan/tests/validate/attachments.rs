@@ -250,6 +250,25 @@ cases! {
         "  color  film.py:5  present, rgba8unorm, 64×64",
         "  help: present it in a pass of its own",
     ];
+    depth_of_one_mip_and_stencil_of_another_are_apart: |film| {
+        let mut two = of_format(Format::Depth24plusStencil8);
+        two.mips = Some(Mips::Count(2));
+        let depth = film.resource("depth", Resource::image(two));
+        let copy = film.pass("copy", PassQueue::Graphics);
+        film.access(copy, depth, Use { aspects: Aspects::DEPTH, ..mips(Usage::TransferDst, [1, 2]) });
+        film.access(copy, depth, Use { aspects: Aspects::STENCIL, ..mips(Usage::TransferSrc, [0, 1]) });
+    } => [];
+    what_is_stored_to_and_sampled_is_not_one_storage_access: |film| {
+        let (color, work) = (film.image("color", Format::Rgba8unorm), film.pass("work", PassQueue::Compute));
+        film.uses(work, color, Usage::StorageWrite);
+        film.uses(work, color, Usage::Sampled);
+    } => [
+        "RG-E217 pass \"work\" uses \"color\" as storage_write and as sampled, which contradict",
+        "  work   film.py:6  sampled",
+        "  color  film.py:3  rgba8unorm, 64×64",
+        "  color  film.py:5  storage_write, rgba8unorm, 64×64",
+        "  help: split the pass, or make the ranges not meet",
+    ];
     the_same_write_said_twice_contradicts_itself: |film| {
         let depth = film.image("depth", Format::Depth32float);
         let draw = film.draw();

@@ -8,7 +8,7 @@ use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::inside::resolve::subresource::Part;
 use rgraph_plan::inside::resolve::{AccessId, Problem, Reads, Via};
 use rgraph_plan::inside::size::{ShapeScratch, shapes};
-use rgraph_plan::inside::validate::mistakes::{Worst, of_problems, out_of_memory};
+use rgraph_plan::inside::validate::mistakes::{Floor, Worst, of_problems, out_of_memory};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, Size};
 
@@ -98,6 +98,28 @@ fn several_unwritten_subresources_of_one_read_are_one_mistake() {
             "  help: add a pass that writes \"bloom\" before it, or import \"bloom\"",
         ]
     );
+}
+
+#[test]
+fn unwritten_subresources_of_one_read_keep_their_aspects_however_many_they_are() {
+    let mut film = Film::new();
+    let depth = film.image("depth", Format::Depth24plusStencil8);
+    let blur = film.pass("blur", PassQueue::Compute);
+    film.access(blur, depth, Use { aspects: Aspects::DEPTH, ..Use::new(Usage::Sampled) });
+    let subresource = |mip| {
+        let part = Part { mips: [mip, mip + 1], aspects: Aspects::DEPTH, ..whole(&film, depth) };
+        Problem::NeverWritten { by: access(0), resource: depth, part }
+    };
+    for count in 2..5 {
+        let problems: Vec<Problem> = (1..1 + count).map(subresource).collect();
+        assert_eq!(
+            words(&film, &problems)[0],
+            format!(
+                "RG-E203 pass \"blur\" reads \"depth\" (mips [1, {}), depth) but nothing before it writes it",
+                1 + count
+            )
+        );
+    }
 }
 
 #[test]
@@ -226,6 +248,51 @@ fn too_little_memory_names_what_fills_it() {
             "  help: make the largest of them smaller, keep fewer roots, or plan for a device with more memory",
         ]
     );
+}
+
+#[test]
+fn resources_that_are_all_named_have_no_others() {
+    let film = Film::new();
+    let worst = Worst { pass: None, bytes: 4000, largest: vec![("out".to_owned(), 4000)], others: 0 };
+    let mistake = out_of_memory(&film.graph, "device", [4096, 1000], &worst, None);
+    assert_eq!(
+        lines(&[mistake]),
+        [
+            "RG-E221 memory \"device\" has 1000 bytes, the best order found needs 4096",
+            "  out  film.py:2  4000 bytes",
+            "  help: make the largest of them smaller, keep fewer roots, or plan for a device with more memory",
+        ]
+    );
+}
+
+#[test]
+fn a_floor_proves_a_refusal_only_where_it_is_above_what_there_is() {
+    let film = Film::new();
+    let worst = Worst { pass: None, bytes: 4000, largest: Vec::new(), others: 0 };
+    let said = |bytes| {
+        let floor = Floor { pass: "draw".to_owned(), bytes, alive: Vec::new() };
+        lines(&[out_of_memory(&film.graph, "device", [4096, 1000], &worst, Some(&floor))]).remove(0)
+    };
+    let best = "RG-E221 memory \"device\" has 1000 bytes, the best order found needs 4096";
+    assert_eq!(said(1000), format!("{best}; it is not proved that none fits, but none needs less than 1000"));
+    let every = "RG-E221 memory \"device\" has 1000 bytes, and every permitted order of the frame needs 1001";
+    assert_eq!(said(1001), format!("{every}, alive while \"draw\" runs"));
+}
+
+#[test]
+fn the_first_eight_of_a_flood_offer_a_near_name() {
+    let mut film = Film::new();
+    let (lit, draw) = (film.image("lit", Format::R8unorm), film.draw());
+    film.uses(draw, lit, Usage::ColorAttachment);
+    let mut problems = Vec::new();
+    for at in 0..12 {
+        let image = film.image(&format!("lit{at}"), Format::R8unorm);
+        let blur = film.pass(&format!("blur {at}"), PassQueue::Compute);
+        film.uses(blur, image, Usage::Sampled);
+        problems.push(Problem::NeverWritten { by: access(1 + at), resource: image, part: whole(&film, image) });
+    }
+    let offers = |line: &String| line.ends_with("did you mean \"lit\"?");
+    assert_eq!(words(&film, &problems).iter().filter(|line| offers(line)).count(), 8);
 }
 
 #[test]

@@ -181,6 +181,34 @@ cases! {
         "RG-E214 graph \"film\" has no root: nothing would run",
         "  help: name what the frame is for, such as root \"color\", or give a pass side effects",
     ];
+    the_root_to_name_is_what_a_pass_writes_last: |film| {
+        film.graph = Graph::new("film", [64, 64]);
+        let (color, table) = (film.image("color", Format::R8unorm), film.buffer("table", 64));
+        let draw = film.draw();
+        film.uses(draw, color, Usage::ColorAttachment);
+        film.uses(draw, table, Usage::Uniform);
+    } => [
+        "RG-E214 graph \"film\" has no root: nothing would run",
+        "  help: name what the frame is for, such as root \"color\", or give a pass side effects",
+    ];
+    other_mistakes_do_not_hide_that_there_is_no_root: |film| {
+        film.graph = Graph::new("film", [64, 64]);
+        film.buffer("void", 0);
+    } => [
+        "RG-E205 \"void\" has 0 bytes",
+        "  void  film.py:3  declared here",
+        "  help: declare at least 1",
+        "RG-E214 graph \"film\" has no root: nothing would run",
+        "  help: name a resource as root, or give a pass side effects",
+    ];
+    where_a_name_is_unknown_the_root_may_be_what_it_stands_for: |film| {
+        film.graph = Graph::new("film", [64, 64]);
+        let draw = film.draw();
+        film.graph.order_after(draw, PassId::new(9));
+    } => [
+        "RG-E202 a pass is ordered after a pass of another graph",
+        "  help: order passes of this graph",
+    ];
     an_empty_graph_has_no_root: |film| {
         film.graph = Graph::new("film", [64, 64]);
     } => [

@@ -5,6 +5,7 @@ mod attachments;
 mod later;
 mod links;
 mod profiles;
+mod queues;
 mod random;
 mod resources;
 mod whole;

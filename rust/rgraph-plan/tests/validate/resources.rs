@@ -250,6 +250,24 @@ cases! {
         "  left  film.py:5  declared here",
         "  help: say leave of \"lit\"",
     ];
+    a_history_of_a_buffer_has_its_bytes: |film| {
+        let sums = film.buffer("sums", 64);
+        let bytes = |size| Resource { life: history(sums, 1).life, ..Resource::buffer(size) };
+        film.resource("same", bytes(64));
+        film.resource("more", bytes(65));
+    } => [
+        "RG-E216 \"more\" is a history of \"sums\" and says another shape",
+        "  more  film.py:5  buffer of 64 bytes",
+        "  sums  film.py:3  buffer of 64 bytes",
+        "  help: leave out its format and size",
+    ];
+    cubes_and_volumes_have_mips_and_block_formats: |film| {
+        let cube = |format| Image { cube: true, layers: Some(6), mips: Some(Mips::Count(3)), ..of_format(format) };
+        film.resource("sky", Resource::image(cube(Format::Rgba8unorm)));
+        film.resource("packed sky", Resource::image(cube(Format::Bc1RgbaUnorm)));
+        let size = Size { z: Some(Axis::Texels(16)), ..Size::absolute(64, 64) };
+        film.resource("fog", Resource::image(Image { size: Some(size), mips: Some(Mips::Count(3)), ..of_format(Format::R8unorm) }));
+    } => [];
     a_history_is_read_only: |film| {
         let lit = film.image("lit", Format::R8unorm);
         let past = film.resource("past", history(lit, 1));

@@ -1,13 +1,13 @@
 //! Validation as a whole: several mistakes at once, none where there is none, and what it costs.
 
 use rgraph_plan::access::{PassQueue, Usage};
-use rgraph_plan::error::Code;
+use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Resource, ResourceId};
 
-use crate::{Film, cases, mips};
+use crate::{Film, cases, mips, of_format};
 
 cases! {
     several_mistakes_are_said_together_in_the_order_of_declaration: |film| {
@@ -76,6 +76,19 @@ fn a_mistake_that_harms_ids_ranges_or_shapes_passes_later_stages() {
         let (depth, draw) = (film.image("depth", Format::Depth32float), film.draw());
         film.access(draw, depth, mips(Usage::Sampled, [0, 2]));
     }));
+    assert!(resolvable(&|film| _ = film.image("out", Format::R8unorm)), "both are there, under one name");
+    assert!(!resolvable(&|film| {
+        film.graph.add_mistake(Mistake::new(Code::UnknownName, "who is it", "name it"));
+    }));
+    let falls_back = |film: &mut Film, to: Resource| {
+        let (a, b, draw) = (film.image("a", Format::R8unorm), film.resource("b", to), film.draw());
+        let flag = film.graph.flag("pretty");
+        film.graph.pass_mut(draw).conditional = Some(flag);
+        film.uses(draw, a, Usage::ColorAttachment);
+        film.graph.fallback(draw, a, b);
+    };
+    assert!(resolvable(&|film| falls_back(film, Resource::image(of_format(Format::R8unorm)))));
+    assert!(!resolvable(&|film| falls_back(film, Resource::image(Default::default()))), "shapes may differ");
     assert!(!resolvable(&|film| {
         let draw = film.draw();
         film.uses(draw, ResourceId::new(99), Usage::Sampled);

@@ -140,6 +140,18 @@ fn what_is_derived_from_a_stand_in_is_known_to_be_one() {
 }
 
 #[test]
+fn a_cycle_is_as_long_as_itself_however_one_comes_to_it() {
+    let mut graph = Graph::new("g", [4, 4]);
+    for (name, next) in [("tail", 1), ("to b", 2), ("to c", 3), ("to b again", 2)] {
+        let size = Size::scaled(Some(ResourceId::new(next)), 1.0, 1.0);
+        graph.add_resource(name, Resource::image(rgba(Some(size))), None);
+    }
+    let (_, problems) = resolved(&graph);
+    let path = vec![ResourceId::new(2), ResourceId::new(3)];
+    assert_eq!(problems[0].issue, ShapeIssue::Cycle { path, len: 2 });
+}
+
+#[test]
 fn many_cycles_through_one_image_cost_no_more_than_one() {
     let mut graph = Graph::new("g", [4, 4]);
     let count = 65_536;
