@@ -113,7 +113,7 @@ use rgraph_ir::plan::Plan;
 
 /// Judges a plan of a graph: every violation found, in plan order; empty if there is none.
 ///
-/// Linear in the plan (times queues and stages), for as many runs as its conditions ask for. Any plan may be given,
+/// Walks the plan once (times queues and stages), for as many runs as its conditions ask for. Any plan may be given,
 /// also one that a file or a fault made up: what cannot be walked is a finding, never a panic.
 pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
     let mut findings = finding::Findings::default();
