@@ -102,10 +102,10 @@ impl Machine<'_> {
     fn take(&mut self, store: StoreId, part: &Part, node: NodeId) {
         let facts = self.facts;
         let n = &self.nodes[node];
+        let others = self.residents.around(store);
         for subresource in facts.grids[self.stores[store].memory].subresources(part) {
             let since = self.stores[store].subresources[subresource].alias_seen;
-            let others = self.stores[store].overlaps.clone();
-            let aliased = others.into_iter().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
+            let aliased = others.iter().copied().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
             let takes = |write: &Write| {
                 let x = &self.done[write.done];
                 x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access)
@@ -205,9 +205,15 @@ impl Machine<'_> {
             if releases && !moves {
                 // It writes nothing, and shows nothing: who uses the memory beside it, as the host may, must see those
                 // who wrote (Vulkan 1.3, "Queue Family Ownership Transfer").
+                #[cfg(test)]
+                {
+                    self.begin_instance();
+                    self.log.releases.push(self.transition(place, node, pass));
+                }
                 continue;
             }
             self.record_node(place, node, pass);
+            self.take_over(place);
             if to_host(&scope) && !releases {
                 self.show_subresource_to_host(place, node);
             }

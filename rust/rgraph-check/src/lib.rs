@@ -94,6 +94,7 @@ mod packets;
 pub mod random;
 mod region;
 mod render;
+mod residents;
 pub mod serial;
 mod sets;
 mod shape;

@@ -7,6 +7,8 @@
 
 mod after;
 #[cfg(test)]
+mod linear;
+#[cfg(test)]
 pub(crate) mod log;
 mod pairs;
 mod state;
@@ -27,9 +29,10 @@ use crate::ids::{
     CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId, RunId,
     StoreId,
 };
+use crate::residents::Residents;
 use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
-pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
+pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, Takeover, UseOf};
 
 /// An event that is set: its nodes, its dependency, its queue.
 type Event = (Vec<Option<NodeId>>, Barriers, QueueId);
@@ -52,6 +55,8 @@ pub(crate) struct Machine<'a> {
     /// By memory: its first store; none for what is in the ring of another.
     pub first_store: IdVec<MemoryId, Option<StoreId>>,
     pub bytes: Bytes,
+    /// The stores that accesses of their bytes are still judged against.
+    pub residents: Residents<StoreId>,
     pub concurrent: IdVec<MemoryId, bool>,
     pub run: RunId,
     pub flags: FlagStates,
@@ -128,8 +133,8 @@ impl<'a> Machine<'a> {
                 stores.push(Store {
                     memory,
                     subresources: IdVec::filled(SubresourceState::new(), facts.grids[memory].len()),
-                    overlaps: Vec::new(),
                     last: 0,
+                    takeover: Takeover::default(),
                     filled: false,
                     entered: IdVec::filled(None, queues),
                     entered_run: None,
@@ -141,13 +146,7 @@ impl<'a> Machine<'a> {
             // An executor makes a memory as its first name is shared.
             concurrent[MemoryId::of_first(id)] = resource.sharing == Sharing::Concurrent;
         }
-        for (a, b) in crate::structure::overlaps(facts, plan) {
-            for (a, b) in [(a, b), (b, a)] {
-                if let (Some(a), Some(b)) = (first_store[a], first_store[b]) {
-                    stores[a].overlaps.push(b);
-                }
-            }
-        }
+        let residents = Residents::new(facts, plan, stores.len(), |memory| first_store[memory]);
         let orderings = facts.graph.orderings().iter();
         let ordering = |later: &PassId, earlier: &PassId| {
             Some(Ordering { later: facts.place(*later)?, earlier: facts.place(*earlier)? })
@@ -172,6 +171,7 @@ impl<'a> Machine<'a> {
             stores,
             first_store,
             bytes: Bytes::new(facts, plan),
+            residents,
             concurrent,
             run: RunId::new(0),
             flags: FlagStates::new(),
@@ -465,9 +465,13 @@ impl<'a> Machine<'a> {
             rgraph_ir::cancel::poll();
             self.judge(place, &Later::Op(done), *resource);
         }
+        let replaces = list.iter().any(|(done, _)| done.op.write) && list.iter().all(|(done, _)| done.group == 0);
         self.record(place, list.into_iter().map(|(done, _)| done).collect());
         for one in accessed {
             self.note_contents(&facts.declared_passes[declared].uses[one.number], place);
+        }
+        if replaces {
+            self.take_over(place);
         }
     }
 
@@ -511,14 +515,49 @@ impl<'a> Machine<'a> {
             }
             self.done.push(done);
         }
-        state.alias_seen = sequence.max(self.done.len() as u64);
+        // Nothing orders the other members of a group after this one, nor a read after another: each is judged alone.
+        if writes && !grouped {
+            state.alias_seen = sequence.max(self.done.len() as u64);
+        }
         self.stores[store].last = self.done.len() as u64;
+        self.residents.enter(store);
+    }
+
+    /// Lets a store stand for the earlier residents of its bytes, once writes that were judged against all of them have
+    /// replaced each of its subresources. To be called after a judged write outside of any unordered group.
+    pub(crate) fn take_over(&mut self, StorePlace { store, subresource }: StorePlace) {
+        if self.stores[store].takeover.is_refused {
+            return;
+        }
+        let others = self.residents.around(store);
+        let Some(latest) = others.iter().map(|other| self.stores[*other].last).max() else { return };
+        let now = self.done.len() as u64;
+        let Store { takeover, subresources, .. } = &mut self.stores[store];
+        if latest > takeover.since {
+            (takeover.since, takeover.replaced) = (latest, 0);
+        }
+        takeover.replaced += u32::from(subresources[subresource].replaced <= takeover.since);
+        subresources[subresource].replaced = now;
+        if takeover.replaced as usize != subresources.len() {
+            return;
+        }
+        // What still has contents is destroyed by the next write of its bytes. Memory of one run forgets what it was
+        // judged against.
+        let (stores, fresh) = (&self.stores, &self.facts.fresh);
+        let is_fresh = |store: StoreId| fresh[stores[store].memory];
+        let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
+        self.residents.take_over(store, |other| other != store && keep(other));
     }
 
     /// Puts a transition, release, acquire or entry into a subresource's state.
     pub(crate) fn record_node(&mut self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) {
         self.begin_instance();
-        let done = Done {
+        self.record(place, vec![self.transition(place, node, pass)]);
+    }
+
+    /// A transition, release, acquire or entry as an operation.
+    pub(crate) fn transition(&self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) -> Done {
+        Done {
             queue: self.nodes[node].queue,
             position: self.nodes[node].leave,
             op: TRANSITION,
@@ -533,15 +572,13 @@ impl<'a> Machine<'a> {
             place,
             group: 0,
             sequence: self.done.len() as u64 + 1,
-        };
-        self.record(place, vec![done]);
+        }
     }
 
     /// Makes a write of other contents destroy what the same bytes held.
     pub(crate) fn destroy_aliases(&mut self, store: StoreId) {
-        for at in 0..self.stores[store].overlaps.len() {
+        for other in self.residents.around(store) {
             rgraph_ir::cancel::poll();
-            let other = self.stores[store].overlaps[at];
             if !std::mem::replace(&mut self.stores[other].filled, false) {
                 continue;
             }

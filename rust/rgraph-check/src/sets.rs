@@ -12,6 +12,7 @@ use rgraph_ir::plan::{Command, EventId, Plan, PlanCopy, PlanPassId, QueueId};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, Place};
+use crate::residents::Residents;
 
 /// Judges sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
 pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
@@ -19,7 +20,9 @@ pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, finding
         return;
     }
     membership(plan, findings);
-    Cpu::new(facts, plan).walk(declared_of, findings);
+    if ran(plan).any(|(_, cpu)| cpu) {
+        Cpu::new(facts, plan).walk(declared_of, findings);
+    }
     gpu(plan, findings);
     copies(facts, plan, declared_of, findings);
 }
@@ -74,8 +77,8 @@ struct Cpu<'a> {
     past: HashMap<Place, Vec<Past>>,
     /// By memory: the first set behind all its uses.
     behind: IdVec<MemoryId, u32>,
-    /// By memory: those that have some of its bytes.
-    shares: IdVec<MemoryId, Vec<MemoryId>>,
+    /// Memories that have some bytes in common. One that was overwritten comes behind all that was there.
+    residents: Residents<MemoryId>,
     /// By declared pass: those that `after` puts before it.
     earlier: IdVec<DeclaredPassId, Vec<DeclaredPassId>>,
     /// By declared pass: the first set behind it, once it ran.
@@ -84,14 +87,8 @@ struct Cpu<'a> {
 
 impl<'a> Cpu<'a> {
     fn new(facts: &'a Facts<'a>, plan: &'a Plan) -> Self {
-        let mut shares = IdVec::filled(Vec::new(), facts.memory.len());
-        for (a, b) in crate::structure::overlaps(facts, plan) {
-            let [a, b] = [a, b].map(|memory| facts.memory[memory.first_name()]);
-            if a != b {
-                shares[a].push(b);
-                shares[b].push(a);
-            }
-        }
+        let of = |memory: MemoryId| Some(facts.memory[memory.first_name()]);
+        let residents = Residents::new(facts, plan, facts.memory.len(), of);
         let mut earlier = IdVec::filled(Vec::new(), facts.declared_passes.len());
         for (later, before) in facts.graph.orderings() {
             if let (Some(later), Some(before)) = (facts.place(*later), facts.place(*before)) {
@@ -105,15 +102,12 @@ impl<'a> Cpu<'a> {
             set: plan.set_of(true),
             past: HashMap::new(),
             behind: IdVec::filled(0, facts.memory.len()),
-            shares,
+            residents,
             done: IdVec::filled(None, facts.declared_passes.len()),
         }
     }
 
     fn walk(&mut self, declared_of: &DeclaredOf, findings: &mut Findings) {
-        if !ran(self.plan).any(|(_, cpu)| cpu) {
-            return;
-        }
         for (pass, cpu) in ran(self.plan) {
             let Some(declared) = declared_of[pass] else { continue };
             let first = self.first_set(declared, cpu);
@@ -165,7 +159,7 @@ impl<'a> Cpu<'a> {
                 (past.writes || now.writes) && !commutes
             };
             let past_uses = past.iter().filter(meets).map(|past| past.after);
-            let bytes = self.shares[place.memory].iter().map(|&other| self.behind[other]);
+            let bytes = self.residents.around(place.memory).into_iter().map(|other| self.behind[other]);
             first = first.max(past_uses.chain(bytes).max().unwrap_or(0));
         });
         first
@@ -176,6 +170,11 @@ impl<'a> Cpu<'a> {
         self.uses(declared, cpu, |place, now| noted.push((place, now)));
         for (place, now) in noted {
             self.behind[place.memory] = self.behind[place.memory].max(after);
+            self.residents.enter(place.memory);
+            // All later uses of what was written whole meet that write, or a use behind it.
+            if now.writes && now.group == 0 && self.facts.grids[place.memory].len() == 1 {
+                self.residents.take_over(place.memory, |_| false);
+            }
             let list = self.past.entry(place).or_default();
             let same = |past: &&mut Past| (past.group, past.writes, past.cpu) == (now.group, now.writes, now.cpu);
             match list.iter_mut().find(same) {

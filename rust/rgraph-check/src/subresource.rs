@@ -139,6 +139,8 @@ pub(crate) struct SubresourceState {
     pub nodes: Vec<NodeId>,
     /// Up to which operation the resources in the same bytes were looked at.
     pub alias_seen: u64,
+    /// The last judged write that replaced it.
+    pub replaced: u64,
     pub layout: Layout,
     pub owner: Option<u32>,
     pub release: Option<Release>,
@@ -158,6 +160,7 @@ impl SubresourceState {
             reads: Vec::new(),
             nodes: Vec::new(),
             alias_seen: 0,
+            replaced: 0,
             layout: Layout::Undefined,
             owner: None,
             release: None,

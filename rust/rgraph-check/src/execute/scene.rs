@@ -243,11 +243,14 @@ impl<'a> Scene<'a> {
 
     /// Subresources that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
     fn find_aliases(&mut self) {
-        let place = |memory: MemoryId| {
-            self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource) == Some(&memory))
-        };
+        let mut places = IdVec::<MemoryId, _>::filled(None, self.facts.memory.len());
+        for place in &self.plan.memory.placements {
+            if let Some(&memory) = self.facts.memory.get(place.resource) {
+                places[memory].get_or_insert(place);
+            }
+        }
         for (a, b) in crate::structure::overlaps(self.facts, self.plan) {
-            let (Some(at), Some(bt)) = (place(a), place(b)) else { continue };
+            let (Some(at), Some(bt)) = (places[a], places[b]) else { continue };
             let span = |memory: MemoryId, place: &rgraph_ir::plan::Placement, subresource: SubresourceId| {
                 let end = place.offset.saturating_add(place.size);
                 if self.facts.shapes[memory.first_name()].is_image() {

@@ -1,9 +1,12 @@
 //! What the walk did, as the exact judge of the tests reads it.
 
+use std::cell::Cell;
+
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::QueueId;
 
 use crate::ids::{NodeId, StoreId, SubresourceId};
+use crate::subresource::Done;
 
 /// A wait that was met.
 #[derive(Clone, Copy, Debug)]
@@ -25,4 +28,8 @@ pub(crate) struct Log {
     pub waits: Vec<Met>,
     /// Barriers: the node, and store and subresources where it names some.
     pub covers: Vec<Cover>,
+    /// Pairs of a later side and the state of a subresource that were looked at.
+    pub pairs: Cell<u64>,
+    /// Releases that change no layout: later sides only, since they write nothing.
+    pub releases: Vec<Done>,
 }

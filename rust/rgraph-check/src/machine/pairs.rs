@@ -17,7 +17,7 @@ impl Machine<'_> {
             let court = self.court();
             let here = &self.stores[store].subresources[subresource];
             self.judge_pairs(&court, [here, here], y, place, false, &mut found);
-            for &other in &self.stores[store].overlaps {
+            for other in self.residents.around(store) {
                 if self.stores[other].last > here.alias_seen {
                     for there in &self.stores[other].subresources {
                         self.judge_pairs(&court, [there, here], y, place, true, &mut found);
@@ -26,6 +26,7 @@ impl Machine<'_> {
             }
         }
         for (x, missing, aliased) in found {
+            self.stores[store].takeover.is_refused |= aliased;
             self.report(x, y, missing, aliased, place, resource);
         }
     }
@@ -40,6 +41,8 @@ impl Machine<'_> {
         aliased: bool,
         found: &mut Vec<(DoneId, Missing, bool)>,
     ) {
+        #[cfg(test)]
+        self.log.pairs.set(self.log.pairs.get() + 1);
         let writes = match y {
             Later::Op(y) => y.op.write,
             Later::Node(_) => true,
@@ -66,7 +69,7 @@ impl Machine<'_> {
             };
             let Some(missing) = missing else { continue };
             let idle = missing == Missing::Host && self.is_host_only(x);
-            if !idle && !self.is_enough(court, there, x, y, missing) {
+            if !idle && !self.is_enough(court, [there, here], x, y, missing) {
                 found.push((write.done, missing, aliased));
             }
         }
@@ -107,7 +110,7 @@ impl Machine<'_> {
     }
 
     /// Whether order alone is enough between a write and a later access that does not see it.
-    fn is_enough(&self, court: &Court, there: &SubresourceState, x: &Done, y: &Later, missing: Missing) -> bool {
+    fn is_enough(&self, court: &Court, states: [&SubresourceState; 2], x: &Done, y: &Later, missing: Missing) -> bool {
         if matches!(missing, Missing::Order | Missing::Subpass) {
             return false;
         }
@@ -115,10 +118,11 @@ impl Machine<'_> {
             Later::Op(y) => (y.op.write, y.inner),
             Later::Node(_) => (true, false),
         };
-        // A read in between saw the write and is ordered before this write. What a device saw, the host has not seen.
+        // A read in between saw the write, be it as garbage under the name of the later side, and is ordered before this
+        // write. What a device saw, the host has not seen.
         inner
             || writes
-                && there.reads.iter().any(|read| {
+                && states.iter().flat_map(|state| &state.reads).any(|read| {
                     let read = &self.done[read.done];
                     let own = matches!(y, Later::Op(y) if y.instance == read.instance);
                     let ordered = || match self.together(read, y) {

@@ -5,7 +5,7 @@ use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Clock;
-use crate::ids::{DeclaredPassId, MemoryId, RenderingId, RunId, StoreId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, MemoryId, RenderingId, RunId, SubresourceId, UseId};
 use crate::region::Region;
 use crate::subresource::{StorePlace, SubresourceState};
 use crate::tables::Op;
@@ -14,15 +14,25 @@ use crate::tables::Op;
 pub(crate) struct Store {
     pub memory: MemoryId,
     pub subresources: IdVec<SubresourceId, SubresourceState>,
-    /// Stores in some of the same bytes.
-    pub overlaps: Vec<StoreId>,
     /// The last operation on it.
     pub last: u64,
+    pub takeover: Takeover,
     /// Whether anything in it is defined.
     pub filled: bool,
     /// The last run whose entry edges were made, by queue and on any.
     pub entered: IdVec<QueueId, Option<RunId>>,
     pub entered_run: Option<RunId>,
+}
+
+/// How much of a store was written anew since the other residents of its bytes were last used.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Takeover {
+    /// The last operation of another resident.
+    pub since: u64,
+    /// How many subresources were replaced after it.
+    pub replaced: u32,
+    /// Whether a hazard in the same bytes was found: the store stands for nothing then.
+    pub is_refused: bool,
 }
 
 /// A render pass that is open.
