@@ -1,9 +1,10 @@
 //! Barriers of one call: neighbours about one image or one buffer are one, and dependencies that would widen each other
 //! stay two.
 
-use rgraph_plan::access::{Accesses, Layout, Stages, Usage};
+use rgraph_plan::access::{Accesses, Layout, Sharing, Stages, Usage};
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::id::Id;
+use rgraph_plan::plan::Hazard;
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{Image, Imported, Leave, Life, Mips, Resource, ResourceId};
 
@@ -100,4 +101,38 @@ fn what_was_written_and_what_was_read_by_equal_stages_is_not_made_one() {
         plan.memory_barriers.iter().filter(|one| one.scope.dst_access.contains(Accesses::INDIRECT_COMMAND_READ));
     let scopes: Vec<_> = indirect.map(|one| (one.scope.src_access, one.scope.dst_stages)).collect();
     assert_eq!(scopes, [(Accesses::SHADER_STORAGE_WRITE, Stages::DRAW_INDIRECT)]);
+}
+
+/// Ranges of the releases and of the acquires of a resource: first and last mip and layer, or bytes.
+fn transfers(plan: &Plan, of: ResourceId) -> [Vec<[u64; 2]>; 2] {
+    let buffers = plan.buffer_barriers.iter().filter(|one| one.resource == of && one.families.is_some());
+    let buffers = buffers.map(|one| (one.why.hazard, one.range));
+    let images = plan.image_barriers.iter().filter(|one| one.resource == of && one.families.is_some());
+    let images = images.map(|one| (one.why.hazard, one.mips.map(u64::from)));
+    let all: Vec<_> = buffers.chain(images).collect();
+    [Hazard::Release, Hazard::Acquire]
+        .map(|half| all.iter().filter(|(hazard, _)| *hazard == half).map(|(_, range)| *range).collect())
+}
+
+#[test]
+fn neighbours_that_go_to_another_queue_family_alike_are_one_release_and_one_acquire() {
+    let mut g = Graph::new("g", [64, 64]);
+    let shape = Image { format: Some(Format::Rgba8unorm), mips: Some(Mips::Count(4)), ..Image::default() };
+    let (image, bytes) = (g.add_resource("image", Resource::image(shape), None), g.buffer("bytes", 256));
+    let out = g.buffer("out", 64);
+    for at in 0..4u32 {
+        let mip = Ranges { mips: Some([at, at + 1]), ..Ranges::default() };
+        let part = Ranges { bytes: Some([u64::from(at) * 64, u64::from(at + 1) * 64]), ..Ranges::default() };
+        g.pass(&format!("make {at}"), PassQueue::Compute)
+            .uses(image, &Use { ranges: mip, ..Use::new(Usage::StorageWrite) })
+            .uses(bytes, &Use { ranges: part, ..Use::new(Usage::StorageWrite) });
+    }
+    for resource in [image, bytes] {
+        g.resource_mut(resource).sharing = Some(Sharing::Exclusive);
+    }
+    g.pass("look", PassQueue::AsyncCompute).sampled(image).storage_read(bytes).storage_write(out);
+    g.root(out);
+    let plan = baked(&g, &Profile::discrete());
+    assert_eq!(transfers(&plan, image), [[[0, 4]], [[0, 4]]]);
+    assert_eq!(transfers(&plan, bytes), [[[0, 256]], [[0, 256]]]);
 }

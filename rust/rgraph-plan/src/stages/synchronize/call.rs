@@ -92,6 +92,8 @@ pub(crate) struct Calls {
     pub barriers: IdVec<BarrierId, Barrier>,
     /// Whether barriers whose dependencies begin in different places stay apart, so that each can be an event.
     pub apart: bool,
+    /// The release and the acquire of the last transfer of ownership.
+    transfer: Option<[BarrierId; 2]>,
 }
 
 impl Calls {
@@ -99,6 +101,7 @@ impl Calls {
     pub(crate) fn clear(&mut self) {
         self.calls.clear();
         self.barriers.clear();
+        self.transfer = None;
     }
 
     /// A new call.
@@ -164,6 +167,36 @@ impl Calls {
         } else {
             self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: None })
         }
+    }
+
+    /// Adds both halves of a transfer of ownership, each a call, its scope and its reason, or lets the last transfer
+    /// reach over the next subresource. Both halves or neither: a release and its acquire name the same range (Vulkan
+    /// 1.3, "Queue Family Ownership Transfer"). Returns the acquire.
+    pub(crate) fn transfer(
+        &mut self,
+        about: About,
+        families: [u32; 2],
+        halves: [(CallId, Scope, Why); 2],
+    ) -> BarrierId {
+        let families = Some(families);
+        if let Some(last) = self.transfer {
+            let alike = last.iter().zip(&halves).all(|(id, (call, scope, _))| {
+                let barrier = &self.barriers[*id];
+                (barrier.call, barrier.scope, barrier.families) == (*call, *scope, families)
+            });
+            let both = last.map(|id| joined(&self.barriers[id].about, &about));
+            if let ([Some(release), Some(acquire)], true) = (both, alike) {
+                self.barriers[last[0]].about = release;
+                self.barriers[last[1]].about = acquire;
+                return last[1];
+            }
+        }
+        let made = halves.map(|(call, scope, why)| {
+            let source = Source::WHOLE;
+            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: None })
+        });
+        self.transfer = Some(made);
+        made[1]
     }
 
     /// Leaves out stages that others of the same scope imply. Between subpasses and between queue families all stay.

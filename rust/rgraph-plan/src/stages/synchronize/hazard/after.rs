@@ -53,7 +53,7 @@ impl Hazards {
     /// Whether the last barriers that were asked for order these stages of two physical passes of a queue, one by one or
     /// in a chain. Those that may become events are set at places of their own. O([`LOOKED_AT`] · stages).
     fn orders_already(&self, scene: Scene<'_>, between: [PhysicalId; 2], [first, second]: [Stages; 2]) -> bool {
-        let Calls { calls, barriers, apart } = &self.calls;
+        let Calls { calls, barriers, apart, .. } = &self.calls;
         if *apart {
             return false;
         }

@@ -82,7 +82,6 @@ impl Hazards {
         let host = frame.schedule.host();
         let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
         let last = last.unwrap_or_else(|| self.uses[state.owner.expect("what has a family was used by one")]);
-        let families = Some(families);
         let part = *frame.facts.subresources.get(here.subresource);
         let about = if frame.is_image(here.memory) {
             About::Image(here.access.resource, part, state.layout, target)
@@ -103,15 +102,12 @@ impl Hazards {
             release.dst_access |= used.access;
         }
         let batch = scene.batches.batch_of(frame.schedule.passes[last.last].physical);
-        let call = self.call_at_end(batch);
-        let why = self.why(here, Hazard::Release, Some(last.last), None);
-        self.calls.about(call, Source::WHOLE, about, release, families, why);
+        let release = (self.call_at_end(batch), release, self.why(here, Hazard::Release, Some(last.last), None));
         let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
         let acquire =
             Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
-        let call = self.place(scene, here, &need);
-        let why = self.why(here, Hazard::Acquire, Some(last.last), None);
-        self.calls.about(call, Source::WHOLE, about, acquire, families, why)
+        let acquire = (self.place(scene, here, &need), acquire, self.why(here, Hazard::Acquire, Some(last.last), None));
+        self.calls.transfer(about, families, [release, acquire])
     }
 
     /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
