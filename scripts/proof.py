@@ -448,7 +448,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.take:
         campaign = next(one for one in CAMPAIGNS if one.name == asked.take[0])
         output = Path(asked.take[1]).read_text(encoding="utf-8", errors="replace")
-        reached[campaign.name] = read(campaign, asked.amount or campaign.long, output, 0, asked.where)
+        # The status of the run is not in its output; a test that failed is.
+        status = 1 if re.search(r"^test result: FAILED", output, re.M) else 0
+        reached[campaign.name] = read(campaign, asked.amount or campaign.long, output, status, asked.where)
     else:
         for campaign in CAMPAIGNS:
             amount = asked.amount or (campaign.short if asked.short else campaign.long)

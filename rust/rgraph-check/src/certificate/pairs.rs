@@ -116,13 +116,20 @@ impl Listing {
                     data: false,
                     subresources: [x_subresource, subresource],
                 };
-                if !self.is_pair([i, run], at) || self.is_between(&need, &between, false) {
+                if !self.is_pair([i, run], at) {
+                    // Nothing orders a read after a release, but it may not stand between the halves.
+                    let released = same && run == 0 && x.after.families.is_some_and(|[from, to]| from != to);
+                    if released && !self.is_between(&need, &between, true) && !self.fits(x, y) {
+                        wrong.push(self.misfit(x, y));
+                    }
+                    continue;
+                }
+                if self.is_between(&need, &between, false) {
                     continue;
                 }
                 let replaced = self.is_between(&need, &between, true);
                 if same && run == 0 && !replaced && !self.fits(x, y) {
-                    let [left, wanted] = [x.after.words(), y.before.words()];
-                    wrong.push(format!("{} needs {wanted}, but {} leaves {left}", y.words(), x.words()));
+                    wrong.push(self.misfit(x, y));
                 }
                 if !self.is_ordered_anyway(&need) {
                     needs.push(Need { data: self.moves_data(&need) && !replaced, ..need });
@@ -173,6 +180,11 @@ impl Listing {
                     !inside(x, first[1]) && !inside(y, 0) && self.is_pair([at, run], second)
                 }
         })
+    }
+
+    /// What `y` must find and `x` does not leave, in words.
+    fn misfit(&self, x: &Access, y: &Access) -> String {
+        format!("{} needs {}, but {} leaves {}", y.words(), y.before.words(), x.words(), x.after.words())
     }
 
     /// Whether the layout and the owner that `x` leaves are those that `y` must find.
