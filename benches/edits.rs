@@ -1,5 +1,4 @@
-//! Graphs that differ a little from each other, for what a change costs: `deferred` frames beside the other families,
-//! and edits of any graph.
+//! Graphs that differ a little from each other: `deferred` frames beside the other families, and edits of any graph.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What a bake of a graph costs that differs a little from the one baked before, beside a bake that knows nothing of
-//! it. `cargo bench -p rgraph-plan --bench rebake` prints microseconds of both and their ratio, medians over edits that
+//! Measures a bake of a graph that differs a little from the graph baked before, beside a bake that knows nothing of
+//! either. `cargo bench -p rgraph-plan --bench rebake` prints microseconds of both and their ratio, medians over edits that
 //! neither scratch has seen, all in one process. `RGRAPH_BENCH_TABLE=layered-256,fan` leaves only those rows.
 
 mod clock;

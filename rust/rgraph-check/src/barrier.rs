@@ -213,7 +213,7 @@ impl Machine<'_> {
                 continue;
             }
             self.record_node(place, node, pass);
-            self.take_over(place);
+            self.supersede(place);
             if to_host(&scope) && !releases {
                 self.show_subresource_to_host(place, node);
             }

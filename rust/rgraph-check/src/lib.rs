@@ -45,7 +45,8 @@
 //! pending release, and the reason why its contents are gone, if they are: not written in this run, a transition from
 //! `undefined`, another owner of its bytes, a store operation that does not store, another family, garbage. An access
 //! is compared with the last writes and the reads since, under its own name and under all names that share its bytes.
-//! Earlier accesses need no comparison: each of those was ordered behind them when it was judged.
+//! Earlier accesses need no comparison: each of those was ordered behind them when it was judged. For the same reason a
+//! resource that judged writes have replaced whole supersedes what had its bytes before (`residents`).
 //!
 //! **Render passes.** Within one, `region` decides instead: rasterisation order between attachment accesses of one
 //! subpass, by-region barriers between two subpasses, and nothing else.

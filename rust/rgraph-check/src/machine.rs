@@ -7,11 +7,10 @@
 
 mod after;
 #[cfg(test)]
-mod linear;
-#[cfg(test)]
 pub(crate) mod log;
 mod pairs;
 mod state;
+mod supersede;
 
 use std::collections::HashMap;
 
@@ -32,7 +31,8 @@ use crate::ids::{
 use crate::residents::Residents;
 use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
-pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, Takeover, UseOf};
+pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
+pub(crate) use supersede::Replaced;
 
 /// An event that is set: its nodes, its dependency, its queue.
 type Event = (Vec<Option<NodeId>>, Barriers, QueueId);
@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
                     memory,
                     subresources: IdVec::filled(SubresourceState::new(), facts.grids[memory].len()),
                     last: 0,
-                    takeover: Takeover::default(),
+                    replaced: Replaced::default(),
                     filled: false,
                     entered: IdVec::filled(None, queues),
                     entered_run: None,
@@ -239,6 +239,7 @@ impl<'a> Machine<'a> {
             if self.facts.fresh[store.memory] {
                 // Memory of this run alone: no earlier run under way uses it.
                 store.subresources.iter_mut().for_each(|state| *state = SubresourceState::new());
+                store.replaced = Replaced::default();
             }
             for subresource in store.subresources.iter_mut() {
                 (subresource.last_write, subresource.last_any) = (None, None);
@@ -471,7 +472,7 @@ impl<'a> Machine<'a> {
             self.note_contents(&facts.declared_passes[declared].uses[one.number], place);
         }
         if replaces {
-            self.take_over(place);
+            self.supersede(place);
         }
     }
 
@@ -521,32 +522,6 @@ impl<'a> Machine<'a> {
         }
         self.stores[store].last = self.done.len() as u64;
         self.residents.enter(store);
-    }
-
-    /// Lets a store stand for the earlier residents of its bytes, once writes that were judged against all of them have
-    /// replaced each of its subresources. To be called after a judged write outside of any unordered group.
-    pub(crate) fn take_over(&mut self, StorePlace { store, subresource }: StorePlace) {
-        if self.stores[store].takeover.is_refused {
-            return;
-        }
-        let others = self.residents.around(store);
-        let Some(latest) = others.iter().map(|other| self.stores[*other].last).max() else { return };
-        let now = self.done.len() as u64;
-        let Store { takeover, subresources, .. } = &mut self.stores[store];
-        if latest > takeover.since {
-            (takeover.since, takeover.replaced) = (latest, 0);
-        }
-        takeover.replaced += u32::from(subresources[subresource].replaced <= takeover.since);
-        subresources[subresource].replaced = now;
-        if takeover.replaced as usize != subresources.len() {
-            return;
-        }
-        // What still has contents is destroyed by the next write of its bytes. Memory of one run forgets what it was
-        // judged against.
-        let (stores, fresh) = (&self.stores, &self.facts.fresh);
-        let is_fresh = |store: StoreId| fresh[stores[store].memory];
-        let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
-        self.residents.take_over(store, |other| other != store && keep(other));
     }
 
     /// Puts a transition, release, acquire or entry into a subresource's state.

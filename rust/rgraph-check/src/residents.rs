@@ -5,8 +5,8 @@
 //! is ordered after, and what was available to the write stays available (Vulkan 1.3 specification, "Execution and
 //! Memory Dependencies": dependencies chain where the scopes meet, here at the stage of the write). So once a memory
 //! has been written whole, and each write was judged against everything in the same bytes without a finding, it stands
-//! for all earlier residents of its bytes. Near-linear: each access enters at most two new intervals, and a takeover removes
-//! those that it covers.
+//! for all earlier residents of its bytes. Near-linear: an entry adds at most two intervals, and superseding removes the
+//! intervals that it covers.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,14 @@ pub(crate) struct Span {
     bytes: [u64; 2],
 }
 
-/// An interval of a heap: its end, and what counts in it, without repetition.
+/// An interval of a heap: its end, and its residents without repetition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Interval<I> {
     end: u64,
     residents: Vec<I>,
 }
 
+/// What has been in the bytes of each heap and was not superseded.
 pub(crate) struct Residents<I> {
     /// Where each is placed; empty for memory of its own.
     spans: IdVec<I, Vec<Span>>,
@@ -38,7 +39,7 @@ pub(crate) struct Residents<I> {
 }
 
 impl<I: Id + Ord> Residents<I> {
-    /// No residents yet, of so many; `of` names the one that is placed where a memory is.
+    /// Reads where `count` candidates are placed; none is a resident yet. `of` maps a memory to its candidate.
     pub(crate) fn new(facts: &Facts, plan: &Plan, count: usize, of: impl Fn(MemoryId) -> Option<I>) -> Self {
         let mut spans = IdVec::filled(Vec::new(), count);
         for place in &plan.memory.placements {
@@ -51,26 +52,26 @@ impl<I: Id + Ord> Residents<I> {
         Self { spans, intervals: BTreeMap::new() }
     }
 
-    /// Whether two have bytes in common.
+    /// Whether two candidates have bytes in common.
     #[cfg(test)]
     pub(crate) fn share(&self, a: I, b: I) -> bool {
         let meet = |a: &Span, b: &Span| a.heap == b.heap && a.bytes[0] < b.bytes[1] && b.bytes[0] < a.bytes[1];
         a != b && self.spans[a].iter().any(|x| self.spans[b].iter().any(|y| meet(x, y)))
     }
 
-    /// First bytes of the intervals in which a span lies, in order.
-    fn first_bytes(&self, Span { heap, bytes: [first, end] }: Span) -> impl Iterator<Item = (u64, &Interval<I>)> {
+    /// The intervals in which a span lies, in order, each with its first byte.
+    fn intervals_of(&self, Span { heap, bytes: [first, end] }: Span) -> impl Iterator<Item = (u64, &Interval<I>)> {
         let from = self.intervals.range(..=(heap, first)).next_back();
         let from =
             from.filter(|((of, _), interval)| *of == heap && interval.end > first).map_or(first, |((_, at), _)| *at);
         self.intervals.range((heap, from)..(heap, end)).map(|((_, at), interval)| (*at, interval))
     }
 
-    /// The others that count in the bytes of one, sorted.
+    /// The other residents of the bytes of one, sorted. O(intervals + residents · log residents).
     pub(crate) fn around(&self, one: I) -> Vec<I> {
         let mut found = Vec::new();
         for span in &self.spans[one] {
-            for (_, interval) in self.first_bytes(*span) {
+            for (_, interval) in self.intervals_of(*span) {
                 found.extend(interval.residents.iter().filter(|other| **other != one));
             }
         }
@@ -79,12 +80,12 @@ impl<I: Id + Ord> Residents<I> {
         found
     }
 
-    /// Makes one count in all of its bytes.
+    /// Makes one a resident of all its bytes.
     pub(crate) fn enter(&mut self, one: I) {
         for at in 0..self.spans[one].len() {
             let span = self.spans[one][at];
             let mut reached = span.bytes[0];
-            let inside = self.first_bytes(span).all(|(first, interval)| {
+            let inside = self.intervals_of(span).all(|(first, interval)| {
                 let follows = first <= reached && interval.residents.contains(&one);
                 reached = interval.end;
                 follows
@@ -96,19 +97,19 @@ impl<I: Id + Ord> Residents<I> {
     }
 
     /// Makes one the only resident of its bytes, besides those to keep.
-    pub(crate) fn take_over(&mut self, one: I, keep: impl Fn(I) -> bool) {
+    pub(crate) fn supersede(&mut self, one: I, keep: impl Fn(I) -> bool) {
         for at in 0..self.spans[one].len() {
             self.rewrite(self.spans[one][at], one, &keep);
         }
     }
 
-    /// Puts one and those to keep into the intervals of a span, and joins intervals that became equal.
+    /// Makes one and those to keep the residents of a span, and joins neighbouring intervals with equal residents.
     fn rewrite(&mut self, span: Span, one: I, keep: impl Fn(I) -> bool) {
         let Span { heap, bytes: [first, end] } = span;
         self.cut(heap, first);
         self.cut(heap, end);
         let old: Vec<(u64, Interval<I>)> =
-            self.first_bytes(span).map(|(at, interval)| (at, interval.clone())).collect();
+            self.intervals_of(span).map(|(at, interval)| (at, interval.clone())).collect();
         let mut new: Vec<(u64, Interval<I>)> = Vec::with_capacity(old.len() + 1);
         let mut add = |from: u64, end: u64, mut residents: Vec<I>| {
             if !residents.contains(&one) {
@@ -153,7 +154,7 @@ mod tests {
     use crate::ids::StoreId;
     use crate::random::Random;
 
-    /// Byte by byte, a list of stores: what the intervals must say.
+    /// A list of stores per byte has the same residents as the intervals.
     #[test]
     fn intervals_agree_with_a_list_of_stores_per_byte() {
         let mut random = Random::new(5);
@@ -177,7 +178,7 @@ mod tests {
                 let store = StoreId::new(random.below(6) as usize);
                 if random.chance(1, 3) {
                     let kept = StoreId::new(random.below(6) as usize);
-                    residents.take_over(store, |other| other == kept);
+                    residents.supersede(store, |other| other == kept);
                     of(store).into_iter().for_each(|at| bytes[at].retain(|other| *other == kept));
                 } else {
                     residents.enter(store);

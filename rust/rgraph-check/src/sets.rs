@@ -173,7 +173,7 @@ impl<'a> Cpu<'a> {
             self.residents.enter(place.memory);
             // All later uses of what was written whole meet that write, or a use behind it.
             if now.writes && now.group == 0 && self.facts.grids[place.memory].len() == 1 {
-                self.residents.take_over(place.memory, |_| false);
+                self.residents.supersede(place.memory, |_| false);
             }
             let list = self.past.entry(place).or_default();
             let same = |past: &&mut Past| (past.group, past.writes, past.cpu) == (now.group, now.writes, now.cpu);

@@ -26,7 +26,7 @@ impl Machine<'_> {
             }
         }
         for (x, missing, aliased) in found {
-            self.stores[store].takeover.is_refused |= aliased;
+            self.stores[store].replaced.is_refused |= aliased;
             self.report(x, y, missing, aliased, place, resource);
         }
     }

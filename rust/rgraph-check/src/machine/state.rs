@@ -10,29 +10,20 @@ use crate::region::Region;
 use crate::subresource::{StorePlace, SubresourceState};
 use crate::tables::Op;
 
+use super::Replaced;
+
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
     pub memory: MemoryId,
     pub subresources: IdVec<SubresourceId, SubresourceState>,
     /// The last operation on it.
     pub last: u64,
-    pub takeover: Takeover,
+    pub replaced: Replaced,
     /// Whether anything in it is defined.
     pub filled: bool,
     /// The last run whose entry edges were made, by queue and on any.
     pub entered: IdVec<QueueId, Option<RunId>>,
     pub entered_run: Option<RunId>,
-}
-
-/// How much of a store was written anew since the other residents of its bytes were last used.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Takeover {
-    /// The last operation of another resident.
-    pub since: u64,
-    /// How many subresources were replaced after it.
-    pub replaced: u32,
-    /// Whether a hazard in the same bytes was found: the store stands for nothing then.
-    pub is_refused: bool,
 }
 
 /// A render pass that is open.
