@@ -92,7 +92,6 @@ impl Machine<'_> {
             let store = self.store(named.resource);
             #[cfg(test)]
             self.log.covers.push((node, Some((store, self.subresources_of(named.resource, &named.part)))));
-            self.enter_store(queue, store, named.resource);
             self.take(store, &named.part, node);
         }
         made

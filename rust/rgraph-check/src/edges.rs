@@ -1,7 +1,7 @@
 //! What crosses the border of a run: entry and exit states, roots, and the states in which things must be left.
 
 use rgraph_ir::access::{Aspects, Layout};
-use rgraph_ir::plan::{Command, Edge, QueueId, Scope};
+use rgraph_ir::plan::{BatchId, Command, Edge, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Node;
@@ -18,8 +18,39 @@ fn part_of(edge: &Edge) -> Part {
 }
 
 impl Machine<'_> {
-    /// Makes the runtime's entry barriers at the first use of a resource on a queue in this run.
-    pub(crate) fn enter_store(&mut self, queue: QueueId, store: StoreId, resource: ResourceId) {
+    /// Makes the runtime's entry barriers of all that a batch is the first of its queue to name in this run, whether its
+    /// passes are switched on or not: behind its waits, before its first command.
+    pub(crate) fn enter_batch(&mut self, queue: QueueId, batch: BatchId) {
+        let (facts, plan) = (self.facts, self.plan);
+        for command in &plan.commands[plan.batches[batch].commands.range()] {
+            match *command {
+                Command::Pass { pass, .. } => {
+                    let Some(declared) = self.declared_of[pass] else { continue };
+                    for at in &facts.declared_passes[declared].uses {
+                        self.enter(queue, at.resource);
+                        at.stand_ins.iter().for_each(|input| self.enter(queue, *input));
+                    }
+                }
+                Command::BeginRendering { attachments, .. } => {
+                    plan.attachments[attachments.range()].iter().for_each(|one| self.enter(queue, one.resource));
+                }
+                Command::Barriers(barriers) | Command::SetEvent(_, barriers) => {
+                    let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|one| one.resource);
+                    let images = plan.image_barriers[barriers.images.range()].iter().map(|one| one.resource);
+                    buffers.chain(images).for_each(|resource| self.enter(queue, resource));
+                }
+                Command::WaitEvents(..) | Command::EndRendering => {}
+            }
+        }
+    }
+
+    fn enter(&mut self, queue: QueueId, resource: ResourceId) {
+        if self.facts.memory.get(resource).is_some() {
+            self.enter_store(queue, self.store(resource), resource);
+        }
+    }
+
+    fn enter_store(&mut self, queue: QueueId, store: StoreId, resource: ResourceId) {
         let facts = self.facts;
         let memory = self.stores[store].memory;
         let run = Some(self.run);
@@ -59,8 +90,7 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let entry = edge.entry;
         let scope = Scope { dst_stages: entry.stages, dst_access: entry.access, ..Default::default() };
-        // The runtime's barrier stands before the first command of the batch and behind its waits.
-        let position = self.now[queue] - 1;
+        let position = self.now[queue] + 1;
         let clock = self.lanes.enter(queue, position, entry.stages);
         let run = self.run;
         let entered = self.stores[store].subresources[subresource].writes.iter().any(|write| {

@@ -283,6 +283,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
+        self.enter_batch(queue, id);
         for at in batch.commands.range() {
             rgraph_ir::cancel::poll();
             self.now[queue] += 2;
@@ -342,27 +343,15 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            Command::BeginRendering { attachments, .. } => self.begin_rendering(queue, at, attachments),
+            Command::BeginRendering { attachments, .. } => self.begin_rendering(at, attachments),
             Command::EndRendering => self.end_rendering(),
             Command::Pass { pass, layouts } => self.pass(queue, pass, layouts.range()),
-        }
-    }
-
-    /// The runtime's entry barriers stand before the batch of the plan's first use, whether that is switched on or not.
-    fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
-        let facts = self.facts;
-        for at in &facts.declared_passes[declared].uses {
-            for resource in std::iter::once(at.resource).chain(at.stand_ins.iter().copied()) {
-                let store = self.store(resource);
-                self.enter_store(queue, store, resource);
-            }
         }
     }
 
     /// The operations of a pass, subresource by subresource.
     fn pass(&mut self, queue: QueueId, pass: PlanPassId, layouts: std::ops::Range<usize>) {
         let Some(declared) = self.declared_of[pass] else { return };
-        self.enter_all(queue, declared);
         if !self.facts.runs(declared, &self.flags) {
             return;
         }

@@ -2,7 +2,7 @@
 
 use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage};
 use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
+use rgraph_ir::plan::{Attachment, Command, PlanPassId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::facts::DeclaredUse;
@@ -24,7 +24,7 @@ struct Attached<'a> {
 
 impl Machine<'_> {
     /// Opens a render pass and judges its load and store operations against its passes.
-    pub(crate) fn begin_rendering(&mut self, queue: QueueId, command: CommandId, attachments: Span) {
+    pub(crate) fn begin_rendering(&mut self, command: CommandId, attachments: Span) {
         let facts = self.facts;
         let plan = self.plan;
         if self.rendering.is_some() {
@@ -87,7 +87,6 @@ impl Machine<'_> {
                 continue;
             }
             let store = self.store(resource);
-            self.enter_store(queue, store, resource);
             for subresource in self.covers(entry, resource, entry.aspects) {
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
                 let same = |u: &&Attached| {
