@@ -3,7 +3,7 @@
 
 ``scripts/proof.py`` runs the long form of every campaign (hours), ``--short`` the short form (minutes), ``--only NAME``
 one of them, ``--list`` names them, ``--write`` keeps what was reached in ``docs/reliability.json`` and writes the page
-of it. ``--render`` only writes the page. ``--take NAME FILE`` takes over the output of a command that ran elsewhere.
+of it. ``--render`` only writes the page. ``--take NAME FILE`` records the output of a command that ran elsewhere.
 """
 
 import argparse

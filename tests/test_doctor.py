@@ -260,7 +260,7 @@ DOCKER = "start the container with: docker run --gpus all -e NVIDIA_DRIVER_CAPAB
 
 
 @pytest.mark.parametrize(
-    ("there", "missing", "known", "why", "mend"),
+    ("there", "missing", "known", "why", "fix"),
     [
         ({"kernel": False, "node": False}, MISSING, [], "the kernel's NVIDIA driver is not loaded", None),
         (
@@ -313,7 +313,7 @@ def test_why_a_data_centre_gpu_shows_no_device(
     missing: list[str],
     known: list[str],
     why: str,
-    mend: str | None,
+    fix: str | None,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ):
@@ -329,7 +329,7 @@ def test_why_a_data_centre_gpu_shows_no_device(
     }
     found = next(one for one in advice.advise(report, drivers, [], missing) if one.about == "NVIDIA H200")
     assert found.message.startswith(f"shows no Vulkan device: {why}")
-    assert found.mend == mend if mend and " " in mend else (mend or "") in found.mend
+    assert found.fix == fix if fix and " " in fix else (fix or "") in found.fix
 
 
 def test_a_gpu_that_shows_its_device_is_no_finding():

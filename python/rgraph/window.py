@@ -110,7 +110,7 @@ class Viewer:
         self.canvas = canvas
         """The canvas of rendercanvas: its size, its events, its cursor."""
         self.window: Window | None = None
-        """The native window; None where pictures are handed over as bytes."""
+        """The native window; None where pictures arrive as bytes."""
         try:
             self._context = canvas.get_context(_context(self, ("screen", "bitmap")))
         except (DeviceError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""W14: single templates of O3DE, and odd ones: each bakes, or a note says what was not taken over."""
+"""W14: single templates of O3DE, and odd ones: each bakes, or a note says what was not imported."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ CONNECTION = {"LocalSlot": "Out", "AttachmentRef": {"Pass": "This", "Attachment"
         ({"ImageAttachments": {"Own": 1}}, "ImageAttachments is {'Own': 1}, not a list: left out"),
         ({"ImageAttachments": [None]}, "ImageAttachments[0] is None, not an object: left out"),
         ({"ImageAttachments": [{"ImageDescriptor": {}}]}, "ImageAttachments[0] has no Name"),
-        ({"ImageAttachments": own(Name=3)}, "ImageAttachments[0].Name is 3, not a text: not taken over"),
+        ({"ImageAttachments": own(Name=3)}, "ImageAttachments[0].Name is 3, not a text: not imported"),
         ({"ImageAttachments": own(Lifetime="Forever")}, "Lifetime is 'Forever', not one of Transient and Imported"),
         ({"ImageAttachments": own(GenerateFullMipChain=1)}, "GenerateFullMipChain is 1, not true or false"),
         ({"ImageAttachments": own(SizeSource="Parent")}, "SizeSource is 'Parent', not an object: left out"),

@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_DEVICE", "UsageError", "main"]
 
-# What comes first for a newcomer, then the way of a graph: plan, look, run, judge.
+# First the commands for a newcomer, then in the order in which a graph needs them: plan, run, check.
 _COMMANDS = {
     "Begin here": {
-        "doctor": "what Vulkan finds here, and the line that mends what is missing",
+        "doctor": "check the Vulkan installation, and print the commands that fix it",
         "demo": "render a whole frame, develop a photo, stir a fluid",
     },
     "Plan": {
         "bake": "bake a graph file into a plan",
-        "import": "read a preset of libretro's shaders, or a pass of O3DE",
-        "explain": "say why a pass runs where and when it does; what an error is",
-        "view": "write the viewer: one page with all of a plan",
-        "diff": "say what differs between two plans",
-        "what-if": "plan under other choices: queues, times, fewer passes, less memory",
+        "import": "convert a libretro shader preset or an O3DE pass into a graph file",
+        "explain": "explain the queue, time and barriers of a pass, or an error code",
+        "view": "write an HTML page that shows a plan",
+        "diff": "compare two plans",
+        "what-if": "compare with alternatives: queues, times, fewer passes, less memory",
     },
     "Run": {
         "run": "run a graph: pictures in, pictures out",
-        "render": "run it for many frames, seeds or tiles, on many workers",
-        "watch": "run it again whenever a file of it changes",
+        "render": "run a graph for many frames, seeds or tiles, on many workers",
+        "watch": "run a graph again whenever one of its files changes",
         "replay": "run captured frames again and compare their bytes",
-        "tune": "look for faster plans by running them",
-        "bench": "measure each pass, and say what the times gain",
+        "tune": "search for a faster plan by measuring candidates",
+        "bench": "measure each pass, and the gain of planning with these times",
     },
-    "Judge": {
-        "check": "judge a plan, sharing no code with the planner",
-        "fuzz": "bake and judge random graphs",
+    "Check": {
+        "check": "check a plan with code independent of the planner",
+        "fuzz": "bake random graphs and check their plans",
         "schema": "print the JSON Schema of a file format",
     },
 }
@@ -52,14 +52,14 @@ NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106", "RG-E107")
 
 
 class UsageError(Exception):
-    """The call is wrong.
+    """Wrong arguments on the command line.
 
     Parameters
     ----------
     message
         What is wrong, in one line.
     hint
-        What would be right.
+        How to fix it, ready to type.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -70,16 +70,16 @@ class UsageError(Exception):
 def _help() -> str:
     from rgraph.cli._terminal import paint
 
-    lines = [f"{paint('usage:', 'bold')} rgraph COMMAND [OPTION…]", "", "Plan, run and judge render graphs.", ""]
+    lines = [f"{paint('usage:', 'bold')} rgraph COMMAND [OPTION…]", "", "Plan, run and check render graphs.", ""]
     for title, commands in _COMMANDS.items():
         lines.append(paint(title, "bold"))
         lines += [f"  {paint(f'{name:8}', 'cyan')} {words}" for name, words in commands.items()]
         lines.append("")
     lines += [
-        f"{paint('rgraph COMMAND --help', 'cyan')} says more. A file may be - for standard input or output.",
-        "Everywhere: --color auto|always|never, --quiet, --debug. The environment's",
-        "RGRAPH_DEVICE, RGRAPH_SHOW and NO_COLOR count.",
-        "Exit status: 0 good, 1 findings, 2 the call is wrong, 3 no device.",
+        f"{paint('rgraph COMMAND --help', 'cyan')} lists its options. The file - is standard input or output.",
+        "Options of every command: --color auto|always|never, --quiet, --debug.",
+        "Environment variables: RGRAPH_DEVICE, RGRAPH_SHOW, NO_COLOR.",
+        "Exit status: 0 success, 1 findings, 2 wrong usage, 3 no device.",
     ]
     return "\n".join(lines)
 
@@ -131,7 +131,7 @@ def _gone() -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Say what is wrong; the exit status of it."""
+    """Print an error; returns the exit status."""
     from rgraph.cli._terminal import complain
 
     if isinstance(error, UsageError):

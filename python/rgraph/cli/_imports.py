@@ -78,7 +78,7 @@ def imported(path: str, options: list[tuple[str, str]], size: tuple[int, int] | 
 
 
 def noted(made: Imported) -> None:
-    """Pass on what was not taken over.
+    """Print notes about everything that was not imported.
 
     Parameters
     ----------

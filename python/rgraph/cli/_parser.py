@@ -74,8 +74,8 @@ class Parser(argparse.ArgumentParser):
             metavar="WHEN",
             help="auto (on a terminal; default), always or never",
         )
-        always.add_argument("-q", "--quiet", action="store_true", help="print no remarks and no progress")
-        always.add_argument("--debug", action="store_true", help="show rgraph's own traceback of an error")
+        always.add_argument("-q", "--quiet", action="store_true", help="print neither notes nor progress")
+        always.add_argument("--debug", action="store_true", help="print the Python traceback of an error")
         self.usage = " ".join([self.prog, *map(_shown, self._get_positional_actions()), "[OPTION…]"])
         return self
 
@@ -160,7 +160,7 @@ def natural(text: str) -> int:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     number = int(text)
     if not 0 <= number < 2**32 - 1:
@@ -174,7 +174,7 @@ def budget(text: str) -> str | int:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     if text in _BUDGETS:
         return text
@@ -190,7 +190,7 @@ def names(text: str) -> list[str]:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
@@ -204,7 +204,7 @@ def count(text: str) -> int:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     number = natural(text)
     if number == 0:
@@ -218,7 +218,7 @@ def positive(text: str) -> float:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     number = float(text)
     if not 0 <= number < float("inf"):
@@ -227,7 +227,7 @@ def positive(text: str) -> float:
 
 
 def add_patience(group: argparse._ArgumentGroup) -> None:
-    """Add how long a scheduler may be silent.
+    """Add the option for the time without an answer after which a scheduler counts as lost.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def add_patience(group: argparse._ArgumentGroup) -> None:
         type=positive,
         default=30.0,
         metavar="SECONDS",
-        help="how long a scheduler may be silent (default: 30)",
+        help="time without an answer after which the scheduler counts as lost (default: 30)",
     )
 
 
@@ -270,7 +270,7 @@ def pair(text: str) -> tuple[str, str]:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     name, equals, value = text.partition("=")
     if not equals or not name:
@@ -287,7 +287,7 @@ def named_file(text: str) -> tuple[str, str]:
     Parameters
     ----------
     text
-        What was said.
+        The text of the argument.
     """
     name, equals, value = text.partition("=")
     return (name, value) if equals else ("", text)
@@ -326,7 +326,7 @@ def _effort(group: argparse._ActionsContainer) -> None:
         "--effort",
         type=natural,
         metavar="N",
-        help="search effort: 0 one pass, 1 about twice that (default), each further one up to four times as much",
+        help="search effort: 0 fastest, 1 (default) about twice the time, each further level up to four times as much",
     )
 
 
@@ -350,13 +350,13 @@ def choose_policy(group: argparse._ActionsContainer, default: str | None = None)
     default
         What it is if it is not given.
     """
-    said = f" (default: {default})" if default else ""
+    note = f" (default: {default})" if default else ""
     group.add_argument(
         "--policy",
         default=default,
         choices=_POLICIES,
         metavar="NAME",
-        help=f"policy for the order of passes: {', '.join(_POLICIES)}{said}",
+        help=f"policy for the order of passes: {', '.join(_POLICIES)}{note}",
     )
 
 
@@ -401,13 +401,13 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         type=budget,
         default="balanced",
         metavar="WORD|BYTES",
-        help="how many bytes a barrier call is worth: least, balanced (default), fast, or at most so many bytes",
+        help="memory of transients against barrier calls: least, balanced (default), fast, or a limit in bytes",
     )
     group.add_argument(
         "--max-batches",
         type=natural,
         default=256,
         metavar="N",
-        help="most batches of a frame, each of which is a submit (default: 256)",
+        help="maximum number of batches (submits) per frame (default: 256)",
     )
     _option(group)

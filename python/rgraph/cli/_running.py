@@ -1,4 +1,4 @@
-"""What commands share that run graphs: which device, what goes in, which parameters."""
+"""Options shared by commands that run graphs: device, inputs and parameters."""
 
 from __future__ import annotations
 
@@ -50,22 +50,20 @@ def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index; see rgraph doctor")
     group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
-    group.add_argument(
-        "--costs", metavar="FILE", help="a profile whose costs are the device's; see rgraph doctor --measure"
-    )
+    group.add_argument("--costs", metavar="FILE", help="a profile with the device's costs; see rgraph doctor --measure")
     option(
         group,
         "--input",
         kind=named_file,
         metavar="[NAME=]FILE",
-        help="contents of an imported image or buffer; the only image needs no name",
+        help="contents of an imported image or buffer; NAME may be left out if there is only one image",
     )
     option(
         group,
         "--set",
         kind=pair,
         metavar="PASS.NAME=VALUE",
-        help="push data, or PASS.VARIABLE.NAME of a uniform block; @frame and @time (60 frames per second) count",
+        help="push data, or PASS.VARIABLE.NAME of a uniform block; @frame and @time change per frame (1/60 s)",
     )
     option(group, "--flag", kind=pair, metavar="NAME=on|off", help="switch conditional passes (default: on)")
 

@@ -194,7 +194,7 @@ def complain(message: str, hint: str = "") -> None:
     message
         Everything that is wrong; lines of it may begin with a code or with `help:`.
     hint
-        What would mend it.
+        How to fix it, ready to type.
     """
     lines = message.splitlines() or [""]
     if hint:

@@ -73,17 +73,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for form, words in _FORMS.items():
         forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print {words}")
     forms.add_argument(
-        "--dump", choices=_STAGES, metavar="STAGE", help=f"print what a stage made: {', '.join(_STAGES)}"
+        "--dump", choices=_STAGES, metavar="STAGE", help=f"print the output of a stage: {', '.join(_STAGES)}"
     )
     parser.add_argument(
         "--gpus",
         type=names,
         metavar="PROFILE,PROFILE",
-        help="plan it for several devices, named as for --profile; -o takes .rdevices.json and .txt",
+        help="plan for several devices, each as in --profile; -o then writes .rdevices.json or .txt",
     )
     output.add_argument("--keep", action="store_true", help="keep the plan for rgraph diff HEAD~1, in .rgraph/plans")
     output.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
-    output.add_argument("--timings", action="store_true", help="write the time of each stage")
+    output.add_argument("--timings", action="store_true", help="print the time of each stage")
     drawing(parser)
     planning(parser)
 

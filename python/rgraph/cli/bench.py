@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main", "quantile"]
 
 MORE = """\
-Times are GPU timestamps at barrier calls; passes between two of them overlap as they do unmeasured, and share the time.
-Nothing is read back. Warm-up frames measure each pass isolated. These times are the weights of a second plan; frames of
-both plans alternate, and their difference is the gain.
+Times are GPU timestamps at barrier calls. Passes between two timestamps overlap as in an unmeasured run and share the
+time. Nothing is read back. Warm-up frames measure each pass isolated. A second plan is baked with these times as
+weights; frames of both plans alternate, and the difference of their times is the gain.
 
   rgraph bench frame.rgraph.json --frames 500
   rgraph bench film.py:graph --json > times.json"""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Each finding names the broken rule, the pass and the resource. Exit status 1 if there is one.
+Each finding names the broken rule, the pass and the resource. The exit status is 1 if there is a finding.
 
   rgraph check frame.rplan.json --graph frame.rgraph.json
   rgraph check frame.rplan.json --minimal
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--minimal", action="store_true", help="list barriers, waits, stages and accesses that are redundant"
     )
     parser.add_argument("--certificate", metavar="FILE", help="write the chain of synchronization behind each hazard")
-    parser.add_argument("--verify", metavar="FILE", help="verify a certificate instead of judging the plan")
+    parser.add_argument("--verify", metavar="FILE", help="verify a certificate instead of checking the plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

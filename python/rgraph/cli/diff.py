@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-The exit status is 0 even if they differ; with --exit-code it is then 1.
+The exit status is 0 even if the plans differ; with --exit-code it is then 1.
 
-Of two folders the plans of one name are compared, and -o writes one page without scripts for builds to keep.
+For two folders, plans with equal file names are compared, and -o writes one page without scripts, as a build artefact.
 
-HEAD is the plan that rgraph bake --keep kept last, HEAD~3 the third one of the same graph before it.
+HEAD is the last plan that rgraph bake --keep kept, HEAD~3 the one of the same graph three plans earlier.
 
-Of two captures the page has the images of their last runs too: before, after and the difference. --images takes
-those of plan files from two folders, as rgraph run -o FOLDER writes them.
+For two captures the page also shows the images of their last runs: before, after and the difference. For plan files,
+--images takes them from two folders that rgraph run -o FOLDER wrote.
 
   rgraph diff HEAD~3
   rgraph diff before.rcapture after.rcapture -o changes.html
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--images",
         nargs=2,
         metavar=("FOLDER", "FOLDER"),
-        help="images of A and of B, as rgraph run -o FOLDER wrote them",
+        help="images of A and of B, written by rgraph run -o FOLDER",
     )
     parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")

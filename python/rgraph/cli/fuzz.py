@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-It saves a graph that breaks a law, with the command that reproduces it. Exit status 1 if there is one.
+A graph that breaks a law is saved, with the command that reproduces it; the exit status is then 1.
 
   rgraph fuzz --seconds 600 --seed 1 -o findings
   rgraph fuzz --seconds 600 --workers 8

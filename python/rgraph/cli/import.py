@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-A .slangp is a preset of libretro's shaders: a graph that runs. A .pass is a pass of O3DE: a graph to plan with.
-Whatever was not taken over is listed.
+A .slangp file is a libretro shader preset; its graph runs. A .pass file is an O3DE pass; its graph can be planned only.
+The output lists everything that could not be imported.
 
 Options of presets: size=WIDTHxHEIGHT of the input, viewport=WIDTHxHEIGHT of the output, player=retroarch, root=FOLDER,
 and each parameter by its name. Commands that take a graph take these files and options too.

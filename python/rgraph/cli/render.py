@@ -42,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("film", metavar="FILE.toml", help="what to render")
+    parser.add_argument("film", metavar="FILE.toml", help="a render file; see below")
     group = parser.add_argument_group("workers")
     group.add_argument("--scheduler", metavar="ADDRESS", help="a scheduler of Dask; default: processes of this machine")
     group.add_argument("--workers", type=count, metavar="N", help="number of processes (default: one per CPU, up to 4)")
-    option(group, "--device", kind=str, metavar="DEVICE", help="device of the processes, one after the other")
+    option(group, "--device", kind=str, metavar="DEVICE", help="device of each process in turn; may be repeated")
     group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
     add_patience(group)
     output = parser.add_argument_group("output")

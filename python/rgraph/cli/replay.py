@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Exit status 1 if any byte differs. Equal drivers leave equal bytes; other drivers may round differently.
---view writes the viewer with every image of the last run, those between passes too: for it the graph is baked anew
-with all of them kept.
+Exit status 1 if any byte differs. Equal drivers compute equal bytes; other drivers may round differently.
+--view writes the viewer with every image of the last run, transients too: the graph is baked again with
+all images kept.
 
   rgraph replay frames.rcapture
   rgraph replay frames.rcapture --view frame.html
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument("capture", metavar="FILE", help="a capture file")
-    parser.add_argument("--anew", action="store_true", help="bake each graph anew instead of taking the captured plan")
+    parser.add_argument("--anew", action="store_true", help="bake each graph again instead of using the captured plan")
     parser.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index")
     parser.add_argument("--validate", action="store_true", help="run under the Khronos validation layer")
     parser.add_argument("--view", metavar="FILE.html", help="write the viewer with every image of the last run")

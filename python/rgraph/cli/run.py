@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "file_name", "main", "written"]
 
 MORE = """\
-Results are the graph's roots. Without -o they are listed; -o writes each of them into a folder (PNG where that can
-hold it, else NPY), or the only one into a file. Arrays are .png, .npy or .exr; {frame} in a name writes every frame.
+Results are the graph's roots. Without -o they are listed. -o writes each of them into a folder (as PNG if PNG has the
+format, else as NPY), or a single one into a file. Arrays are .png, .npy or .exr; {frame} in a name writes every frame.
 
-A graph may also be an object of a Python file: film.py:graph.
+A graph may also be a variable in a Python file: film.py:graph.
 
   rgraph run blur.rgraph.json --input photo=in.png -o out.png
   rgraph run frame.rgraph.json --show ao -o ao.png
@@ -65,10 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         kind=named_file,
         metavar="[NAME=]FILE",
-        help="write one result; the only one needs no name; may be repeated",
+        help="write one result; NAME may be left out if there is only one; may be repeated",
     )
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
-    output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
+    output.add_argument(
+        "--window", action="store_true", help="show the first image in a window until the window is closed"
+    )
     output.add_argument(
         "--report", action="store_true", help="print times of the passes (of all frames), memory, barriers"
     )
@@ -79,20 +81,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--json", action="store_true", help="print JSON")
     argument_of_times(output, "--report, --trace, --view and --json")
     parser.add_argument(
-        "--chaos", type=count, metavar="N", help="run it in other permitted ways, with N seeds, and compare the results"
+        "--chaos",
+        type=count,
+        metavar="N",
+        help="run the graph in other valid orders and timings, with N seeds, and compare the results",
     )
     parser.add_argument(
         "--gpus",
         type=names,
         metavar="DEVICE,DEVICE",
-        help="run it on several devices, named as for --device; passes that name none go where they gain most",
+        help="run on several devices, each as in --device; the planner places passes that name no device",
     )
     parser.add_argument("--frames", type=count, metavar="N", help="number of frames (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
     planned = parser.add_argument_group("plan")
     planned.add_argument(
-        "--plan", metavar="FILE", help="run this plan of the graph (with --gpus, a .rdevices.json); it is judged first"
+        "--plan", metavar="FILE", help="run this plan of the graph (with --gpus, a .rdevices.json), after checking it"
     )
     planned.add_argument("--weights", metavar="FILE", help="durations of passes: a report, or what rgraph tune wrote")
 

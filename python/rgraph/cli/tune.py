@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Some frames are measured pass by pass. With these times other orders and queues are searched; each plan found is tried,
-its frames between frames of the plan that is kept, and stays only if they are shorter beyond the noise. The table says
-what was tried. All plans compute the same.
+Some frames are measured pass by pass. With these times, the search looks for other orders and queues. Frames of each
+plan found alternate with frames of the best plan so far; it replaces the best plan only if its frames are shorter by
+more than the noise. The table lists all plans that were measured. All plans compute the same results.
 
-With workers, each searches some of the plans, and those that have the device measure the best of them beside the first
-plan. With --profile no device is opened, and the modelled frame decides.
+With workers, each worker searches a share of the plans, and workers that have the device compare the best of them with
+the first plan. With --profile no device is opened, and the modelled frame time decides.
 
   rgraph tune frame.rgraph.json --plan tuned.plan.json --weights times.json
   rgraph run frame.rgraph.json --plan tuned.plan.json --weights times.json
@@ -47,16 +47,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
     parser.add_argument(
-        "--frames", type=count, default=1000, metavar="N", help="most frames without workers (default: 1000)"
+        "--frames",
+        type=count,
+        default=1000,
+        metavar="N",
+        help="maximum number of frames, without workers (default: 1000)",
     )
-    parser.add_argument("--trials", type=count, default=12, metavar="N", help="most plans that are tried (default: 12)")
-    parser.add_argument("--queues", action="store_true", help="passes may leave queues that they name, too")
+    parser.add_argument(
+        "--trials", type=count, default=12, metavar="N", help="maximum number of plans to measure (default: 12)"
+    )
+    parser.add_argument("--queues", action="store_true", help="also move passes away from the queues that they name")
     add_workers(parser, "search and measure plans")
     more = parser.add_argument_group("search by workers")
-    more.add_argument("--plans", type=count, metavar="N", help=f"plans that are searched (default: {_PLANS})")
-    more.add_argument("--profile", metavar="NAME|FILE", help="search for this device by the model alone")
+    more.add_argument("--plans", type=count, metavar="N", help=f"number of plans to search (default: {_PLANS})")
+    more.add_argument("--profile", metavar="NAME|FILE", help="search for this device with modelled times only")
     output = parser.add_argument_group("output")
-    output.add_argument("--plan", metavar="FILE", help="write the plan that is kept, for rgraph run --plan")
+    output.add_argument("--plan", metavar="FILE", help="write the best plan, for rgraph run --plan")
     output.add_argument("--weights", metavar="FILE", help="write times of the passes, for rgraph run --weights")
     output.add_argument("--json", action="store_true", help="print JSON")
     arguments_of_runs(parser)

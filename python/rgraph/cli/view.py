@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-A folder becomes one page without scripts, for builds to keep: its plans, and its graphs baked, the longest frame first.
+A graph file is baked first. For a capture, the page shows its plan and the images of its last run; --nth chooses one of
+several graphs. The page needs no network.
 
-It bakes a graph file first. A capture shows its plan and the images that its last run left; --nth
-chooses one of several graphs. The page needs no network.
+For a folder, one page without scripts, as a build artefact, shows its plans and its graphs (baked first), the longest
+frame first.
 
   rgraph view frame.rgraph.json --open
   rgraph run frame.rgraph.json --frames 300 --json > times.json
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report", metavar="FILE", help="measured times as JSON: of a report, of a series, or of rgraph run --json"
     )
     parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
-    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
     drawing(parser)
     planning(parser)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-It watches the graph's file, its includes, shaders and pictures, and the files of --input. The next frame shows a
-change. It reports a wrong edit once and keeps running the last good graph until the edit is fixed. Ctrl-C ends it.
+The command watches the graph's file, its includes, shaders and pictures, and the files of --input. The next frame shows
+a change. A wrong edit is reported once, and the last valid graph keeps running until the edit is fixed. Ctrl-C ends it.
 
   rgraph watch frame.rgraph.json -o out.png
   rgraph watch frame.rgraph.json --serve
@@ -46,22 +46,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results of every frame")
     option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
-    output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
+    output.add_argument(
+        "--window", action="store_true", help="show the first image in a window until the window is closed"
+    )
     output.add_argument(
         "--serve",
         nargs="?",
         type=natural,
         const=0,
         metavar="PORT",
-        help="serve the viewer at an address of this machine (default port: a free one); the page follows each edit",
+        help="serve the viewer on this machine (default: a free port); the page updates after each edit",
     )
     pace = parser.add_argument_group("pace")
     pace.add_argument(
         "--fps", type=positive, default=0.0, metavar="N", help="frames per second between changes (default: 0)"
     )
-    pace.add_argument("--poll", type=positive, default=0.2, metavar="SECONDS", help="interval of looking at the files")
+    pace.add_argument(
+        "--poll",
+        type=positive,
+        default=0.2,
+        metavar="SECONDS",
+        help="interval between looks at the files (default: 0.2)",
+    )
     pace.add_argument("--frames", type=count, metavar="N", help="end after that many frames")
-    pace.add_argument("--edits", type=count, metavar="N", help="end after that many edits, good or wrong")
+    pace.add_argument("--edits", type=count, metavar="N", help="end after that many edits, valid or not")
     arguments_of_runs(parser)
     planning(parser, profile=False)
 

@@ -1,4 +1,4 @@
-"""`rgraph what-if`: plan a graph under other choices, without a device."""
+"""`rgraph what-if`: compare a graph's plan with alternatives, without a device."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Prints the modelled timeline, bytes and bounds of the changed graph beside those of the graph as it is, and how much
-other queues could gain at most. A report is what `rgraph run --report` measured, saved as JSON, or {"pass": µs}.
+Prints the modelled timeline, bytes and bounds of the graph with and without the changes, and the most that other queues
+could gain. Weights are a report, as `rgraph run --json` prints it, or {"pass": µs}.
 
   rgraph what-if frame.rgraph.json --queue ssao=async_compute
   rgraph what-if frame.rgraph.json --drop ssao --heap-limit 67108864 --json
@@ -36,9 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(changes, "--queue", kind=pair, metavar="PASS=QUEUE", help="the queue of a pass; may be repeated")
     option(changes, "--drop", kind=str, metavar="PASS", help="leave out a pass; may be repeated")
     changes.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
-    changes.add_argument("--heap-limit", type=natural, metavar="BYTES", help="bytes of the heap of transients")
+    changes.add_argument("--heap-limit", type=natural, metavar="BYTES", help="size limit of the transients' heap")
     choose_policy(changes)
-    changes.add_argument("--memory", type=budget, metavar="WORD|BYTES", help="how many bytes a barrier call is worth")
+    changes.add_argument(
+        "--memory", type=budget, metavar="WORD|BYTES", help="memory of transients against barrier calls"
+    )
     profile_options(parser)
 
 

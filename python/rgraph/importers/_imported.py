@@ -17,14 +17,14 @@ __all__ = ["Imported"]
 
 @dataclass(frozen=True)
 class Imported:
-    """A graph of another program, and what was not taken over.
+    """A graph of another program, and notes about everything that was not imported.
 
     Attributes
     ----------
     graph
         The graph.
     notes
-        What was not taken over or was guessed, line by line, with file and line where they are known.
+        Everything that was not imported, or was guessed, one line each, with file and line where they are known.
     files
         All files that were read.
     parameters

@@ -261,7 +261,7 @@ class _Importer:
         return list(out.values())
 
     def _dropped(self, node: Node, dropped: _Access, kept: _Access) -> None:
-        both = f"as {kept.usage} and as {dropped.usage}: only the first is taken over"
+        both = f"as {kept.usage} and as {dropped.usage}: only the first is imported"
         self.notes.append(f'{node.place}: "{node.title}" uses "{kept.attachment.path}" {both}')
 
     def _resolved(self, node: Node, accesses: list[_Access]) -> list[_Access]:

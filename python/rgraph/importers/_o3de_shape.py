@@ -177,7 +177,7 @@ def _walk(kind: Any, value: Any, at: _Walk) -> Iterator[str]:
             if key in value:
                 yield from _walk(inner, value[key], _Walk(at.find, name, [*at.path, key]))
     elif wanted := kind(value):
-        yield at.fault(f"is {_shown(value)}, not {wanted}: not taken over")
+        yield at.fault(f"is {_shown(value)}, not {wanted}: not imported")
 
 
 def faults(values: dict[str, Any], name: str, find: Callable[[str], Place]) -> Iterator[str]:

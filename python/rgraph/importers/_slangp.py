@@ -128,7 +128,7 @@ def slangp(
     Returns
     -------
     Imported
-        The graph, what was not taken over, and the parameters.
+        The graph, notes about everything that was not imported, and the parameters.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Mistakes in the arguments of ready-made passes, said as the declaration's own are: what, where, how to mend it."""
+"""Mistakes in the arguments of ready-made passes, in the form of the declaration's own: message, place and hint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refuse(code: str, name: str, message: str, help: str, *resources: tuple[Reso
     message
         One sentence, without the pass.
     help
-        How to mend it.
+        How to fix it, ready to type.
     *resources
         Resources that are meant, each with what it declares that does not fit.
 

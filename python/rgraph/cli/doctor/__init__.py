@@ -18,8 +18,8 @@ __all__ = ["MORE", "add_arguments", "main"]
 _LOADER = {"win32": "vulkan-1.dll", "darwin": "libvulkan.dylib"}.get(sys.platform, "libvulkan.so.1")
 
 MORE = """\
-It asks each driver in a process of its own, so a driver that crashes is reported and does no harm. It runs a small
-graph on every usable device. Exit status: 0 no fault, 1 a fault but a usable device, 3 no usable device.
+Each driver is queried in a process of its own, so a driver that crashes is reported and does no harm. A small graph
+runs on every usable device. Exit status: 0 no fault, 1 a fault but a usable device, 3 no usable device.
 
   rgraph doctor
   rgraph doctor --profile h200.rprofile.json  for rgraph bake elsewhere
@@ -38,16 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON with all details")
     parser.add_argument("--profile", metavar="FILE", help="write a device's profile (.rprofile.json; - prints it)")
     parser.add_argument(
-        "--measure", action="store_true", help="measure what barriers, submits, waits and passes cost, and print it"
+        "--measure", action="store_true", help="measure and print the costs of barriers, submits, waits and passes"
     )
     parser.add_argument(
         "--device", metavar="DEVICE", help="the device of --profile and --measure: uuid:…, pci:…, name:… or an index"
     )
-    parser.add_argument("--loader", metavar="FILE", default="", help="a Vulkan loader, or a driver itself")
+    parser.add_argument("--loader", metavar="FILE", default="", help="path of a Vulkan loader or of a driver")
 
 
 def examine(loader: str) -> dict[str, Any]:
-    """Everything there is to know, as plain data.
+    """Examine loader, drivers, layers and devices; the report as plain data.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def examine(loader: str) -> dict[str, Any]:
     }
     wanted = advice.NVIDIA if any(gpu["vendor"] == "NVIDIA" for gpu in report["hardware"]) else ()
     missing = ask.missing_libraries(*wanted) if wanted else []
-    report["findings"] = [one._asdict() for one in advice.advise(report, drivers, layers, missing)]
+    found = advice.advise(report, drivers, layers, missing)
+    report["findings"] = [{"about": one.about, "message": one.message, "mend": one.fix} for one in found]
     report["usable"] = any(device["ran"] and not device["ran"]["error"] for device in devices)
     return report
 

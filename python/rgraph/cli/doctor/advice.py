@@ -1,4 +1,4 @@
-"""What is wrong, why, and the line that mends it."""
+"""Faults that `rgraph doctor` finds: the reason of each and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _NVIDIA_MANIFEST = (
 
 
 class Advice(NamedTuple):
-    """Something that is wrong."""
+    """A fault and how to fix it."""
 
     about: str
     """The driver's, layer's or device's name; `loader`, `drivers` or `hardware`."""
     message: str
     """What and why, in a sentence or two."""
-    mend: str
-    """The line to type."""
+    fix: str
+    """The command to type."""
 
 
 def _owner(path: Path) -> str | None:
@@ -91,8 +91,8 @@ def manifest_advice(manifest: Manifest) -> Advice:
     lacks = re.search(r"cannot be opened: ([^\s:]+\.so[.\d]*): cannot open shared object file", manifest.error)
     if lacks and lacks[1] not in manifest.library:
         package = _LIBRARIES.get(lacks[1])
-        mend = install(package) if package else f"install the package that has {lacks[1]}"
-        return Advice(manifest.name, f"its library needs {lacks[1]}, which is not installed", mend)
+        fix = install(package) if package else f"install the package that has {lacks[1]}"
+        return Advice(manifest.name, f"its library needs {lacks[1]}, which is not installed", fix)
     if lacks and "nvidia" in manifest.library.lower():
         return Advice(manifest.name, f"its library {manifest.library} is not installed", _nvidia_library())
     if lacks:
@@ -141,7 +141,7 @@ def _nvidia(drivers: list[Manifest], missing: list[str]) -> tuple[str, str]:
     if not ours:
         return "the driver is there, but no manifest tells the loader of it", _NVIDIA_MANIFEST
     if broken:
-        return f"{broken.name}: {manifest_advice(broken).message}", manifest_advice(broken).mend
+        return f"{broken.name}: {manifest_advice(broken).message}", manifest_advice(broken).fix
     if egl in missing:
         return f"its driver needs {egl} where there is no display, which is not installed", install(_LIBRARIES[egl])
     if any(Path("/proc/driver/nvidia/capabilities").glob("gpu*/mig/gi*")):
@@ -184,8 +184,8 @@ def _devices(report: dict[str, Any]) -> list[Advice]:
         missing = [need["name"] for need in device["needs"] if not need["has"]]
         if not device["usable"]:
             why = f"lacks {', '.join(missing)}" if missing else f"is refused: {device['refused']}"
-            mend = install("--upgrade", "driver") if device["kind"] == "cpu" else "install a newer driver of its maker"
-            out.append(Advice(device["name"], why, mend))
+            fix = install("--upgrade", "driver") if device["kind"] == "cpu" else "install a newer driver of its maker"
+            out.append(Advice(device["name"], why, fix))
         elif device["ran"]["error"]:
             first = str(device["ran"]["error"]).splitlines()[0]
             out.append(Advice(device["name"], f"could not run a graph: {first}", "rgraph doctor --json has all of it"))
@@ -199,9 +199,9 @@ def _hardware(report: dict[str, Any], drivers: list[Manifest], missing: list[str
     for gpu in report["hardware"]:
         if gpu["pci"] in shown or (not shown and any(gpu["vendor"].lower() in name for name in kinds)):
             continue
-        why, mend = _nvidia(drivers, missing) if gpu["vendor"] == "NVIDIA" else _mesa(gpu, drivers)
+        why, fix = _nvidia(drivers, missing) if gpu["vendor"] == "NVIDIA" else _mesa(gpu, drivers)
         out.append(
-            Advice(gpu["name"] or f"{gpu['vendor']} {gpu['kind']} {gpu['pci']}", f"shows no Vulkan device: {why}", mend)
+            Advice(gpu["name"] or f"{gpu['vendor']} {gpu['kind']} {gpu['pci']}", f"shows no Vulkan device: {why}", fix)
         )
     return out
 
@@ -216,8 +216,8 @@ def _drivers(report: dict[str, Any], drivers: list[Manifest]) -> Advice | None:
     if any(driver.devices for driver in drivers):
         # Each driver alone shows its devices, and all together do not.
         first = report["error"] or "it shows no device"
-        mend = _again(broken[0].path) if broken else "VK_LOADER_DEBUG=all rgraph doctor --json"
-        return Advice("loader", f"a broken manifest keeps it from every driver: {first}", mend)
+        fix = _again(broken[0].path) if broken else "VK_LOADER_DEBUG=all rgraph doctor --json"
+        return Advice("loader", f"a broken manifest keeps it from every driver: {first}", fix)
     if not broken:
         return Advice("drivers", "no driver that is installed fits a device of this machine", install("driver"))
     return None

@@ -29,8 +29,8 @@ class _Whole(str):
     """A line to type: never broken, so that it can be copied."""
 
 
-def _mended(mend: str) -> str:
-    return _Whole(f"      {paint('fix:', 'cyan')} {mend}")
+def _fix_line(fix: str) -> str:
+    return _Whole(f"      {paint('fix:', 'cyan')} {fix}")
 
 
 def _fitted(line: str) -> list[str]:
@@ -53,7 +53,7 @@ def _version(numbers: list[int] | None) -> str:
 
 
 class _Text:
-    """Collects lines; says each finding where it belongs."""
+    """Collects lines; puts each finding below the thing that it is about."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self.report = report
@@ -64,12 +64,12 @@ class _Text:
         self.lines += ["", paint(words, "bold") + (f"  {more}" if more else "")]
 
     def findings(self, *about: str) -> bool:
-        """Say the findings about something; whether there were any."""
-        told = [one for one in self.left if one["about"] in about]
+        """Add the findings about something; True if there are any."""
+        mine = [one for one in self.left if one["about"] in about]
         self.left = [one for one in self.left if one["about"] not in about]
-        for one in told:
-            self.lines += [*_filled(one["message"], "      "), _mended(one["mend"])]
-        return bool(told)
+        for one in mine:
+            self.lines += [*_filled(one["message"], "      "), _fix_line(one["mend"])]
+        return bool(mine)
 
     def loader(self) -> None:
         loader = self.report["loader"]
@@ -153,7 +153,7 @@ class _Text:
             from rgraph.cli.doctor.system import install
 
             self.lines += [_marked(None, f"{_VALIDATION} is not installed: only --validate needs it")]
-            self.lines.append(_mended(install("layer")))
+            self.lines.append(_fix_line(install("layer")))
         others = [one["name"].removeprefix("VK_LAYER_") for one in layers if not one["error"] and one is not watching]
         if others:
             self.lines += _filled(f"others: {', '.join(others)}", "    ")
@@ -175,8 +175,8 @@ class _Text:
     def verdict(self) -> None:
         count = len(self.report["findings"])
         if self.report["usable"]:
-            mended = f"; {count} thing{'s' if count > 1 else ''} above can be fixed" if count else ""
-            self.lines += ["", f"{paint('Graphs can run here', 'green')}{mended}."]
+            fixable = f"; {count} thing{'s' if count > 1 else ''} above can be fixed" if count else ""
+            self.lines += ["", f"{paint('Graphs can run here', 'green')}{fixable}."]
             return
         self.lines += ["", f"{paint('Graphs cannot run here', 'red')}: there is no usable device. Planning works."]
         if self.report["findings"]:
