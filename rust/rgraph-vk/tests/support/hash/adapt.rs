@@ -288,7 +288,7 @@ impl Adapter {
     }
 
     /// Whether a use of a pass meets none that it did not meet before: mips that were apart may be one mip of the smaller
-    /// image. Reads give way to writes, and writes to earlier ones.
+    /// image. Reads give way to writes, and writes to those of more mips or to earlier ones.
     fn is_new(&self, at: usize, said: &[(&Access, Use)]) -> bool {
         let apart = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
             (Some(a), Some(b)) => a[1] <= b[0] || b[1] <= a[0],
@@ -297,10 +297,11 @@ impl Adapter {
         let met = |a: Ranges, b: Ranges| !apart(a.mips, b.mips) && !apart(a.layers, b.layers);
         let (access, how) = said[at];
         let before = self.old.ranges_of(access);
+        let mips = |how: &Use| how.ranges.mips.map_or(u32::MAX, |[first, end]| end - first);
         let gives_way = |(number, (other, one)): (usize, &(&Access, Use))| {
             other.resource == access.resource
                 && writes(one.usage)
-                && (number < at || !writes(how.usage))
+                && (!writes(how.usage) || (mips(one), at) > (mips(&how), number))
                 && met(how.ranges, one.ranges)
                 && !met(before, self.old.ranges_of(other))
         };
