@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 # Always into .venv, whatever environment is active.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 SECONDS_OF_FUZZ ?= 60
+# Of the Python tests. Drivers without a GPU have threads of their own.
+PROCESSES ?= 2
 SEED ?= 1
 FUZZ_TARGETS ?= frame calls graph_file plan_file heap shader
 NOT_PLANNER := /rgraph-(check|files|ir|report)/|/rgraph-plan/(tests|src/heap)|/fuzz/
@@ -27,8 +29,9 @@ demo: $(VENV)/.ready
 
 test: lint-rust test-rust test-frames build lint-python test-python
 
+# With the features that the Rust tests have already built its crates with.
 build: $(VENV)/.ready
-	$(MATURIN) develop --quiet --profile $(PROFILE)
+	$(MATURIN) develop --quiet --profile $(PROFILE) --features beside-tests
 
 lint: lint-rust build lint-python
 
@@ -43,18 +46,19 @@ lint-python:
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest rgraph --mypy-config-file pyproject.toml --allowlist tests/stub_allowlist.txt
 
-# The distribution's layer looks its devices up in a table without a lock (Vulkan-ValidationLayers 1.3.239), and crashes at
-# times where one thread makes a device while another uses its own: tests of the runtime run one by one.
+# One command for all crates: cargo chooses the features of what they share by the crates that are named, and would build
+# it again for others.
+TEST_RUST := cargo test --workspace --locked --profile $(PROFILE) --config 'target."cfg(all())".runner="scripts/one-test-program"'
+
 test-rust:
-	$(call UNDER_LAYERS,cargo test --workspace --exclude rgraph-vk --locked --profile $(PROFILE))
-	$(call UNDER_LAYERS,env RUST_TEST_THREADS=1 cargo test --package rgraph-vk --locked --profile $(PROFILE))
+	$(call UNDER_LAYERS,$(TEST_RUST))
 
 # Two thousand generated graphs whose passes are shaders, twice five frames each, against a serial evaluation.
 test-frames:
-	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 cargo test --package rgraph-vk --locked --profile $(PROFILE) --test hash_frames; fi
+	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 $(TEST_RUST) --test hash_frames; fi
 
 test-python: build
-	if scripts/browser.sh; then export RGRAPH_REQUIRE_BROWSER=1; fi; $(call UNDER_LAYERS,$(BIN)/python -m pytest)
+	if scripts/browser.sh; then export RGRAPH_REQUIRE_BROWSER=1; fi; $(call UNDER_LAYERS,$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal)
 
 # Tests that run plans, on the other drivers and layers: see scripts/with-layers.
 test-matrix: build

@@ -93,7 +93,9 @@ def test_without_a_driver_it_says_what_to_type(driver: Path, tmp_path: Path):
     missing = tmp_path / "missing.json"
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(missing))
     assert done.returncode == 3
-    assert after(done.stdout, "✗ missing.json", 2) == ["there is no such file", "fix: unset VK_DRIVER_FILES"]
+    # Lines break where the folder is long.
+    said = f"✗ missing.json {missing.parent} there is no such file fix: unset VK_DRIVER_FILES"
+    assert "".join(said.split()) in "".join(done.stdout.split())
     assert after(done.stdout, "Devices", 1) == ["✗ none"]
     ends = "Graphs cannot run here: there is no usable device. Planning works.\n  unset VK_DRIVER_FILES\n"
     assert done.stdout.endswith(ends)
