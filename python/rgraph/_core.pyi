@@ -340,7 +340,7 @@ class Image(Resource):
 
     @property
     def format(self) -> str | None:
-        """Texel format, WebGPU's name; None if none is said."""
+        """Texel format, WebGPU's name; None if none is declared."""
     @property
     def size(self) -> tuple[int, int] | tuple[int, int, int]:
         """(width, height), or (width, height, depth) of a 3D image, in texels.
@@ -491,7 +491,8 @@ class Capture:
     def done(self) -> bool:
         """Whether the file is written."""
     def finish(self) -> None:
-        """End the capture: write the file with the runs so far. Without any, nothing is written. Ending twice is once.
+        """End the capture: write the file with the runs so far. Without any, nothing is written. A second call does
+        nothing.
 
         Raises
         ------
@@ -805,7 +806,7 @@ class Window:
             False if the device was not done within a second.
         """
     def close(self) -> None:
-        """Close it: wait for what is shown, and let go of the native window. Twice is once."""
+        """Close it: wait for what is shown, and let go of the native window. A second call does nothing."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
@@ -1536,7 +1537,7 @@ class Module:
             traces become slower the more they moved.
         size, scratch
             Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
-            told by an error that says how many.
+            an error that says how many.
         **options
             As in `add_pass`.
 
@@ -3883,7 +3884,7 @@ class Device:
         seeds
             How many, from 1; they end with the first that finds something.
         frames
-            Frames of each run, from 1; default: one, or enough to see what frames hand on to each other.
+            Frames of each run, from 1; default: one, or enough to see what frames pass on to each other.
 
         Returns
         -------
@@ -4176,7 +4177,7 @@ class Device:
     ) -> DeviceResource:
         """Use an image or buffer of foreign Vulkan code on this device.
 
-        Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
+        rgraph cannot check the handle: it must be of this device, be as described, have the usages that graphs make of
         it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
 
         Parameters
@@ -4250,8 +4251,8 @@ class Device:
     def wait_idle(self) -> None:
         """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
     def close(self, *, timeout: float | None = 10.0) -> None:
-        """Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
-        ends the wait; the device is then still open.
+        """Close the device: wait for what the GPU still does and refuse everything from now on. A second call does
+        nothing. Ctrl-C ends the wait; the device is then still open.
 
         Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
         that runs meanwhile goes on, and its frame fails.
@@ -4340,9 +4341,9 @@ class DeviceResource:
     def set_state(self, **state: Any) -> None:
         """Say how foreign Vulkan code left it.
 
-        The next run of a graph takes over behind all that was submitted to `queue` so far; what foreign code did on other
-        queues is done. Nothing can check that an image is in the layout that is said: a wrong one is undefined behaviour
-        in the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+        The next run of a graph waits for all that was submitted to `queue` so far; work of foreign code on other queues
+        must be done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in
+        the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
         `"undefined"` to drop its contents.
 
         Parameters
@@ -4557,7 +4558,7 @@ class Devices:
         """
     def close(self) -> None:
         """Refuse everything from now on, and close the devices that were opened here; devices that were given stay open.
-        Closing twice is once. Frames stay readable.
+        A second call does nothing. Frames stay readable.
         """
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...

@@ -309,7 +309,7 @@ def test_cards_say_why(show, rich: str):
     for part in (
         "the declaration names it",
         "Together with sky",
-        "takes over the memory that 'ao_blur' used for 'ao'",
+        "reuses the memory that 'ao_blur' used for 'ao'",
         "graphics waits for compute 1 at fragment",
         "missing_barrier",
         "their areas, samples or layers differ",

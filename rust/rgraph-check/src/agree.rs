@@ -69,7 +69,7 @@ fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> IdVec<Reso
     ends
 }
 
-/// Whether each image is a cube: declared so, or taken over from the resource it modifies or remembers.
+/// Whether each image is a cube: declared so, or inherited from the resource that it modifies or remembers.
 fn cubes(graph: &Graph) -> IdVec<ResourceId, bool> {
     let resources = graph.resources();
     let cube = |mut id: ResourceId| {

@@ -1,4 +1,4 @@
-//! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
+//! Layouts, owners and contents that a pass finds, and the message of a hazard.
 
 use rgraph_ir::access::{Accesses, Layout, Usage};
 use rgraph_ir::id::Id;
@@ -60,19 +60,20 @@ impl Machine<'_> {
         }
         let state = &self.stores[store].subresources[subresource];
         let current = state.layout;
-        // The host finds garbage in any layout, and cannot change one.
-        let garbage = at.usage == Usage::HostRead && state.gone.is_some() && named.contains(&Layout::Undefined);
+        // The host may read undefined contents in any layout: it cannot transition one.
+        let host_reads_undefined =
+            at.usage == Usage::HostRead && state.gone.is_some() && named.contains(&Layout::Undefined);
         let part = self.part(memory, subresource);
         if named.is_empty() {
             let message = format!("pass \"{name}\" names no layout for its {} of \"{what}\"{part}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
-        } else if !named.contains(&current) && !garbage {
+        } else if !named.contains(&current) && !host_reads_undefined {
             let message = format!(
                 "pass \"{name}\" uses \"{what}\"{part} as {} in layout {}, but it is in {current}: a transition is missing",
                 at.usage, named[0]
             );
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
-        } else if !layout_fits(at.usage, current) && !garbage {
+        } else if !layout_fits(at.usage, current) && !host_reads_undefined {
             let message = format!("pass \"{name}\" uses \"{what}\"{part} as {} in layout {current}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         }
@@ -159,26 +160,26 @@ impl Machine<'_> {
             state.owner = Some(family);
         }
         let Some(gone) = self.stores[store].subresources[subresource].gone else { return };
-        // What nobody wrote by declaration is garbage by declaration.
+        // A declaration that writes nothing declares undefined contents.
         if !needs
             || !facts.finds(resource, subresource, facts.key(resource, subresource, declared, number), &self.flags)
         {
             return;
         }
-        let why = self.told(gone);
+        let why = self.why_gone(gone);
         let message = format!("pass \"{name}\" reads \"{what}\"{part} ({}), but {why}", at.usage);
         self.findings.add(Rule::Undefined, Some(name), Some(what), message);
     }
 
-    /// What became of contents, in words.
-    pub(crate) fn told(&self, gone: Gone) -> String {
+    /// The reason why contents are undefined, for a message.
+    pub(crate) fn why_gone(&self, gone: Gone) -> String {
         match gone {
             Gone::Unwritten => "nothing wrote it in this run".to_owned(),
             Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
             Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.memory_name(by)),
             Gone::NotStored => "a render pass did not store it".to_owned(),
             Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
-            Gone::Garbage => "its writer leaves garbage".to_owned(),
+            Gone::Undefined => "its writer leaves garbage".to_owned(),
         }
     }
 
@@ -192,7 +193,7 @@ impl Machine<'_> {
         self.stores[store].filled = true;
         let state = &mut self.stores[store].subresources[subresource];
         state.written = Some(run);
-        state.gone = at.garbage.then_some(Gone::Garbage);
+        state.gone = at.undefined.then_some(Gone::Undefined);
     }
 
     /// Tells a hazard in words.

@@ -192,8 +192,8 @@ impl Machine<'_> {
                 let host = queue == self.host && x.queue == self.host;
                 let stage = usize::from(x.op.stage);
                 let leaves_so = match x.node {
-                    // What a transition leaves is covered by the stages that it was made for; what is released, by the
-                    // semaphore that whoever acquires it waits for.
+                    // A transition is covered by its destination stages, a release by the semaphore for which the
+                    // acquiring submit waits.
                     Some(n) => {
                         self.nodes[n].queue == queue
                             && (state.release.is_some()
@@ -284,7 +284,7 @@ impl Machine<'_> {
             }
             let what = facts.name(resource);
             let part = self.part(memory, subresource);
-            let why = self.told(gone);
+            let why = self.why_gone(gone);
             let message = format!("\"{what}\"{part} does not hold its contents at the end of the frame: {why}");
             self.findings.add(Rule::Undefined, None, Some(what), message);
         }

@@ -42,8 +42,8 @@ pub(crate) struct DeclaredUse {
     /// Aspects (or the bytes, as colour) whose old contents stay where the declared pass does not cover them.
     pub keeps: Aspects,
     pub writes: bool,
-    /// Leaves garbage.
-    pub garbage: bool,
+    /// Leaves undefined contents.
+    pub undefined: bool,
     pub unordered: bool,
     /// Declared or implied load operations of colour or depth, and of stencil.
     pub load: Load,
@@ -333,7 +333,7 @@ impl<'g> Facts<'g> {
         for u in writers[..before].iter().rev().filter(|u| group == 0 || u.group != group) {
             let at = &self.declared_passes[u.declared].uses[u.at];
             if self.runs(u.declared, flags) {
-                return !at.garbage;
+                return !at.undefined;
             }
             if self.falls_back(u.declared, at.resource) {
                 return false;
@@ -357,7 +357,7 @@ impl<'g> Facts<'g> {
         let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
         let group = key.map_or(0, |(_, group)| group);
         let makes = |u: &&SubresourceUse| {
-            (group == 0 || u.group != group) && !self.declared_passes[u.declared].uses[u.at].garbage
+            (group == 0 || u.group != group) && !self.declared_passes[u.declared].uses[u.at].undefined
         };
         let mut flags: Vec<_> =
             writers[..before].iter().filter(makes).map(|u| self.declared_passes[u.declared].flag).collect();

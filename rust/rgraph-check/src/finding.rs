@@ -1,4 +1,4 @@
-//! What the judge says: one rule broken, where, and what would mend it.
+//! A finding of the checker: the broken rule, where, and how to fix it.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ rules! {
     WriteAfterWrite = "write_after_write",
     /// Two queues use the same memory at once, and one of them writes.
     Race = "race",
-    /// The same bytes are used under another name without a hand-over.
+    /// The same bytes are used under another name without an alias transition.
     Alias = "alias",
     /// An image is not in the layout that a barrier or a pass says, or in one that the use cannot have.
     Layout = "layout",
@@ -69,7 +69,7 @@ rules! {
     Leave = "leave",
     /// An inserted pass is not what the declaration demands.
     Inserted = "inserted",
-    /// Passes that are ordered or share bytes are said to run at once, or a set is later than it need be.
+    /// A set holds passes that are ordered or share bytes, or a pass is in a later set than it need be.
     Sets = "sets",
     /// Packets of passes are sorted together that the declaration or the plan orders.
     Packets = "packets",

@@ -3,7 +3,7 @@
 //!
 //! One long walk covers frames in flight and conditions: the first three runs have every flag on, then every
 //! combination (up to 2^6, sampled beyond) stands twice in a row. Since every use is judged against what the runs
-//! before left, hand-offs between runs of different conditions are judged too.
+//! before left, reuse of bytes between runs of different conditions is judged too.
 
 mod after;
 #[cfg(test)]

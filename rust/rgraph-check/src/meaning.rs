@@ -158,7 +158,7 @@ impl Memory {
                     let held = self.read(facts, at.resource, subresource, run);
                     let before = self.read_in(facts, at.resource, subresource, run, group);
                     // A sum commutes as the writes do.
-                    let symbol = match (at.garbage, at.unordered) {
+                    let symbol = match (at.undefined, at.unordered) {
                         (true, _) => None,
                         (_, true) => Some(held.unwrap_or(undefined).wrapping_add(new)),
                         _ => Some(new),

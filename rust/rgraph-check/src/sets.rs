@@ -68,7 +68,7 @@ struct Past {
     after: u32,
 }
 
-/// Walks the passes in plan order. A pass of the GPU hands on what it comes behind.
+/// Walks the passes in plan order. A pass of the GPU passes on the sets that it comes after.
 struct Cpu<'a> {
     facts: &'a Facts<'a>,
     plan: &'a Plan,
@@ -111,20 +111,26 @@ impl<'a> Cpu<'a> {
         for (pass, cpu) in ran(self.plan) {
             let Some(declared) = declared_of[pass] else { continue };
             let first = self.first_set(declared, cpu);
-            let said = self.set[pass].filter(|_| cpu);
-            if let Some(said) = said.filter(|said| *said != first) {
+            let recorded = self.set[pass].filter(|_| cpu);
+            if let Some(recorded) = recorded.filter(|recorded| *recorded != first) {
                 let name = self.plan.pass_name(pass);
-                let message = match said < first {
+                let message = match recorded < first {
                     true => {
-                        format!("pass \"{name}\" is in set {said} of the CPU, but follows a pass of set {}", first - 1)
+                        format!(
+                            "pass \"{name}\" is in set {recorded} of the CPU, but follows a pass of set {}",
+                            first - 1
+                        )
                     }
                     false => {
-                        format!("pass \"{name}\" is in set {said} of the CPU, but follows no pass of set {}", said - 1)
+                        format!(
+                            "pass \"{name}\" is in set {recorded} of the CPU, but follows no pass of set {}",
+                            recorded - 1
+                        )
                     }
                 };
                 findings.add(Rule::Sets, Some(name), None, message);
             }
-            self.note(declared, cpu, said.unwrap_or(first) + u32::from(cpu));
+            self.note(declared, cpu, recorded.unwrap_or(first) + u32::from(cpu));
         }
     }
 
@@ -213,16 +219,16 @@ fn gpu(plan: &Plan, findings: &mut Findings) {
                     *next = (*next).max(events.get(event).copied().unwrap_or(0));
                 }
                 Command::Pass { pass, .. } if batch.queue.is_some() => {
-                    let said = set[*pass].unwrap_or(*next);
-                    if said < *next {
+                    let recorded = set[*pass].unwrap_or(*next);
+                    if recorded < *next {
                         let name = plan.pass_name(*pass);
                         let message = format!(
-                            "pass \"{name}\" is in set {said} of the GPU, but a barrier or wait puts it behind set {}",
+                            "pass \"{name}\" is in set {recorded} of the GPU, but a barrier or wait puts it behind set {}",
                             *next - 1
                         );
                         findings.add(Rule::Sets, Some(name), None, message);
                     }
-                    *behind = (*behind).max(said.saturating_add(1));
+                    *behind = (*behind).max(recorded.saturating_add(1));
                 }
                 Command::Pass { .. } | Command::BeginRendering { .. } | Command::EndRendering => {}
             }

@@ -93,7 +93,7 @@ fn image_shape(
     let [width, height] = graph.reference_size();
     let mut volume = base.is_some_and(|base| base.volume);
     let mut size = base.map_or([width, height, 1], |base| base.size);
-    if let Some(said) = image.size {
+    if let Some(size_of) = image.size {
         let mut axis = |axis: Axis, at: usize| match axis {
             Axis::Texels(n) => n.max(1),
             Axis::Scaled(of, scale) => {
@@ -102,12 +102,12 @@ fn image_shape(
                     Some(of) => shape(graph, of, shapes, depth + 1).size[at],
                 };
                 let scaled = f64::from(whole) * scale;
-                let rounded = if said.round == Round::Up { scaled.ceil() } else { scaled.floor() };
+                let rounded = if size_of.round == Round::Up { scaled.ceil() } else { scaled.floor() };
                 (rounded as u32).max(1)
             }
         };
-        size = [axis(said.x, 0), axis(said.y, 1), said.z.map_or(1, |z| axis(z, 2))];
-        volume = said.z.is_some();
+        size = [axis(size_of.x, 0), axis(size_of.y, 1), size_of.z.map_or(1, |z| axis(z, 2))];
+        volume = size_of.z.is_some();
     }
     let samples = image.samples.or(base.map(|base| base.samples)).unwrap_or(1);
     let layers = image.layers.or(base.map(|base| base.layers)).unwrap_or(if image.cube { 6 } else { 1 });

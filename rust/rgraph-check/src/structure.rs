@@ -375,8 +375,8 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findi
         }
     }
     for (id, resource) in facts.graph.resources().iter_ids() {
-        let (said, plan_says) = (resource.sharing, plan.resources[id].sharing);
-        if said.is_some_and(|said| said != plan_says) && plan.resources[id].lifetime.is_some() {
+        let (wanted, plan_says) = (resource.sharing, plan.resources[id].sharing);
+        if wanted.is_some_and(|wanted| wanted != plan_says) && plan.resources[id].lifetime.is_some() {
             let what = facts.name(id);
             if is_noted(plan, what) {
                 continue;

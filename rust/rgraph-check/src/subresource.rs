@@ -126,8 +126,8 @@ pub(crate) enum Gone {
     NotStored,
     /// Another queue family used it without a transfer of ownership.
     Family,
-    /// Its writer leaves garbage.
-    Garbage,
+    /// Its writer leaves it undefined.
+    Undefined,
 }
 
 /// A subresource of a memory.

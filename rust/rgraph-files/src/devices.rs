@@ -23,13 +23,13 @@ pub(super) const MOST_ID: u64 = u32::MAX as u64 - 1;
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum StepKind {
     Run,
     Send,
     Receive,
 }
 
-impl Word for Deed {
+impl Word for StepKind {
     const WHAT: &'static str = "a step";
     fn from_text(text: &str) -> Option<Self> {
         match text {
@@ -149,13 +149,13 @@ fn copy(node: Node<'_, '_>) -> Option<DeviceCopy> {
 
 fn step(node: Node<'_, '_>) -> Option<DeviceStep> {
     let fields = node.fields("a step", &STEP_KEYS)?;
-    let deed = fields.need("do").and_then(|word| word.word::<Deed>());
+    let kind = fields.need("do").and_then(|word| word.word::<StepKind>());
     let of = fields.need("of").and_then(|of| of.integer(MOST_ID)).map(|of| of as usize);
-    let (deed, of) = (deed?, of?);
-    Some(match deed {
-        Deed::Run => DeviceStep::Run(DevicePartId::new(of)),
-        Deed::Send => DeviceStep::Send(DeviceCopyId::new(of)),
-        Deed::Receive => DeviceStep::Receive(DeviceCopyId::new(of)),
+    let (kind, of) = (kind?, of?);
+    Some(match kind {
+        StepKind::Run => DeviceStep::Run(DevicePartId::new(of)),
+        StepKind::Send => DeviceStep::Send(DeviceCopyId::new(of)),
+        StepKind::Receive => DeviceStep::Receive(DeviceCopyId::new(of)),
     })
 }
 

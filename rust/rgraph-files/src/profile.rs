@@ -152,7 +152,7 @@ fn read_limits(node: Node<'_, '_>) -> Option<Limits> {
     Some(limits)
 }
 
-/// Writes a profile file with everything said. Reading it gives an equal profile.
+/// Writes a profile file with every key, defaults too. Reading it gives an equal profile.
 pub fn write_profile(profile: &Profile) -> String {
     let mut sheet = Sheet::default();
     sheet.text("{\n  \"rprofile\": 1");

@@ -6,7 +6,7 @@ use std::fmt;
 /// could run beside each other and share bytes instead need one more of them.
 ///
 /// On one queue the budget caps the bytes; the order has the fewest barrier calls that fit below the cap. On several
-/// queues it decides if batches begin with a barrier call to take over bytes of the batch before.
+/// queues it decides if batches begin with a barrier call to reuse bytes of the batch before.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum MemoryBudget {
     /// As many bytes as the declared order keeps alive at once.

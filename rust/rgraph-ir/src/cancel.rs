@@ -33,7 +33,7 @@ impl Drop for Asking {
 /// should look at a clock before it does anything that costs.
 ///
 /// # Errors
-/// [`Cancelled`] if `ask` said so.
+/// [`Cancelled`] if `ask` returned true.
 ///
 /// # Panics
 /// As `work` does.

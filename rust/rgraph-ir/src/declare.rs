@@ -53,7 +53,7 @@ pub struct PassBuilder<'g> {
     pass: PassId,
 }
 
-/// Methods that add an access of one usage with nothing else said.
+/// Methods that add an access of one usage, with defaults for everything else.
 macro_rules! plain {
     ($($(#[$doc:meta])* $name:ident = $usage:ident;)+) => {$(
         $(#[$doc])*
@@ -70,7 +70,7 @@ impl PassBuilder<'_> {
         self.pass
     }
 
-    /// Adds an access of which everything can be said.
+    /// Adds an access with every detail explicit.
     #[allow(clippy::return_self_not_must_use, reason = "the access is added at once")]
     pub fn uses(self, resource: ResourceId, how: &Use) -> Self {
         self.graph.access(self.pass, resource, how, None);

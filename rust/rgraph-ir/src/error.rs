@@ -1,4 +1,4 @@
-//! Mistakes in a declaration: what, where, both sides, and how to mend it. All of them at once.
+//! Mistakes in a declaration: message, place, both sides and hint. All of them at once.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub struct Mistake {
     pub resource: Option<String>,
     /// Both sides of a mismatch, with their places.
     pub sides: Vec<Side>,
-    /// How to mend it.
+    /// How to fix it, ready to type.
     pub help: String,
 }
 

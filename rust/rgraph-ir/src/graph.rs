@@ -1,5 +1,5 @@
 //! A declaration: passes, resources, how each pass uses each resource, roots. Append-only and flat; what is
-//! wrong with it is said by validation, all at once, never here.
+//! wrong with it is reported by validation, all at once, never here.
 
 mod access;
 mod edit;

@@ -125,7 +125,7 @@ pub struct Profile {
     /// Whether draws and dispatches of a queue overlap between two barrier calls; where not, the device drains whenever
     /// one follows the other.
     pub draws_overlap_dispatches: bool,
-    /// Optional features that the device has; `None`: nobody said, and no pass is refused because of them.
+    /// Optional features that the device has; `None`: unknown, and no pass is refused because of them.
     pub features: Option<Features>,
 }
 

@@ -28,7 +28,7 @@ pub struct Resource {
 /// Image or buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
-    /// An image. A history or a modifying image with nothing of its own said inherits what is `None` here.
+    /// An image. A history or a modifying image inherits the fields that are `None` here.
     Image(Image),
     /// A buffer.
     Buffer(Buffer),

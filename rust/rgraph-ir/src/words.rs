@@ -17,7 +17,7 @@ const HAZARDS: [(Hazard, &str, &str); 11] = [
     (Hazard::WriteAfterRead, "write_after_read", "{to} writes what {from} read{of}"),
     (Hazard::WriteAfterWrite, "write_after_write", "{to} writes what {from} wrote{of}"),
     (Hazard::FirstUse, "first_use", "{to} is the first to use it"),
-    (Hazard::Alias, "alias", "{to} takes over the memory that {from} used for {what}"),
+    (Hazard::Alias, "alias", "{to} reuses the memory that {from} used for {what}"),
     (Hazard::Layout, "layout", "{to} needs another layout than {from}"),
     (Hazard::Release, "release", "{from} hands it over to the queue of {to}"),
     (Hazard::Acquire, "acquire", "{to} takes it over from the queue of {from}"),

@@ -413,7 +413,7 @@ impl Scratch {
         let budget = self.interval_cuts.budget;
         let mut effort = options.effort;
         let mut first = self.sum(|peak| peak.total);
-        // Whoever asks for few bytes would rather wait for a better placement than pay barrier calls.
+        // With a budget of few bytes, a longer search for a placement is better than more barrier calls.
         let few = matches!(options.memory, MemoryBudget::Least | MemoryBudget::Bytes(_));
         if few && first > budget && self.sum(|peak| peak.lower_bound) <= budget {
             effort += 1;
@@ -445,9 +445,9 @@ impl Scratch {
         Ok(())
     }
 
-    /// On several queues: intervals that end where a queue waits for another, if that saves as many bytes as the budget
-    /// wants for it. What one batch is done with, a later batch of its queue can then take over, for a barrier call at
-    /// its begin.
+    /// On several queues: ends intervals where a queue waits for another, if that saves as many bytes as the budget
+    /// asks for. A batch can then reuse bytes of an earlier batch of its queue, at the cost of a barrier call at its
+    /// begin.
     fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
         let (swept, least) = (self.sum(|peak| peak.swept), self.sum(|peak| peak.lower_bound));
         let Some(enough) = options.memory.worth_cutting(swept).and_then(|worth| swept.checked_sub(worth)) else {

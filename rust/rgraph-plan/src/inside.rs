@@ -7,9 +7,9 @@ pub mod alias {
         pub use crate::stages::alias::item::{Item, ItemId, Overflow, Peak};
         pub use crate::stages::alias::place::{PlaceScratch, place, place_below};
     }
-    /// Whose bytes are taken over.
+    /// Whose bytes are reused.
     pub mod walk {
-        pub use crate::stages::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
+        pub use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::{Item, ItemId, PlaceScratch, place};
-use rgraph_plan::inside::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
+use rgraph_plan::inside::alias::walk::{Placed, PreviousOwners, WalkScratch, previous_owners};
 
 #[path = "alias/families.rs"]
 #[expect(dead_code, reason = "shared with the other alias tests")]
@@ -44,7 +44,7 @@ static COUNTING: Counting = Counting;
 #[test]
 fn placing_and_walking_again_allocate_nothing() {
     let (mut scratch, mut offsets) = (PlaceScratch::default(), Vec::new());
-    let (mut walk, mut hand, mut placed) = (WalkScratch::default(), HandOffs::default(), Vec::new());
+    let (mut walk, mut hand, mut placed) = (WalkScratch::default(), PreviousOwners::default(), Vec::new());
     let cases = [families::layered(1024, 1, true), families::fan(256), families::chain(64)];
     let mut once = |items: &[Item], effort: u32, queues: bool| {
         let before =
@@ -56,7 +56,7 @@ fn placing_and_walking_again_allocate_nothing() {
             size: item.size,
             order: item.first,
         }));
-        hand_offs(&placed, &mut walk, &mut hand);
+        previous_owners(&placed, &mut walk, &mut hand);
     };
     for effort in 0..3 {
         for queues in [false, true] {

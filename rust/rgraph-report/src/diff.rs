@@ -231,7 +231,7 @@ fn whole(diff: &mut Diff, a: &Plan, b: &Plan) {
     diff.lists("plan", "", "queues", &queues(a), &queues(b));
 }
 
-/// What is said of the plan as a whole and follows from its passes and resources.
+/// Lines about the whole plan that follow from its passes and resources.
 fn rest(diff: &mut Diff, a: &Plan, b: &Plan) {
     let heaps = |plan: &Plan| -> Vec<String> {
         plan.memory
@@ -532,7 +532,7 @@ impl fmt::Display for Figure {
         };
         let (before, after) = (show(self.before), show(self.after));
         write!(f, "{} {before} → {after}", self.what)?;
-        // What is alike when rounded is told in full.
+        // Numbers that are equal when rounded are shown in full.
         if before == after && self.before != self.after && self.what.starts_with("memory") {
             write!(f, " ({:+} B)", self.after - self.before)?;
         }

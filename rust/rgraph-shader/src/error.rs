@@ -4,7 +4,7 @@ use std::fmt;
 
 use rgraph_ir::error::Code;
 
-/// A shader that cannot be used: where, why, and how to mend it.
+/// A shader that cannot be used: place, reason and hint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShaderError {
     /// Its kind: a code of shaders, `RG-E3xx`.
@@ -17,7 +17,7 @@ pub struct ShaderError {
     pub at: Option<(u32, u32)>,
     /// The source line and a caret under the place, or more of it, ready to print; empty if there is none.
     pub excerpt: Box<str>,
-    /// How to mend it.
+    /// How to fix it, ready to type.
     pub help: String,
 }
 

@@ -184,7 +184,7 @@ impl Sources<'_> {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        let (said, help) = worded(&first);
+        let (summary, help) = worded(&first);
         let place = first.at.and_then(|(file, line, column)| {
             let text = self.texts().nth(file)?;
             Some((file, text, span(text, line, column, &first.word)))
@@ -196,15 +196,15 @@ impl Sources<'_> {
             Some((0, self.text, span))
         };
         let Some((file, text, span)) = place.or_else(version) else {
-            return error::plain(Code::BadShader, self.name, format!("{said}{more}"), help);
+            return error::plain(Code::BadShader, self.name, format!("{summary}{more}"), help);
         };
         // A byte that is no ASCII is the part of a character.
-        let said = match text[span.start.min(text.len())..].chars().next() {
+        let summary = match text[span.start.min(text.len())..].chars().next() {
             Some(letter) if first.word.contains('\u{fffd}') => format!("unexpected character: '{letter}'"),
-            _ => said,
+            _ => summary,
         };
         let labels = [Label { span, text: String::new() }];
-        error::in_text(Code::BadShader, self.name_of(file), text, format!("{said}{more}"), &labels, help.to_owned())
+        error::in_text(Code::BadShader, self.name_of(file), text, format!("{summary}{more}"), &labels, help.to_owned())
     }
 
     /// An error of the reader's with the place of the variable that it names: `'name': …`.

@@ -26,7 +26,7 @@ static NOTHING: Included = Included::new();
 impl<'a> Loaded<'a> {
     pub(crate) fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
         let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
-        // Of two that could both be fragment stages, the first is the vertex stage: they are said in this order.
+        // Of two that could both be fragment stages, the first is the vertex stage: they are given in this order.
         if let [first @ Some(Stage::Fragment), .., Some(Stage::Fragment)] = stages.as_mut_slice()
             && !matches!(sources[0], Source::Glsl { stage: Some(_), .. })
         {

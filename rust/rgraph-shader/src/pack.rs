@@ -1,11 +1,11 @@
 //! Values of plain data into the bytes of a layout: every member named, every length and range checked, the place of a
-//! mistake said as a path (`params.lights[3].color`).
+//! mistake named by its path (`params.lights[3].color`).
 
 use crate::block::{Block, Scalar, Type, Value};
 use crate::error::{self, ShaderError};
 use rgraph_ir::nearest::nearest;
 
-/// Most bytes that values are written into; whoever has more has them as bytes.
+/// Most bytes that values are packed into; more must be given as bytes.
 const MOST: u32 = 1 << 28;
 
 impl Type {

@@ -87,13 +87,13 @@ pub(crate) fn on_large_stack<T: Send>(
         let thread = std::thread::Builder::new().name("rgraph shader".to_owned()).stack_size(STACK);
         match thread.spawn_scoped(scope, work) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| {
-                let said = panic
+                let cause = panic
                     .downcast_ref::<String>()
                     .map(String::as_str)
                     .or_else(|| panic.downcast_ref::<&str>().copied())
                     .unwrap_or("no message");
                 let help = "simplify the shader, or give it as SPIR-V; please report the shader";
-                Err(error::plain(Code::BadShader, name, format!("the compiler failed on it: {said}"), help))
+                Err(error::plain(Code::BadShader, name, format!("the compiler failed on it: {cause}"), help))
             }),
             Err(fault) => {
                 let message = format!("there is no thread to compile it: {fault}");

@@ -59,16 +59,16 @@ fn comment_end(text: &[u8], start: usize, nests: bool) -> usize {
 
 /// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else the one that its file says, else compute if that is
 /// wanted, else what only that stage has.
-pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
+pub(crate) fn glsl_stage(text: &str, kind: Kind, explicit: Option<Stage>) -> Stage {
     let text = without_comments(text, Language::Glsl);
     for line in text.lines() {
-        let named = pragma_stage(line).and_then(|said| PRAGMAS.iter().find(|(known, _)| *known == said));
+        let named = pragma_stage(line).and_then(|word| PRAGMAS.iter().find(|(known, _)| *known == word));
         if let Some((_, stage)) = named {
             return *stage;
         }
     }
-    if let Some(said) = said {
-        return said;
+    if let Some(explicit) = explicit {
+        return explicit;
     }
     let mut words = words(&text);
     // What no other stage has; task and mesh stages have workgroups as compute stages do.

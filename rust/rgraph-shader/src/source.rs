@@ -25,10 +25,10 @@ pub enum Source<'a> {
     Spirv(&'a [u8]),
 }
 
-/// A source of a program, kept as it was given so that whoever writes the program to a file has it.
+/// A source of a program, kept as it was given, to be written to a file with the program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Given {
-    /// The file that it was read from, if somebody said one: see [`Program::of`](crate::Program::of).
+    /// The file that it was read from, if given: see [`Program::of`](crate::Program::of).
     pub path: Option<PathBuf>,
     /// The source.
     pub code: GivenCode,
@@ -153,9 +153,9 @@ impl GivenCode {
             Some(None) => Ok(Self::Spirv(bytes)),
             None if bytes.starts_with(&SPIRV) => Ok(Self::Spirv(bytes)),
             Some(Some(Language::Glsl)) => Ok(Self::Text(Language::Glsl, String::from_utf8_lossy(&bytes).into_owned())),
-            said => {
+            by_suffix => {
                 let text = String::from_utf8(bytes)?;
-                Ok(Self::Text(said.flatten().unwrap_or_else(|| Language::of(&text)), text))
+                Ok(Self::Text(by_suffix.flatten().unwrap_or_else(|| Language::of(&text)), text))
             }
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! An entry holds the whole request beside its answer and a sum of both: its name is a hash, and comparing the request
 //! proves it. Whatever else is in the folder (entries cut short, damaged, of other compilers) is ignored. Processes share
-//! the folder without locks: an entry is written beside its place and renamed, so nobody sees half of one, and whoever
-//! removes one that another has open does no harm.
+//! the folder without locks: an entry is written to a temporary file and renamed, so no process sees half of one, and
+//! an entry that another process has open can be removed.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};

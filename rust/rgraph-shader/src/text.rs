@@ -109,8 +109,8 @@ impl<'a> Text<'a> {
         .map_err(|fault| {
             error::plain(Code::BadShader, self.name, format!("it cannot be written as SPIR-V: {fault}"), "")
         })?;
-        crate::spirv::layout::mend(&mut spirv);
-        crate::spirv::sample_mask::mend(&mut spirv);
+        crate::spirv::layout::fix(&mut spirv);
+        crate::spirv::sample_mask::fix(&mut spirv);
         let index = module
             .entry_points
             .iter()

@@ -18,7 +18,7 @@ pub enum Error {
     /// A shader is wrong.
     #[error(transparent)]
     Shader(Box<ShaderError>),
-    /// The driver said no.
+    /// The driver refused.
     #[error(transparent)]
     Device(Box<DeviceError>),
     /// Something is still in use.
@@ -93,7 +93,7 @@ pub struct DeviceError {
     pub message: String,
     /// What was found, line by line.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// How to fix it, ready to type.
     pub help: String,
 }
 
@@ -189,7 +189,7 @@ pub struct BusyError {
     pub code: Code,
     /// What is in use.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it, ready to type.
     pub help: String,
 }
 

@@ -85,8 +85,8 @@ fn refused(spirv: &[u32]) -> Option<String> {
         let result = unsafe {
             rgraph_validate_spirv(spirv.as_ptr(), spirv.len(), reason.as_mut_ptr().cast(), reason.len(), &raw mut at)
         };
-        let told = CStr::from_bytes_until_nul(&reason).unwrap_or_default().to_string_lossy();
-        let first = told.lines().next().unwrap_or_default().trim();
+        let text = CStr::from_bytes_until_nul(&reason).unwrap_or_default().to_string_lossy();
+        let first = text.lines().next().unwrap_or_default().trim();
         let first = if first.is_empty() { "the validator refuses it" } else { first };
         (result != 0).then(|| format!("invalid SPIR-V at instruction {at}: {first}"))
     };

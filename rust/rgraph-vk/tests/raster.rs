@@ -31,7 +31,7 @@ fn transfer(usage: Usage, kind: Kind) -> Use {
 
 fn run(b: &Bench, device: &rgraph_vk::Device, root: ResourceId) -> Vec<u8> {
     let compiled = b.compile(device);
-    // Twice in a row: the second run takes over what the first one left.
+    // Twice in a row: the second run acquires resources in the state in which the first one left them.
     compiled.run(&Inputs::default()).unwrap();
     let frame = compiled.run(&Inputs::default()).unwrap();
     frame.read(root).unwrap().bytes().to_vec()

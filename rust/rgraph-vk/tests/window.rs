@@ -351,7 +351,7 @@ fn windows_close_at_every_moment() {
             2 => {
                 let frame = run(&compiled);
                 window.close().expect("closes");
-                window.close().expect("twice is once");
+                window.close().expect("a second close does nothing");
                 assert_eq!(code(frame.show(root, &window)), Code::WindowLost);
                 assert_eq!(code(window.info()), Code::WindowLost);
             }

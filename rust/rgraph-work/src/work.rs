@@ -102,7 +102,7 @@ pub trait HostWork: Send + Sync {
     /// a thread that does so either: nothing can see that, and neither would end.
     ///
     /// # Errors
-    /// Whatever it likes: the frame is abandoned and whoever waits for it gets the error.
+    /// Any: the frame is abandoned, and waits for it return the error.
     fn run(&self, views: HostViews<'_>) -> Result<(), CallbackError>;
 }
 
@@ -163,7 +163,7 @@ pub trait RecordWork: Send + Sync {
     /// is refused.
     ///
     /// # Errors
-    /// Whatever it likes: the frame is abandoned and the caller of `run` gets the error.
+    /// Any: the frame is abandoned, and `run` returns the error.
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError>;
 }
 

@@ -110,7 +110,7 @@ impl Listing {
         self.span(a)[1] < self.span(b)[0]
             && match second.kind {
                 LinkKind::Wait => second.signal_queue == Some(first.queue),
-                // What a run releases, the semaphore covers that whoever acquires it waits for.
+                // A release at the end of a run is covered by the semaphore for which the acquiring submit waits.
                 LinkKind::Exit if first.queue == second.queue && first.families.is_some() => true,
                 _ => first.queue == second.queue && meets(first.dst_stages, second.src_stages),
             }

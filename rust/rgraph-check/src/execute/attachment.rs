@@ -143,7 +143,8 @@ impl<'e> Machine<'_, 'e> {
             match kept {
                 Store::Nothing if !written => {}
                 Store::Nothing | Store::Discard => subresource.now.value = UNDEFINED,
-                // Behind a change of layout within the render pass it is a write of its own, whoever saw the change.
+                // After a layout transition within the render pass the store is a write of its own, even if another
+                // pass saw the transition.
                 Store::Store if written && !moved => {}
                 Store::Store => {
                     let sight = self.events.sees(&mut subresource.now, &agent);

@@ -435,7 +435,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 self.values.note(instance, read, held);
             }
             let value = match good {
-                _ if at.garbage => UNDEFINED,
+                _ if at.undefined => UNDEFINED,
                 true => value,
                 false => POISON,
             };

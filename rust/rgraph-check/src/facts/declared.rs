@@ -91,7 +91,7 @@ impl Facts<'_> {
         let usage = access.usage;
         let resource = access.resource;
         let shape = &self.shapes[resource];
-        let said = self.graph.ranges_of(access);
+        let ranges = self.graph.ranges_of(access);
         let details = self.graph.details_of(access);
         let one_mip = is_attachment(usage)
             || matches!(
@@ -103,12 +103,12 @@ impl Facts<'_> {
         let part = if shape.is_image() {
             let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
             Part::image(
-                clamp(said.mips.unwrap_or(all_mips), shape.mips),
-                clamp(said.layers.unwrap_or([0, shape.layers]), shape.layers),
+                clamp(ranges.mips.unwrap_or(all_mips), shape.mips),
+                clamp(ranges.layers.unwrap_or([0, shape.layers]), shape.layers),
                 aspects,
             )
         } else {
-            let [first, end] = said.bytes.unwrap_or([0, shape.bytes]);
+            let [first, end] = ranges.bytes.unwrap_or([0, shape.bytes]);
             Part::buffer([first.min(shape.bytes), end.min(shape.bytes)])
         };
         let load = self.declared_load(access);
@@ -144,7 +144,7 @@ impl Facts<'_> {
             ),
             keeps: if partial && !discards { Aspects::all() } else { Aspects::empty() },
             writes: writes(usage),
-            garbage: usage == Usage::AccelerationScratch,
+            undefined: usage == Usage::AccelerationScratch,
             // What only reads is ordered as reads are.
             unordered: access.unordered && writes(usage),
             load: load.unwrap_or(Load::Discard),
@@ -169,7 +169,7 @@ impl Facts<'_> {
             must_read: !writes,
             keeps: Aspects::empty(),
             writes,
-            garbage: false,
+            undefined: false,
             unordered: false,
             load: Load::Discard,
             stencil_load: Load::Discard,
@@ -188,9 +188,9 @@ impl Facts<'_> {
             };
             let declared = &self.graph.passes()[access.pass];
             let shape = self.shapes[resource];
-            let said = self.graph.ranges_of(access);
-            let first = said.mips.map_or(1, |[_, end]| end).max(1);
-            let layers = said.layers.unwrap_or([0, shape.layers]);
+            let ranges = self.graph.ranges_of(access);
+            let first = ranges.mips.map_or(1, |[_, end]| end).max(1);
+            let layers = ranges.layers.unwrap_or([0, shape.layers]);
             let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
             for level in first..shape.mips {
                 let part = |mip: u32| Part::image([mip, mip + 1], layers.map(|layer| layer.min(shape.layers)), aspects);

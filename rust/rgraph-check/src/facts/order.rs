@@ -140,7 +140,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Load operations that are not said: `discard` where nothing was there, else `load`.
+    /// Load operations that are not explicit: `discard` where nothing was there, else `load`.
     pub(super) fn find_loads(&mut self) {
         let mut written: Vec<(DeclaredPassId, UseId, Aspects)> = Vec::new();
         for (memory, subresources) in self.order.iter_ids() {
@@ -162,16 +162,16 @@ impl Facts<'_> {
             }
         }
         let graph = self.graph;
-        let mut said: IdVec<DeclaredPassId, IdVec<UseId, _>> = IdVec::filled(IdVec::new(), graph.passes().len());
+        let mut loads: IdVec<DeclaredPassId, IdVec<UseId, _>> = IdVec::filled(IdVec::new(), graph.passes().len());
         for access in graph.accesses() {
             if let Some(declared) = self.place(access.pass).filter(|_| self.shapes.get(access.resource).is_some()) {
-                said[declared].push((self.declared_load(access), self.declared_stencil_load(access)));
+                loads[declared].push((self.declared_load(access), self.declared_stencil_load(access)));
             }
         }
         for (declared, at, aspect) in written {
             let declared = &mut self.declared_passes[declared];
             let Some(explicit) = declared.declared else { continue };
-            let (load, stencil_load) = said[explicit][at];
+            let (load, stencil_load) = loads[explicit][at];
             let at = &mut declared.uses[at];
             if !matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 continue;

@@ -111,13 +111,13 @@ fn declare(graph: &mut Graph, flat: &Graph, pass: PassId, slot: Option<SlotId>) 
     own.slot = slot;
     let id = graph.add_pass(flat.pass_name(pass), own, None);
     for access in flat.accesses().iter().filter(|access| access.pass == pass) {
-        graph.access(id, access.resource, &said(flat, access), None);
+        graph.access(id, access.resource, &use_of(flat, access), None);
     }
     id
 }
 
 /// All that an access says.
-fn said(graph: &Graph, access: &Access) -> Use {
+fn use_of(graph: &Graph, access: &Access) -> Use {
     Use {
         usage: access.usage,
         stages: access.stages,

@@ -188,7 +188,7 @@ impl Maker {
         let resource = self.graph.resource_mut(self.known[at].id);
         (resource.modifies, resource.life) = (Some(below), Life::Transient);
         if let Kind::Image(image) = &mut resource.kind {
-            // Nothing said would be as many as below.
+            // Without a cap the number is the one below.
             image.mips = Some(Mips::Count(own.mips));
         }
         let taint = self.known[base].taint;

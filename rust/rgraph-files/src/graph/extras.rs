@@ -25,7 +25,7 @@ pub trait Extras {
     /// The file of that name, as seen from the file that is being read.
     ///
     /// # Errors
-    /// What is wrong, as it follows the path of the key, and how to mend it.
+    /// The message, which follows the path of the key, and the hint.
     fn include(&mut self, name: &str) -> Result<Included, (String, String)>;
 
     /// A file is begun: its shaders and samplers. `false`: it is only being looked through for names.

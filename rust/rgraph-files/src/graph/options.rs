@@ -122,7 +122,7 @@ fn condition(node: &Node<'_, '_>, options: &Settings) -> Option<bool> {
     }
     let fields = node.fields("a condition", &CONDITION_KEYS)?;
     let kinds = ["option", "not", "all", "any"].map(|key| fields.get(key).is_some());
-    if kinds.iter().filter(|said| **said).count() != 1 {
+    if kinds.iter().filter(|present| **present).count() != 1 {
         let help = "keep one of \"option\", \"not\", \"all\" and \"any\"";
         node.mistake(Code::BadFile, "is no condition", help);
         return None;

@@ -108,7 +108,7 @@ pub(super) struct Reader<'e> {
     /// Extension points by full name, whether they are declared, and where they are first named.
     points: BTreeMap<String, (SlotId, bool, Place)>,
     parts: usize,
-    /// Mistakes of the graph that were said.
+    /// Mistakes of the graph that were reported.
     seen: usize,
 }
 
@@ -228,7 +228,8 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// Says what declaring `count` of something found wrong, right after the last of them. Bad names were said already.
+    /// Reports the mistakes in declaring `count` of something, right after the last of them. Bad names are reported
+    /// before.
     pub(super) fn declared(&mut self, node: &Node<'_, '_>, count: usize, what: &str) {
         let mistakes = self.graph.mistakes();
         for mistake in mistakes.iter().skip(self.seen).filter(|mistake| mistake.code != Code::BadName) {
@@ -256,7 +257,7 @@ impl<'e> Reader<'e> {
         let name = fields.need("name").and_then(|name| name.name());
         let shown = name.map_or_else(|| format!("passes[{}]", id.index()), |name| scope.full(&name));
         node.source().about_pass(Some(&shown));
-        let pass = self.said(&fields, scope);
+        let pass = self.explicit_pass(&fields, scope);
         self.graph.add_pass(&shown, pass, place.clone());
         self.after(id, &fields, scope);
         if let Some(fallback) = fields.get("fallback") {
@@ -287,8 +288,8 @@ impl<'e> Reader<'e> {
         self.declared(&node, self.graph.passes().len(), "passes");
     }
 
-    /// What a pass says of itself.
-    fn said(&mut self, fields: &PassFields<'_, '_>, scope: &Scope<'_>) -> Pass {
+    /// A pass with the fields that the file gives it.
+    fn explicit_pass(&mut self, fields: &PassFields<'_, '_>, scope: &Scope<'_>) -> Pass {
         let works_on = ["compute", "build", "instances", "trace"].map(|key| (key, PassQueue::Compute));
         let usual = works_on.iter().find(|(key, _)| fields.get(key).is_some()).map(|(_, queue)| *queue);
         let usual = usual.unwrap_or(PassQueue::Graphics);

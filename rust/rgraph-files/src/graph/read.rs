@@ -38,7 +38,7 @@ impl Extras for Declaration {
 /// # Errors
 /// Everything that is wrong with the file at once, each mistake with file, line and path of the key; only the first
 /// one where the text is not JSON, not UTF-8, or of another version. What is wrong with the declaration itself
-/// (sizes, missing writers, …) is said when the graph is baked.
+/// (sizes, missing writers, …) is reported when the graph is baked.
 pub fn read_graph(text: &[u8], file_name: &str) -> Result<Graph, GraphError> {
     read_graph_with(text, file_name, file_name, &Settings::new(), &mut Declaration)
 }

@@ -160,7 +160,7 @@ fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Lif
         imported = Some(imported.unwrap_or_default());
     }
     let says = [imported.is_some(), persistent, fresh, history.is_some()];
-    if says.iter().filter(|said| **said).count() > 1 {
+    if says.iter().filter(|present| **present).count() > 1 {
         let help = "keep one: imported, persistent, fresh or history_of";
         fields.node().mistake(Code::BadFile, "has more than one of imported, persistent, fresh and history_of", help);
     }
@@ -258,21 +258,21 @@ fn relative_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
 
 fn per_axis_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
     let fields = node.fields("a size by axes", &AXES_KEYS)?;
-    let mut said = fields.get("round").map_or(Some(None), |round| round.word().map(Some))?;
+    let mut explicit = fields.get("round").map_or(Some(None), |round| round.word().map(Some))?;
     let mut axis = |key: &'static str| {
         let (axis, round) = read_axis(&fields.need(key)?, here)?;
-        match (said, round) {
+        match (explicit, round) {
             (Some(one), Some(other)) if one != other => {
                 let help = "move \"round\" next to the axes";
                 fields.node().mistake(Code::BadFile, "rounds one axis up and another down", help);
             }
-            _ => said = said.or(round),
+            _ => explicit = explicit.or(round),
         }
         Some(axis)
     };
     let (x, y) = (axis("x"), axis("y"));
     let z = if fields.get("z").is_some() { Some(axis("z")?) } else { None };
-    Some(Size { x: x?, y: y?, z, round: said.unwrap_or_default() })
+    Some(Size { x: x?, y: y?, z, round: explicit.unwrap_or_default() })
 }
 
 fn read_axis(node: &Node<'_, '_>, here: &Here<'_>) -> Option<(Axis, Option<Round>)> {

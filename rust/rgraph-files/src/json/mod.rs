@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
         self.mistakes.borrow().len()
     }
 
-    /// Forgets the mistakes from the `first` on that were said before it: what is read twice says each of them once.
+    /// Forgets repeated mistakes from the `first` on, so that a part that is read twice reports each of them once.
     pub fn forget_repeated(&self, first: usize) {
         let mut mistakes = self.mistakes.borrow_mut();
         let first = first.min(mistakes.len());
@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
         Ok(value.expect("a reader that finds no mistake returns a value"))
     }
 
-    /// Ends the reading after what was said last.
+    /// Ends the reading after the last reported mistake.
     pub fn stop(&self) {
         self.stopped.set(true);
     }

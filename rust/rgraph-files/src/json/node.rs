@@ -53,7 +53,7 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// Notes that it is of the wrong kind or out of range.
     pub fn wrong(&self, wanted: impl fmt::Display) {
-        let option = referred(self.raw).filter(|_| std::ptr::eq(self.said(), self.raw));
+        let option = referred(self.raw).filter(|_| std::ptr::eq(self.referent(), self.raw));
         if let Some(name) = option {
             let known = self.source.options.iter().map(|(known, _)| known.as_str());
             let help = match self.source.suggest(&name, known) {
@@ -68,16 +68,16 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// What stands there, in a few words.
     pub fn found(&self) -> String {
-        let said = self.said();
-        match said.as_bytes()[0] {
+        let referent = self.referent();
+        match referent.as_bytes()[0] {
             b'{' => "an object".to_owned(),
             b'[' => "a list".to_owned(),
-            _ => shown(said),
+            _ => shown(referent),
         }
     }
 
     /// Its text; of `{"option": NAME}` that of the option.
-    fn said(&self) -> &'p str
+    fn referent(&self) -> &'p str
     where
         'a: 'p,
     {
@@ -93,7 +93,7 @@ impl<'a, 'p> Node<'a, 'p> {
     where
         'a: 'p,
     {
-        self.said()
+        self.referent()
     }
 
     /// The name in it if it is `{"option": NAME}`.
@@ -107,7 +107,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     fn starts_with(&self, byte: u8) -> bool {
-        self.said().as_bytes()[0] == byte
+        self.referent().as_bytes()[0] == byte
     }
 
     /// Whether it is an object.
@@ -127,7 +127,7 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// Whether it is `null`.
     pub fn is_null(&self) -> bool {
-        self.said() == "null"
+        self.referent() == "null"
     }
 
     /// Itself unless it is `null`.
@@ -137,7 +137,7 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// Whether it is a number.
     pub fn is_number(&self) -> bool {
-        matches!(self.said().as_bytes()[0], b'-' | b'0'..=b'9')
+        matches!(self.referent().as_bytes()[0], b'-' | b'0'..=b'9')
     }
 
     fn broken(&self, error: &serde_json::Error) {
@@ -225,9 +225,9 @@ impl<'a, 'p> Node<'a, 'p> {
             self.wrong("text");
             return None;
         }
-        let said = self.said();
-        if !std::ptr::eq(said, self.raw) {
-            let text = serde_json::from_str::<Key<'_>>(said).map(|key| key.0.into_owned());
+        let referent = self.referent();
+        if !std::ptr::eq(referent, self.raw) {
+            let text = serde_json::from_str::<Key<'_>>(referent).map(|key| key.0.into_owned());
             return text.map(Cow::Owned).map_err(|error| self.broken(&error)).ok();
         }
         serde_json::from_str::<Key<'a>>(self.raw).map(|key| key.0).map_err(|error| self.broken(&error)).ok()
@@ -260,7 +260,7 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// `true` or `false`.
     pub fn boolean(&self) -> Option<bool> {
-        match self.said() {
+        match self.referent() {
             "true" => Some(true),
             "false" => Some(false),
             _ => {
@@ -273,11 +273,15 @@ impl<'a, 'p> Node<'a, 'p> {
     /// A finite number.
     pub fn number(&self) -> Option<f64> {
         // The text is a JSON number, and Rust's parser reads all of those, correctly rounded.
-        let number = self.is_number().then(|| self.said().parse::<f64>().ok()).flatten();
+        let number = self.is_number().then(|| self.referent().parse::<f64>().ok()).flatten();
         match number {
             Some(number) if number.is_finite() => Some(number),
             Some(_) => {
-                self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.said())), "");
+                self.mistake(
+                    Code::BadNumber,
+                    format_args!("is {}, too large for a number", shown(self.referent())),
+                    "",
+                );
                 None
             }
             None => {
@@ -290,9 +294,9 @@ impl<'a, 'p> Node<'a, 'p> {
     /// A finite number of 32 bits, the nearest to what stands there.
     pub fn number32(&self) -> Option<f32> {
         let wide = self.number()?;
-        let number = self.said().parse::<f32>().unwrap_or(wide as f32);
+        let number = self.referent().parse::<f32>().unwrap_or(wide as f32);
         if number.is_infinite() {
-            self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.said())), "");
+            self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.referent())), "");
             return None;
         }
         Some(number)
@@ -304,15 +308,15 @@ impl<'a, 'p> Node<'a, 'p> {
             self.wrong("an integer");
             return None;
         }
-        let exact = self.said().parse::<u64>().ok().or_else(|| {
-            let number = self.said().parse::<f64>().ok()?;
+        let exact = self.referent().parse::<u64>().ok().or_else(|| {
+            let number = self.referent().parse::<f64>().ok()?;
             (number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number)).then_some(number as u64)
         });
         match exact {
             Some(integer) if integer <= most => return Some(integer),
             _ => {}
         }
-        let number = self.said().parse::<f64>().unwrap_or(f64::NAN);
+        let number = self.referent().parse::<f64>().unwrap_or(f64::NAN);
         let wanted = if number < 0.0 {
             "0 or more".to_owned()
         } else if number.fract() != 0.0 && number.is_finite() {
@@ -320,7 +324,7 @@ impl<'a, 'p> Node<'a, 'p> {
         } else {
             format!("at most {most}")
         };
-        self.mistake(Code::BadNumber, format_args!("is {}, but must be {wanted}", shown(self.said())), "");
+        self.mistake(Code::BadNumber, format_args!("is {}, but must be {wanted}", shown(self.referent())), "");
         None
     }
 

@@ -280,7 +280,7 @@ fn buffer_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Bu
     Some(BufferBarrier { resource, range, scope, families, why })
 }
 
-/// Aspects of an image; all if nothing is said.
+/// Aspects of an image; all by default.
 fn aspects<const N: usize>(fields: &Fields<'_, '_, N>, image: ResourceId, plan: &Plan) -> Option<Aspects> {
     let PlanKind::Image { format, .. } = plan.resources[image].kind else { return None };
     fields.get("aspects").map_or(Some(format.aspects()), |node| {

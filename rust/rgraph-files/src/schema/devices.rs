@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::devices::{Deed, MOST_ID};
+use crate::devices::{MOST_ID, StepKind};
 
 pub(super) fn schema() -> Value {
     let id = || integer(MOST_ID);
@@ -19,7 +19,7 @@ pub(super) fn schema() -> Value {
             ("devices", list(object(&["profile"], [("profile", text())]))),
             ("parts", list(object(&["device", "passes"], [("device", u32()), ("passes", list(id()))]))),
             ("copies", list(object(&["from", "to"], copy))),
-            ("steps", list(object(&["do", "of"], [("do", word::<Deed>(&[])), ("of", id())]))),
+            ("steps", list(object(&["do", "of"], [("do", word::<StepKind>(&[])), ("of", id())]))),
             ("homes", place()),
             ("results", place()),
             ("report", object(&[], report)),

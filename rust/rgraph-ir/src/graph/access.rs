@@ -11,21 +11,21 @@ pub struct Access {
     pub pass: PassId,
     /// The resource.
     pub resource: ResourceId,
-    /// Stages said; empty: what usage and queue imply.
+    /// Explicit stages; empty: those that usage and queue imply.
     pub stages: Stages,
-    /// Ranges said.
+    /// Explicit ranges.
     pub ranges: Option<RangesId>,
-    /// Rarer details said.
+    /// Rarer details, if explicit.
     pub details: Option<DetailsId>,
     /// What the pass does with it.
     pub usage: Usage,
-    /// What becomes of the old contents, if said.
+    /// Load operation, if explicit.
     pub load: Option<Load>,
     /// The same for the stencil aspect.
     pub stencil_load: Option<Load>,
-    /// Which transfer command it is, if said.
+    /// Transfer command, if explicit.
     pub transfer: Option<Transfer>,
-    /// Aspects said; empty: all.
+    /// Explicit aspects; empty: all.
     pub aspects: Aspects,
     /// Whether the mips below what is written are filled at the end of the pass.
     pub generate_mips: bool,
@@ -60,7 +60,7 @@ pub struct Details {
 pub enum Clear {
     /// Red, green, blue, alpha.
     Color([f64; 4]),
-    /// Depth and, if said, stencil.
+    /// Depth and, if given, stencil.
     Depth(f64, Option<u32>),
 }
 
@@ -90,7 +90,7 @@ pub struct Use {
 }
 
 impl Use {
-    /// A use with nothing but its usage said.
+    /// A use with its usage only, and defaults for the rest.
     pub fn new(usage: Usage) -> Self {
         Self {
             usage,

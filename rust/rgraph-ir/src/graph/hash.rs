@@ -192,9 +192,9 @@ pub(super) fn hash_access(before: u128, access: &Access, how: &Use) -> u128 {
     if ranges.is_some() {
         let Ranges { mips, layers, bytes } = how.ranges;
         let pair = |pair: Option<[u32; 2]>| pair.map_or(0, |[first, end]| u64::from(first) << 32 | u64::from(end));
-        let said = u64::from(mips.is_some()) | u64::from(layers.is_some()) << 1 | u64::from(bytes.is_some()) << 2;
+        let explicit = u64::from(mips.is_some()) | u64::from(layers.is_some()) << 1 | u64::from(bytes.is_some()) << 2;
         let [first, end] = bytes.unwrap_or([0, 0]);
-        hash.words(&[said, pair(mips), pair(layers), first, end]);
+        hash.words(&[explicit, pair(mips), pair(layers), first, end]);
     }
     if details.is_some() {
         let Details { clear, resolves, resolve_mode } = how.details;
@@ -216,8 +216,8 @@ fn hash_resource(hash: &mut Mixer, resource: &Resource) {
     match kind {
         Kind::Image(image) => hash_image(hash, image),
         Kind::Buffer(Buffer { size, acceleration_structure }) => {
-            let said = u64::from(size.is_some()) | u64::from(*acceleration_structure) << 1;
-            hash.words(&[2, said, size.unwrap_or(0)]);
+            let explicit = u64::from(size.is_some()) | u64::from(*acceleration_structure) << 1;
+            hash.words(&[2, explicit, size.unwrap_or(0)]);
         }
     }
     let leave = leave.map_or([0; 3], |Leave { layout, queue }| {

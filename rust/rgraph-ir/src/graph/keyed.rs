@@ -3,8 +3,9 @@
 use super::{Graph, Slot, SlotId};
 
 impl Graph {
-    /// Declares a place within another one: among the places and passes there it stands at `at`, whenever it is declared.
-    /// Whoever gives numbers gives all places there their numbers, since those of [`Graph::add_slot`] count declarations.
+    /// Declares a place within another one, at position `at` among the places and passes there, independent of the
+    /// order of declarations. Number either all places of a parent or none: [`Graph::add_slot`] numbers them by
+    /// declaration.
     pub fn add_slot_at(&mut self, name: &str, parent: SlotId, at: u32) -> SlotId {
         if self.slots.get(parent).is_none() {
             self.foreign("a place is in a module", "declare both in this graph");

@@ -41,7 +41,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// A pass on a queue, with nothing else said.
+    /// A pass on a queue, with defaults for the rest.
     pub const fn new(queue: PassQueue) -> Self {
         Self {
             queue,

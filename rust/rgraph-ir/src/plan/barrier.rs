@@ -55,7 +55,7 @@ pub enum Hazard {
     WriteAfterWrite,
     /// First use in its layout.
     FirstUse,
-    /// Takes over another resource's bytes.
+    /// First use of another resource's bytes.
     Alias,
     /// The same contents in another layout.
     Layout,

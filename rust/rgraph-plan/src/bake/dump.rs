@@ -31,7 +31,7 @@ pub enum DumpStage {
     Merge,
     /// Layout and sharing of each access, waits between queues, batches.
     Queues,
-    /// Offsets of memories, and whose bytes they take over.
+    /// Offsets of memories, and whose bytes they reuse.
     Alias,
     /// Barrier calls and what each holds.
     Barriers,
@@ -236,7 +236,7 @@ impl Dump<'_> {
             for &(before, frame_before) in transients.followed(at) {
                 let before = self.graph.resource_name(transients.placements[before].memory);
                 let when = if frame_before { " of the frame before" } else { "" };
-                self.line(format!("  takes over bytes of {before}{when}"));
+                self.line(format!("  reuses bytes of {before}{when}"));
             }
         }
         for (class, peak) in transients.peaks.iter().enumerate() {

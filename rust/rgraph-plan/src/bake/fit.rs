@@ -305,8 +305,7 @@ impl Scratch {
         made
     }
 
-    /// Lets bytes that any physical pass frees be taken over by the next physical pass of its queue, for a barrier call
-    /// there.
+    /// Lets each physical pass reuse bytes that the one before it on its queue frees, for a barrier call between.
     fn cut_everywhere(&mut self) {
         let all = IdVec::filled(true, self.schedule.physical_passes.len());
         self.schedule.cut_intervals_before(&all, &mut self.intervals);

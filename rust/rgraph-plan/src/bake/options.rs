@@ -32,7 +32,7 @@ pub struct Without {
     pub culling: bool,
     /// Every raster pass is a render pass of its own.
     pub merging: bool,
-    /// No transient takes over bytes of another one.
+    /// No transient reuses bytes of another one.
     pub aliasing: bool,
 }
 
@@ -42,7 +42,7 @@ impl Without {
 }
 
 impl Options {
-    /// Most batches of a frame if nothing else is said: a submit costs the host some ten microseconds.
+    /// Most batches of a frame by default: a submit costs the host some ten microseconds.
     pub const MAX_BATCHES: u32 = 256;
 }
 

@@ -75,7 +75,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Index of the chunk, as `grow` was told.
+    /// Index of the chunk, as given to `grow`.
     #[inline]
     pub fn chunk(&self) -> u32 {
         self.chunk
@@ -142,7 +142,7 @@ impl Heap {
     /// A range of `size` bytes at a multiple of `align` (a power of two, else rounded up to one; 0 means 1).
     ///
     /// `None` if `size` is 0, or `size` or `align` are above [`Heap::chunk_size`]: such memory is a dedicated allocation.
-    /// `grow` gets memory for the chunk of the index it is told, if no chunk has room.
+    /// `grow` gets memory for the chunk of the given index, if no chunk has room.
     ///
     /// # Errors
     /// Those of `grow`; the heap is then as it was.

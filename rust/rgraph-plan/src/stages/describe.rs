@@ -144,7 +144,7 @@ fn insert_accesses(input: Input<'_>, at: PlanPassId, plan: &mut Plan) {
     }
 }
 
-/// Resources with their lifetimes and neighbours in memory. O(resources + accesses + hand-overs).
+/// Resources with their lifetimes and neighbours in memory. O(resources + accesses + reuses).
 pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { graph, facts, schedule, shapes, .. } = input.frame;
     plan.resource_names.copy_from(graph.resource_names());

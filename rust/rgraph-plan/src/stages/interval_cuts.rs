@@ -1,4 +1,4 @@
-//! Bytes that an interval frees can be taken over only by a later interval, unless a barrier is put between. Where that
+//! Bytes that an interval frees can be reused only in a later interval, unless a barrier is put between. Where that
 //! would need more bytes than the memory budget allows, an interval is cut in two: one barrier call for the bytes.
 //!
 //! Cuts are found greedily from the left, which makes them fewest for a given cap. One queue only. O(accesses).

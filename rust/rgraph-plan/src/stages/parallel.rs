@@ -97,7 +97,7 @@ impl Scratch {
         }
     }
 
-    /// The level of what uses a memory, for the uses of the memories whose bytes it takes over.
+    /// The first level at which a memory may be used: after the last uses of the memories whose bytes it reuses.
     fn begins(&mut self, input: Input<'_>, access: &ResolvedAccess) -> u32 {
         let Some(placement) = placement(input, access) else { return 0 };
         if let Some(begins) = self.placed[placement].1 {

@@ -86,7 +86,7 @@ pub enum ShapeIssue {
     /// More mips than halvings down to one texel.
     TooManyMips {
         /// What is declared.
-        said: u32,
+        declared: u32,
         /// What the size has.
         most: u32,
     },
@@ -95,7 +95,7 @@ pub enum ShapeIssue {
         /// What there is too much of.
         what: Measure,
         /// What is declared, or follows from it.
-        said: u64,
+        declared: u64,
         /// The limit.
         most: u64,
     },
@@ -362,11 +362,11 @@ impl Resolver<'_> {
                 self.note(id, ShapeIssue::Zero(Measure::Mips));
                 1
             }
-            Some(Mips::Count(said)) if said > full => {
-                self.note(id, ShapeIssue::TooManyMips { said, most: full });
+            Some(Mips::Count(declared)) if declared > full => {
+                self.note(id, ShapeIssue::TooManyMips { declared, most: full });
                 full
             }
-            Some(Mips::Count(said)) => said,
+            Some(Mips::Count(declared)) => declared,
             None => base.map_or(1, |b| b.mips.min(full)),
         };
         let layers = match image.layers {
@@ -374,9 +374,9 @@ impl Resolver<'_> {
                 self.note(id, ShapeIssue::Zero(Measure::Layers));
                 1
             }
-            Some(said) => {
+            Some(declared) => {
                 let most = u64::from(limits.max_image_layers.min(MAX_LAYERS));
-                self.limited(id, Measure::Layers, u64::from(said), most) as u32
+                self.limited(id, Measure::Layers, u64::from(declared), most) as u32
             }
             None => base.map_or(if cube { 6 } else { 1 }, |b| b.layers),
         };
@@ -385,14 +385,14 @@ impl Resolver<'_> {
                 self.note(id, ShapeIssue::Zero(Measure::Samples));
                 1
             }
-            Some(said) if !said.is_power_of_two() => {
-                self.note(id, ShapeIssue::OddSamples(said));
+            Some(declared) if !declared.is_power_of_two() => {
+                self.note(id, ShapeIssue::OddSamples(declared));
                 1
             }
-            Some(said) => {
+            Some(declared) => {
                 let most = limits.max_samples.min(MAX_SAMPLES);
-                let within = self.limited(id, Measure::Samples, u64::from(said), u64::from(most)) as u32;
-                // A limit that is no power of two is the profile's fault, and said of the profile.
+                let within = self.limited(id, Measure::Samples, u64::from(declared), u64::from(most)) as u32;
+                // A limit that is no power of two is the profile's fault, and reported for the profile.
                 1 << within.max(1).ilog2()
             }
             None => base.map_or(1, |b| b.samples),
@@ -400,21 +400,21 @@ impl Resolver<'_> {
         PlanKind::Image { format, size, mips, layers, samples, volume, cube }
     }
 
-    /// `said`, or the limit (at least 1) where that is less.
-    fn limited(&mut self, id: ResourceId, what: Measure, said: u64, most: u64) -> u64 {
-        if said > most {
-            self.note(id, ShapeIssue::OverLimit { what, said, most });
+    /// `declared`, or the limit (at least 1) where that is less.
+    fn limited(&mut self, id: ResourceId, what: Measure, declared: u64, most: u64) -> u64 {
+        if declared > most {
+            self.note(id, ShapeIssue::OverLimit { what, declared, most });
         }
-        said.min(most).max(1)
+        declared.min(most).max(1)
     }
 
     fn reference(&mut self, id: ResourceId, axis: usize) -> u32 {
-        let said = if axis < 2 { self.graph.reference_size()[axis] } else { 1 };
-        if said == 0 && !self.reference_noted {
+        let declared = if axis < 2 { self.graph.reference_size()[axis] } else { 1 };
+        if declared == 0 && !self.reference_noted {
             self.reference_noted = true;
             self.note(id, ShapeIssue::ZeroReference);
         }
-        said.max(1)
+        declared.max(1)
     }
 
     fn texels(&mut self, id: ResourceId, size: &Size) -> [u32; 3] {

@@ -10,7 +10,7 @@ use crate::stages::alias::item::ItemId;
 use crate::stages::alias::item::{Item, Overflow, Peak};
 use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
-use crate::stages::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
+use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, declared_of, is_attachment};
@@ -57,11 +57,11 @@ pub(crate) struct Transients {
     pub peaks: Vec<Peak>,
     /// Items put somewhere since it was last set to 0, over all placements and attempts.
     pub nodes: u64,
-    /// Memories handed over: `(predecessor, from the frame before)` by position in `placements`.
+    /// Previous owners of the bytes: `(predecessor, from the frame before)` by position in `placements`.
     followed: Vec<(PlacementId, bool)>,
     /// Where each placement's predecessors begin in `followed`; one more at the end.
     followed_of: IdVec<PlacementId, Span>,
-    /// Whether memories may take over each other's bytes.
+    /// Whether memories may reuse each other's bytes.
     pub aliases: bool,
     /// On several queues, by first use: first and last scheduled pass of each memory on each queue (the host too), or
     /// none.
@@ -76,7 +76,7 @@ pub(crate) struct Transients {
     change: Vec<(u32, i64)>,
     offsets: Vec<u64>,
     placed: Vec<Placed>,
-    hand_offs: HandOffs,
+    previous_owners: PreviousOwners,
     place: Scratches,
     /// Placements and peaks put aside.
     aside: (IdVec<PlacementId, Placement>, Vec<Peak>),
@@ -273,11 +273,11 @@ impl Transients {
                 };
                 Placed { offset, size, order }
             }));
-            hand_offs(&self.placed, &mut self.place.walk, &mut self.hand_offs);
+            previous_owners(&self.placed, &mut self.place.walk, &mut self.previous_owners);
             for (item, placement) in of_class.iter().enumerate() {
                 let own = self.followed.len();
-                let followed = self.hand_offs.of(ItemId::new(item)).iter();
-                let placement_of = |h: &HandOff| PlacementId::new(h.item.index() + start);
+                let followed = self.previous_owners.of(ItemId::new(item)).iter();
+                let placement_of = |h: &PreviousOwner| PlacementId::new(h.item.index() + start);
                 self.followed.extend(followed.map(|h| (placement_of(h), h.from_previous_frame)));
                 // Barriers of an image take in what was written in the bytes of the subresources that they name. Behind
                 // those that nobody uses is what had the bytes before (Vulkan 1.3, "Memory Aliasing").
@@ -287,7 +287,7 @@ impl Transients {
                     if !is_used_in_part(frame, &self.seen, self.placements[owner].memory) {
                         continue;
                     }
-                    for behind in self.hand_offs.of(ItemId::new(owner.index() - start)) {
+                    for behind in self.previous_owners.of(ItemId::new(owner.index() - start)) {
                         let found = (placement_of(behind), before || behind.from_previous_frame);
                         if self.placements[found.0].overlaps(placement) && !self.followed[own..].contains(&found) {
                             self.followed.push(found);
@@ -379,7 +379,7 @@ impl Transients {
         self.index[memory].is_some_and(|index| self.placements[index].transient_attachment)
     }
 
-    /// Memories whose bytes a placement takes over, and whether it does so from the frame before.
+    /// Memories whose bytes a placement reuses, and whether it does so from the frame before.
     pub(crate) fn followed(&self, placement: PlacementId) -> &[(PlacementId, bool)] {
         &self.followed[self.followed_of[placement].range()]
     }

@@ -1,4 +1,4 @@
-//! What the scheduler is told of the live passes: durations, queues that may run them, the bytes that they keep
+//! The scheduler's input for each live pass: durations, queues that may run it, the bytes that it keeps
 //! alive, and which of them could become one render pass. O(accesses + dependencies).
 
 use crate::access::PassQueue;
@@ -126,11 +126,11 @@ impl Weights {
                 Origin::Declared(declared_pass) => Some(&input.graph.passes()[declared_pass]),
                 _ => None,
             };
-            let said = declared.and_then(|declared_pass| declared_pass.weight_us);
-            self.measured |= said.is_some();
-            self.certain &= said.is_some() || declared.is_none() || pass.queue == PassQueue::Cpu;
+            let declared_us = declared.and_then(|declared_pass| declared_pass.weight_us);
+            self.measured |= declared_us.is_some();
+            self.certain &= declared_us.is_some() || declared.is_none() || pass.queue == PassQueue::Cpu;
             let Load { bytes, invocations } = load(input, pass);
-            let weight = said.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
+            let weight = declared_us.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
             self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));
             self.weight_us.push(weight);
             if !input.profile.draws_overlap_dispatches {

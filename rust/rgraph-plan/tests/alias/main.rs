@@ -1,4 +1,4 @@
-//! Placement of transients and hand-offs of their bytes, against independent checks and exhaustive searches.
+//! Placement of transients and previous owners of their bytes, against independent checks and exhaustive searches.
 
 mod families;
 mod judge;

@@ -2,14 +2,14 @@ use std::collections::BTreeSet;
 
 use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::ItemId;
-use rgraph_plan::inside::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
+use rgraph_plan::inside::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 
 use super::judge::Random;
 
 /// Byte by byte: the owners over two frames, and those that each item meets in the second.
-fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<HandOff>> {
+fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<PreviousOwner>> {
     let end = placed.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
-    let mut owner: Vec<Option<HandOff>> = vec![None; end as usize];
+    let mut owner: Vec<Option<PreviousOwner>> = vec![None; end as usize];
     let mut order: Vec<usize> = (0..placed.len()).collect();
     order.sort_by_key(|&i| (placed[i].order, i));
     let mut met = vec![BTreeSet::new(); placed.len()];
@@ -19,7 +19,7 @@ fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<HandOff>> {
                 if !from_previous_frame {
                     met[i].extend(*byte);
                 }
-                *byte = Some(HandOff { item: ItemId::new(i), from_previous_frame });
+                *byte = Some(PreviousOwner { item: ItemId::new(i), from_previous_frame });
             }
         }
     }
@@ -29,13 +29,13 @@ fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<HandOff>> {
 #[test]
 fn the_walk_finds_the_owner_of_every_byte() {
     let mut random = Random(3);
-    let (mut scratch, mut out) = (WalkScratch::default(), HandOffs::default());
+    let (mut scratch, mut out) = (WalkScratch::default(), PreviousOwners::default());
     for _ in 0..500 {
         let n = random.range(0, 40);
         let placed: Vec<_> = (0..n)
             .map(|_| Placed { offset: random.below(200), size: random.below(80), order: random.below(60) as u32 })
             .collect();
-        hand_offs(&placed, &mut scratch, &mut out);
+        previous_owners(&placed, &mut scratch, &mut out);
         assert_eq!(out.len(), placed.len());
         for (i, met) in by_byte(&placed).into_iter().enumerate() {
             assert_eq!(out.of(ItemId::new(i)), Vec::from_iter(met), "item {i} of {placed:?}");
@@ -45,26 +45,26 @@ fn the_walk_finds_the_owner_of_every_byte() {
 
 #[test]
 fn an_item_alone_follows_itself_from_frame_to_frame() {
-    let mut out = HandOffs::default();
-    hand_offs(&[Placed { offset: 64, size: 64, order: 3 }], &mut WalkScratch::default(), &mut out);
-    assert_eq!(out.of(ItemId::new(0)), [HandOff { item: ItemId::new(0), from_previous_frame: true }]);
+    let mut out = PreviousOwners::default();
+    previous_owners(&[Placed { offset: 64, size: 64, order: 3 }], &mut WalkScratch::default(), &mut out);
+    assert_eq!(out.of(ItemId::new(0)), [PreviousOwner { item: ItemId::new(0), from_previous_frame: true }]);
 }
 
 #[test]
 fn an_item_over_two_others_follows_both_and_they_follow_it_from_the_frame_before() {
     let placed = [(0, 8, 0), (8, 8, 1), (0, 24, 2)].map(|(offset, size, order)| Placed { offset, size, order });
-    let mut out = HandOffs::default();
-    hand_offs(&placed, &mut WalkScratch::default(), &mut out);
-    let now = |item| HandOff { item: ItemId::new(item), from_previous_frame: false };
-    let last = |item| HandOff { item: ItemId::new(item), from_previous_frame: true };
+    let mut out = PreviousOwners::default();
+    previous_owners(&placed, &mut WalkScratch::default(), &mut out);
+    let now = |item| PreviousOwner { item: ItemId::new(item), from_previous_frame: false };
+    let last = |item| PreviousOwner { item: ItemId::new(item), from_previous_frame: true };
     assert_eq!(out.of(ItemId::new(0)), [last(2)]);
     assert_eq!(out.of(ItemId::new(1)), [last(2)]);
     assert_eq!(out.of(ItemId::new(2)), [now(0), now(1), last(2)]);
 }
 
 #[test]
-fn no_items_have_no_hand_offs() {
-    let mut out = HandOffs::default();
-    hand_offs(&[], &mut WalkScratch::default(), &mut out);
+fn no_items_have_no_previous_owners() {
+    let mut out = PreviousOwners::default();
+    previous_owners(&[], &mut WalkScratch::default(), &mut out);
     assert!(out.is_empty() && out.all().is_empty());
 }

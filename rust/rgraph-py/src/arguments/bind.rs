@@ -54,13 +54,13 @@ pub(crate) fn by_position(
     given: &Bound<'_, PyTuple>,
 ) -> PyErr {
     let program = shader::program(shader, kind, &arguments, who).ok();
-    let said: Vec<_> = arguments.rest().into_iter().map(|(name, _)| name.to_string()).collect();
+    let keywords: Vec<_> = arguments.rest().into_iter().map(|(name, _)| name.to_string()).collect();
     let bindings = program.iter().flat_map(|program| &program.interface.bindings);
     let open = bindings
-        .filter(|binding| !matches!(binding.kind, BindingKind::Sampler { .. }) && !said.contains(&binding.name));
+        .filter(|binding| !matches!(binding.kind, BindingKind::Sampler { .. }) && !keywords.contains(&binding.name));
     let mut names: Vec<&str> = open.map(|binding| binding.name.as_str()).collect();
     let exact = names.len() == given.len();
-    let targets = ["color", "depth"].iter().any(|name| said.iter().any(|said| said == name));
+    let targets = ["color", "depth"].iter().any(|name| keywords.iter().any(|keywords| keywords == name));
     if kind == Kind::Raster && !targets && function == "raster" {
         names.insert(0, "color");
     }
@@ -78,7 +78,7 @@ pub(crate) fn by_position(
         words.push("variable=resource".to_owned());
     }
     // What is given by name already is part of the call.
-    words.extend(said.iter().map(|name| format!("{name}=…")));
+    words.extend(keywords.iter().map(|name| format!("{name}=…")));
     PyTypeError::new_err(format!(
         "{function}() binds by the names of the shader's variables, not by position\n  help: {function}({lead}, {})",
         words.join(", ")

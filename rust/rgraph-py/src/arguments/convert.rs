@@ -130,7 +130,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Count {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         refuse_bool(&value)?;
-        // The largest value is kept free: it would stand for "not said" in places.
+        // The largest value stays free: in places it stands for "not given".
         match value.extract::<u32>() {
             Ok(u32::MAX) => {
                 Err(bad(value.py(), Code::BadNumber, "4294967295 is out of range", "numbers here go up to 4294967294"))

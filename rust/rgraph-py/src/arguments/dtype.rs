@@ -117,7 +117,7 @@ impl Dtype {
             Self::Number(element) => return Ok(PyString::new(py, element.name()).into_any()),
             Self::Record(record) => record,
         };
-        let said = PyDict::new(py);
+        let dict = PyDict::new(py);
         let format = |field: &Field| {
             let one = field.dtype.python(py)?;
             match &*field.shape {
@@ -125,11 +125,11 @@ impl Dtype {
                 shape => (one, PyTuple::new(py, shape)?).into_pyobject(py).map(Bound::into_any),
             }
         };
-        said.set_item("names", record.fields.iter().map(|field| &*field.name).collect::<Vec<_>>())?;
-        said.set_item("formats", record.fields.iter().map(format).collect::<PyResult<Vec<_>>>()?)?;
-        said.set_item("offsets", record.fields.iter().map(|field| field.offset).collect::<Vec<_>>())?;
-        said.set_item("itemsize", record.size)?;
-        Ok(said.into_any())
+        dict.set_item("names", record.fields.iter().map(|field| &*field.name).collect::<Vec<_>>())?;
+        dict.set_item("formats", record.fields.iter().map(format).collect::<PyResult<Vec<_>>>()?)?;
+        dict.set_item("offsets", record.fields.iter().map(|field| field.offset).collect::<Vec<_>>())?;
+        dict.set_item("itemsize", record.size)?;
+        Ok(dict.into_any())
     }
 
     /// Reads `dtype=`: a name (`"float32"`, `"<f4"`), numpy's scalar type or dtype, or what `numpy.dtype` takes for records.

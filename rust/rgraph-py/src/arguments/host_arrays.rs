@@ -158,7 +158,7 @@ impl Host {
 
     /// Its bytes as they lie in memory.
     ///
-    /// Whoever writes to the array from another thread meanwhile gets a mixture, as everywhere with arrays.
+    /// If another thread writes to the array meanwhile, old and new bytes mix, as everywhere with arrays.
     pub fn bytes(&self) -> &[u8] {
         if self.len() == 0 {
             return &[];
@@ -172,7 +172,7 @@ impl Host {
     /// # Panics
     /// If it may not be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        assert!(!self.readonly(), "whoever writes has looked");
+        assert!(!self.readonly(), "callers check readonly() before they write");
         if self.len() == 0 {
             return &mut [];
         }

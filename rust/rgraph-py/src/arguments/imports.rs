@@ -89,9 +89,9 @@ pub(crate) fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buff
     Ok((buffer, Seen::Items(array.shape().to_vec(), array.form.dtype.clone())))
 }
 
-/// The format that is said, held against the array.
-fn format(py: Python<'_>, array: &Host, texel: Texel, said: Option<Format>, srgb: bool) -> PyResult<Format> {
-    let Some(format) = said else {
+/// The explicit format, compared with the array.
+fn format(py: Python<'_>, array: &Host, texel: Texel, explicit: Option<Format>, srgb: bool) -> PyResult<Format> {
+    let Some(format) = explicit else {
         return texel.format(srgb).ok_or_else(|| {
             let message = format!("an array of shape {} has no sRGB format", array.shown());
             bad(py, Code::BadArray, message, "sRGB images are (height, width, 3 or 4) of uint8")

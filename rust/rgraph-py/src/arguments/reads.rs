@@ -19,18 +19,18 @@ pub(crate) fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, P
 
 /// A part of a resource as it is typed: `lit.mip(1).layer(0)`, `words[0:16]`; all of it by its name alone.
 pub(crate) fn typed(name: &str, ranges: Ranges) -> String {
-    let mut said = name.to_owned();
+    let mut text = name.to_owned();
     for (word, pair) in [("mip", ranges.mips), ("layer", ranges.layers)] {
         match pair {
-            Some([first, end]) if end == first + 1 => said += &format!(".{word}({first})"),
-            Some([first, end]) => said += &format!(".{word}s({first}, {end})"),
+            Some([first, end]) if end == first + 1 => text += &format!(".{word}({first})"),
+            Some([first, end]) => text += &format!(".{word}s({first}, {end})"),
             None => {}
         }
     }
     if let Some([first, end]) = ranges.bytes {
-        said += &format!("[{first}:{end}]");
+        text += &format!("[{first}:{end}]");
     }
-    said
+    text
 }
 
 impl Runnable {

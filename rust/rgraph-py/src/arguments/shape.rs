@@ -49,12 +49,12 @@ impl<'a> Walk<'a> {
         Ok(&self.graph.resources()[id])
     }
 
-    /// The first thing that is said by an image, or by those that it modifies or remembers.
-    fn said<T>(&mut self, mut id: ResourceId, said: impl Fn(&Image) -> Option<T>) -> Result<Option<T>, Refusal> {
+    /// The first value that an image declares, else the resources that it modifies or remembers.
+    fn find<T>(&mut self, mut id: ResourceId, value: impl Fn(&Image) -> Option<T>) -> Result<Option<T>, Refusal> {
         loop {
             let resource = self.step(id)?;
             let remembered = matches!(resource.life, Life::History(_));
-            let own = resource.as_image().filter(|_| !remembered).and_then(&said);
+            let own = resource.as_image().filter(|_| !remembered).and_then(&value);
             match (own, base(resource)) {
                 (None, Some(base)) => id = base,
                 (own, _) => return Ok(own),
@@ -159,11 +159,11 @@ impl PyResource {
 
 #[pymethods]
 impl PyImage {
-    /// Texel format, WebGPU's name; None if none is said.
+    /// Texel format, WebGPU's name; None if none is declared.
     #[getter]
     fn format(slf: &Bound<'_, Self>) -> PyResult<Option<&'static str>> {
         let of = slf.as_super().get();
-        ask(slf.py(), of, "format", |walk| Ok(walk.said(of.id, |image| image.format)?.map(|format| format.name())))
+        ask(slf.py(), of, "format", |walk| Ok(walk.find(of.id, |image| image.format)?.map(|format| format.name())))
     }
 
     /// (width, height), or (width, height, depth) of a 3D image, in texels.
@@ -176,7 +176,7 @@ impl PyImage {
     fn size<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let of = slf.as_super().get();
         let (size, volume) = ask(slf.py(), of, "size", |walk| {
-            let volume = walk.said(of.id, |image| image.size)?.is_some_and(|size| size.z.is_some());
+            let volume = walk.find(of.id, |image| image.size)?.is_some_and(|size| size.z.is_some());
             Ok((walk.sizes(of.id)?, volume))
         })?;
         let [width, height, depth] = size;
@@ -191,9 +191,9 @@ impl PyImage {
     fn mip_count(slf: &Bound<'_, Self>) -> PyResult<u32> {
         let of = slf.as_super().get();
         ask(slf.py(), of, "number of mips", |walk| {
-            let said = walk.said(of.id, |image| image.mips)?.unwrap_or(Mips::Count(1));
+            let declared = walk.find(of.id, |image| image.mips)?.unwrap_or(Mips::Count(1));
             let full = full_mips(walk.sizes(of.id)?);
-            Ok(if let Mips::Count(count) = said { count.clamp(1, full) } else { full })
+            Ok(if let Mips::Count(count) = declared { count.clamp(1, full) } else { full })
         })
     }
 
@@ -202,10 +202,10 @@ impl PyImage {
     fn layer_count(slf: &Bound<'_, Self>) -> PyResult<u32> {
         let of = slf.as_super().get();
         ask(slf.py(), of, "number of layers", |walk| {
-            let said = walk.said(of.id, |image| image.layers)?;
+            let declared = walk.find(of.id, |image| image.layers)?;
             walk.left = MOST_LINKS;
-            let cube = walk.said(of.id, |image| image.cube.then_some(()))?.is_some();
-            Ok(said.unwrap_or(if cube { 6 } else { 1 }).max(1))
+            let cube = walk.find(of.id, |image| image.cube.then_some(()))?.is_some();
+            Ok(declared.unwrap_or(if cube { 6 } else { 1 }).max(1))
         })
     }
 
@@ -213,7 +213,7 @@ impl PyImage {
     #[getter]
     fn samples(slf: &Bound<'_, Self>) -> PyResult<u32> {
         let of = slf.as_super().get();
-        ask(slf.py(), of, "number of samples", |walk| Ok(walk.said(of.id, |image| image.samples)?.unwrap_or(1)))
+        ask(slf.py(), of, "number of samples", |walk| Ok(walk.find(of.id, |image| image.samples)?.unwrap_or(1)))
     }
 }
 

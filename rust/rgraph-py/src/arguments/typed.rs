@@ -1,4 +1,4 @@
-//! Buffers with a shape and a dtype: what `Module.buffer` is told of them.
+//! Buffers with a shape and a dtype, as `Module.buffer` gets them.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ impl Typed<'_, '_> {
     /// Bytes, and how the buffer is seen.
     ///
     /// # Errors
-    /// If what is said contradicts itself.
+    /// If the arguments contradict each other.
     pub(crate) fn read(&self, module: &Bound<'_, PyGraphModule>, name: &str) -> PyResult<(Option<u64>, Option<Seen>)> {
         let py = module.py();
         let (mut size, mut seen) = (self.size, None);

@@ -38,13 +38,13 @@ type At = (Vec<String>, Fault);
 /// `TypeError` that names pass, variable and member.
 pub(crate) fn value(value: &Bound<'_, PyAny>, who: Who<'_>, variable: &str) -> PyResult<Value> {
     read(value, DEEPEST).map_err(|(path, fault)| {
-        let said = match fault {
+        let message = match fault {
             Fault::Raised(error) => return error,
-            Fault::Wrong(said) => said,
+            Fault::Wrong(message) => message,
         };
         let path: String = path.iter().rev().map(String::as_str).collect();
         let place = who.place.map(|place| format!("\n  pass \"{}\"  {place}", who.pass)).unwrap_or_default();
-        PyTypeError::new_err(format!("data of pass \"{}\": '{variable}{path}' {said}{place}", who.pass))
+        PyTypeError::new_err(format!("data of pass \"{}\": '{variable}{path}' {message}{place}", who.pass))
     })
 }
 

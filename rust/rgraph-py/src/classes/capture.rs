@@ -235,7 +235,8 @@ impl PyCapture {
         py.detach(|| self.capture.is_done())
     }
 
-    /// End the capture: write the file with the runs so far. Without any, nothing is written. Ending twice is once.
+    /// End the capture: write the file with the runs so far. Without any, nothing is written. A second call does
+    /// nothing.
     ///
     /// Raises
     /// ------

@@ -133,7 +133,7 @@ impl Deref for PyCompiled {
 }
 
 impl PyCompiled {
-    /// Compiles a graph for whoever runs it: the arrays of each run are those of the graph that is then given.
+    /// Compiles a graph for runs of equal graphs: the arrays of each run are those of the graph given to that run.
     pub fn of_any<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,

@@ -50,8 +50,8 @@ impl PyDevice {
         call(py, |free| self.device.get(free)?.wait_idle())
     }
 
-    /// Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
-    /// ends the wait; the device is then still open.
+    /// Close the device: wait for what the GPU still does and refuse everything from now on. A second call does
+    /// nothing. Ctrl-C ends the wait; the device is then still open.
     ///
     /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
     /// that runs meanwhile goes on, and its frame fails.

@@ -126,7 +126,7 @@ impl PyDevice {
 
     /// Use an image or buffer of foreign Vulkan code on this device.
     ///
-    /// Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
+    /// rgraph cannot check the handle: it must be of this device, be as described, have the usages that graphs make of
     /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
     ///
     /// Parameters
@@ -245,21 +245,21 @@ impl PyDeviceResource {
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = call(py, |free| Ok(self.resource.get(free)?.state()))?;
-        let said = PyDict::new(py);
-        said.set_item("layout", state.layout.name())?;
-        said.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
-        said.set_item("access", state.access.names().collect::<Vec<_>>())?;
-        said.set_item("queue", state.queue)?;
-        said.set_item("family", state.family)?;
-        said.set_item("released", state.released)?;
-        Ok(said)
+        let dict = PyDict::new(py);
+        dict.set_item("layout", state.layout.name())?;
+        dict.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
+        dict.set_item("access", state.access.names().collect::<Vec<_>>())?;
+        dict.set_item("queue", state.queue)?;
+        dict.set_item("family", state.family)?;
+        dict.set_item("released", state.released)?;
+        Ok(dict)
     }
 
     /// Say how foreign Vulkan code left it.
     ///
-    /// The next run of a graph takes over behind all that was submitted to `queue` so far; what foreign code did on other
-    /// queues is done. Nothing can check that an image is in the layout that is said: a wrong one is undefined behaviour
-    /// in the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+    /// The next run of a graph waits for all that was submitted to `queue` so far; work of foreign code on other queues
+    /// must be done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in
+    /// the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
     /// `"undefined"` to drop its contents.
     ///
     /// Parameters
@@ -270,29 +270,29 @@ impl PyDeviceResource {
     ///     foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
     #[pyo3(signature = (**state), text_signature = "($self, **state)")]
     fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let mut said = ResourceState::default();
+        let mut given = ResourceState::default();
         if let Some(state) = state {
             only(state, &["layout", "stages", "access", "queue", "family", "released"])?;
             let of = |name| Ok::<_, PyErr>(state.get_item(name)?.filter(|value| !value.is_none()));
             if let Some(value) = of("layout")? {
                 let known = Layout::ALL.iter().map(|layout| layout.name());
-                said.layout = word_of(&value, "layout", Layout::from_name, known)?;
+                given.layout = word_of(&value, "layout", Layout::from_name, known)?;
             }
-            said.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
-            said.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();
+            given.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
+            given.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();
             let count = |name| match of(name)?.map(|value| value.extract::<Count>()).transpose() {
                 Ok(count) => Ok(count.map(|Count(count)| count)),
                 Err(error) => Err(during(py, error, name)),
             };
-            said.queue = count("queue")?.map(|queue| queue as usize);
-            said.family = count("family")?;
+            given.queue = count("queue")?.map(|queue| queue as usize);
+            given.family = count("family")?;
             let released = of("released")?.map(|value| value.extract()).transpose();
-            said.released = released.map_err(|error| during(py, error, "released"))?.unwrap_or(false);
+            given.released = released.map_err(|error| during(py, error, "released"))?.unwrap_or(false);
         }
         outside(py, &[self.device])?;
         // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is
         // that code's word, as its handle was when it was borrowed.
-        call(py, |free| unsafe { self.resource.get(free)?.set_state(&said) })
+        call(py, |free| unsafe { self.resource.get(free)?.set_state(&given) })
     }
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes.

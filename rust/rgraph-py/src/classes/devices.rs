@@ -293,7 +293,7 @@ impl PyDevices {
     }
 
     /// Refuse everything from now on, and close the devices that were opened here; devices that were given stay open.
-    /// Closing twice is once. Frames stay readable.
+    /// A second call does nothing. Frames stay readable.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         outside(py, &self.numbers)?;
         self.closed.store(true, Ordering::Relaxed);

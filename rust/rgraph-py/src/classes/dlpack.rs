@@ -76,7 +76,7 @@ unsafe extern "C" fn delete<T: Managed>(managed: *mut T) {
     if managed.is_null() {
         return;
     }
-    // SAFETY: `hold` made it of a box, and whoever took the capsule calls this once.
+    // SAFETY: `hold` made it of a box, and the consumer of the capsule calls this once.
     let mut held = unsafe { Box::from_raw(managed.cast::<Held<T>>()) };
     let owner = held.owner.take();
     drop(held);
@@ -92,7 +92,7 @@ unsafe extern "C" fn delete<T: Managed>(managed: *mut T) {
 
 /// Drops the tensor of a capsule that nobody took.
 unsafe extern "C" fn unused<T: Managed>(capsule: *mut ffi::PyObject) {
-    // SAFETY: the interpreter calls it with a capsule, attached; whoever takes the tensor changes the name.
+    // SAFETY: the interpreter calls it with a capsule, attached; a consumer of the tensor renames the capsule.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, T::NAME.as_ptr()) == 1 {
             delete(ffi::PyCapsule_GetPointer(capsule, T::NAME.as_ptr()).cast::<T>());

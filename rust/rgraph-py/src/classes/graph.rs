@@ -43,7 +43,7 @@ static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 /// ['draw']
 #[pyclass(name = "Graph", module = "rgraph", frozen, extends = PyGraphModule, weakref)]
 pub struct PyGraph {
-    /// What handles carry to be told from another graph's.
+    /// A number that tells this graph's handles from another graph's.
     pub identity: u64,
     state: Mutex<State>,
 }

@@ -105,10 +105,10 @@ impl PyGraph {
         let typed = |id: ResourceId, seen: &Seen| match seen {
             Seen::Items(shape, dtype) => {
                 let element = dtype.number()?;
-                let said = |one: &Beside| {
+                let names_it = |one: &Beside| {
                     one.id == id && one.says.as_ref().is_some_and(|(axes, kind)| axes == shape && *kind == element)
                 };
-                let dtype = file::Dtype::from_name(element.name()).filter(|_| !beside.iter().any(said))?;
+                let dtype = file::Dtype::from_name(element.name()).filter(|_| !beside.iter().any(names_it))?;
                 Some(Typed { shape: shape.iter().map(|axis| *axis as u64).collect(), dtype })
             }
             Seen::Texels(..) | Seen::Shader(_) => None,

@@ -1,5 +1,4 @@
-//! `rgraph.Preparation`: a graph that is compiled in the background, for whoever asks for it or for frames that may not
-//! wait.
+//! `rgraph.Preparation`: a graph that is compiled in the background, while frames go on.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;

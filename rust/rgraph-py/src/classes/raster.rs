@@ -132,13 +132,13 @@ pub(crate) fn targets(
     let of_depth = per_run.attachment(arguments, ["clear_depth", "load_depth"], Clear::Depth(1.0, None))?;
     let clears = spread(arguments.take("clear")?, color.len(), "clear")?;
     let loads = spread(arguments.take("load")?, color.len(), "load")?;
-    for ((target, value), said) in color.iter().zip(&clears).zip(&loads) {
+    for ((target, value), explicit) in color.iter().zip(&clears).zip(&loads) {
         let Some((id, part)) = target else { continue };
         let value = value.as_ref().map(|value| clear_value(value, "clear")).transpose()?.or(of_color.1);
-        let said = said.as_ref().map(load).transpose()?.or(of_color.0);
+        let explicit = explicit.as_ref().map(load).transpose()?.or(of_color.0);
         work.uses(*id, Usage::ColorAttachment, *part, |how| {
             how.details.clear = value;
-            how.load = said.or(value.map(|_| Load::Clear));
+            how.load = explicit.or(value.map(|_| Load::Clear));
         });
     }
     let mode = arguments.take("resolve_mode")?.map(|mode| {

@@ -175,7 +175,7 @@ impl PyGraphModule {
     ///     traces become slower the more they moved.
     /// size, scratch
     ///     Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
-    ///     told by an error that says how many.
+    ///     an error that says how many.
     /// **options
     ///     As in `add_pass`.
     ///

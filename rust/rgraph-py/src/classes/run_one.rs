@@ -224,7 +224,7 @@ impl PyDevice {
     /// seeds
     ///     How many, from 1; they end with the first that finds something.
     /// frames
-    ///     Frames of each run, from 1; default: one, or enough to see what frames hand on to each other.
+    ///     Frames of each run, from 1; default: one, or enough to see what frames pass on to each other.
     ///
     /// Returns
     /// -------

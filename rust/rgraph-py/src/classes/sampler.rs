@@ -109,19 +109,19 @@ impl PySampler {
     fn __repr__(&self) -> String {
         let Sampler { mag_linear, min_linear, mip_linear, address, compare, border, .. } = self.0;
         let filter = |linear| if linear { "linear" } else { "nearest" };
-        let mut said = format!("<Sampler {}", filter(mag_linear));
+        let mut text = format!("<Sampler {}", filter(mag_linear));
         if mag_linear != min_linear || mag_linear != mip_linear {
-            said += &format!(", {}, {} mips", filter(min_linear), filter(mip_linear));
+            text += &format!(", {}, {} mips", filter(min_linear), filter(mip_linear));
         }
         let [u, v, w] = address.map(|address| name_of(address, ADDRESSES));
-        said += &if u == v && v == w { format!(", {u}") } else { format!(", {u} {v} {w}") };
+        text += &if u == v && v == w { format!(", {u}") } else { format!(", {u} {v} {w}") };
         if address.contains(&Address::Border) && border != Border::Transparent {
-            said += &format!(" {}", name_of(border, BORDERS));
+            text += &format!(" {}", name_of(border, BORDERS));
         }
         if let Some(compare) = compare {
-            said += &format!(", {}", name_of(compare, COMPARES));
+            text += &format!(", {}", name_of(compare, COMPARES));
         }
-        said + ">"
+        text + ">"
     }
 
     /// For pickle and copy: the arguments that make it.

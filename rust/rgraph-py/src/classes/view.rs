@@ -149,21 +149,21 @@ impl PyView {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Ranges { mips, layers, bytes } = self.part.ranges;
-        let mut said = format!("<View of {}", PyResource::described(self.of.bind(py))?);
+        let mut text = format!("<View of {}", PyResource::described(self.of.bind(py))?);
         for (word, pair) in [("mips", mips), ("layers", layers)] {
             match pair {
-                Some([first, end]) if end == first + 1 => said += &format!(", {} {first}", word.trim_end_matches('s')),
-                Some([first, end]) => said += &format!(", {word} {first} to {end}"),
+                Some([first, end]) if end == first + 1 => text += &format!(", {} {first}", word.trim_end_matches('s')),
+                Some([first, end]) => text += &format!(", {word} {first} to {end}"),
                 None => {}
             }
         }
         if let Some([first, end]) = bytes {
-            said += &format!(", bytes {first} to {end}");
+            text += &format!(", bytes {first} to {end}");
         }
         for name in self.part.aspects.names() {
-            said += &format!(", {name}");
+            text += &format!(", {name}");
         }
-        Ok(said + ">")
+        Ok(text + ">")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -298,7 +298,7 @@ impl PyWindow {
         call(py, |free| Ok(self.window.get(free)?.is_closed()))
     }
 
-    /// Close it: wait for what is shown, and let go of the native window. Twice is once.
+    /// Close it: wait for what is shown, and let go of the native window. A second call does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         call(py, |free| self.window.get(free)?.close())
     }

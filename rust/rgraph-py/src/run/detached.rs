@@ -255,14 +255,14 @@ fn unlocked(work: impl FnOnce() + Send) {
     }
 }
 
-/// Hands over what was logged meanwhile, then the value or the exception.
+/// Delivers messages that were logged meanwhile, then the value or the exception.
 fn delivered<T>(py: Python<'_>, done: PyResult<Result<T, Error>>) -> PyResult<T> {
-    let said = logging::deliver(py);
+    let logged = logging::deliver(py);
     let value = done?.map_err(|error| raised(py, error))?;
-    said.map(|()| value)
+    logged.map(|()| value)
 }
 
-/// Runs `work` without the interpreter's lock, and hands over what was logged meanwhile.
+/// Runs `work` without the interpreter's lock, and delivers messages that were logged meanwhile.
 pub(crate) fn call<T: Plain>(py: Python<'_>, work: impl FnOnce(&Free<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
     let done = guarded(py, || work(&Free(PhantomData)));
     delivered(py, done)

@@ -170,10 +170,10 @@ pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 /// The Python exception of a panic.
 pub(crate) fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    let cause = panic.downcast_ref::<String>().map(String::as_str);
+    let cause = cause.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
     let hint = "report it with the graph that shows it";
-    let message = format!("{} a fault of rgraph's, not of the graph: {said}\n  help: {hint}", Code::Internal);
+    let message = format!("{} a fault of rgraph's, not of the graph: {cause}\n  help: {hint}", Code::Internal);
     let fields = (message, Code::Internal.text(), None::<&str>, None::<&str>, hint);
     let exception = class(py, &CLASS, "InternalError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)

@@ -183,12 +183,12 @@ fn declare(
     work: &mut Work,
     usage: impl Fn(&Bound<'_, PyAny>) -> PyResult<Usage>,
 ) -> PyResult<()> {
-    for (value, said) in listed(value)? {
+    for (value, explicit) in listed(value)? {
         let (resource, part) = match PyView::of(&value) {
             Some((resource, part)) => (resource.into_any(), part),
             None => (value, Part::default()),
         };
-        let usage = said.map_or_else(|| usage(&resource), Ok)?;
+        let usage = explicit.map_or_else(|| usage(&resource), Ok)?;
         let at = work.table.add(crate::arguments::declare::given(&resource)?.owned());
         work.uses(at, usage, part, |_| {});
     }

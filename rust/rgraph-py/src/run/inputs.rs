@@ -344,7 +344,7 @@ fn targets(py: Python<'_>, this: &Runnable, into: Option<&Bound<'_, PyDict>>) ->
     Ok(targets)
 }
 
-/// Reads `flags=`. Flags that are not given are on, whatever the run before said.
+/// Reads `flags=`. Flags that are not given are on, whatever the run before set.
 fn flags(py: Python<'_>, this: &Runnable, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, bool)>> {
     let mut all: Vec<_> = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
     for (flag, on) in given.iter().flat_map(|flags| flags.iter()) {

@@ -44,7 +44,7 @@ impl Log for Bridge {
     fn flush(&self) {}
 }
 
-/// Takes over the process's messages of this module; once.
+/// Sends this module's log messages to Python's `logging`; once per process.
 pub(crate) fn install() {
     static BRIDGE: Bridge = Bridge;
     // Another logger can only be there if this module was initialised before, in a subinterpreter.

@@ -77,7 +77,7 @@ pub struct State {
     pub forebears: Vec<Forebear>,
     /// What was removed, and whether names are declared anew.
     pub anew: Anew,
-    /// Whether nobody said a reference size.
+    /// True if no reference size was given.
     pub unsized_graph: bool,
 }
 

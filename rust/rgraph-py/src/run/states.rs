@@ -106,7 +106,7 @@ pub(crate) fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
     .collect()
 }
 
-/// A note about images whose size nobody said, neither theirs nor the graph's; culled ones are none.
+/// A note about images for which neither they nor the graph give a size; culled ones do not count.
 pub(crate) fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGraph>) -> Option<String> {
     if !origin.get().read(|state| state.unsized_graph) {
         return None;

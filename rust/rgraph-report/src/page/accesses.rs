@@ -35,7 +35,7 @@ struct One {
 pub(super) fn gather(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>) {
     let mut all = match graph {
         Some(graph) => declared(plan, graph),
-        None => told(plan),
+        None => of_plan(plan),
     };
     all.extend(inserted(plan));
     let turn = turns(data, plan);
@@ -100,9 +100,9 @@ fn declared(plan: &Plan, graph: &Graph) -> Vec<One> {
         let means = meaning(access, queue, draws[access.pass], kind.aspects());
         let part = part(graph, access, kind);
         let mut usage = access.usage.name().to_owned();
-        for said in [access.transfer.map(|said| said.name()), access.load.map(|said| said.name())].into_iter().flatten()
+        for word in [access.transfer.map(|word| word.name()), access.load.map(|word| word.name())].into_iter().flatten()
         {
-            usage += &format!(", {said}");
+            usage += &format!(", {word}");
         }
         if access.generate_mips {
             usage += ", generates mips";
@@ -150,8 +150,8 @@ fn layouts(plan: &Plan) -> HashMap<(PlanPassId, ResourceId), PartLayouts> {
     map
 }
 
-/// What a plan without its declaration tells: where a pass finds images, and what barriers say of buffers.
-fn told(plan: &Plan) -> Vec<One> {
+/// Accesses of a plan without its declaration: layouts in which passes find images, and barriers of buffers.
+fn of_plan(plan: &Plan) -> Vec<One> {
     let mut all = Vec::new();
     let mut add = |pass, resource, mode, usage: &str, stages, layout, part| {
         all.push(One { pass, resource, mode, usage: usage.to_owned(), stages, layout, part });
@@ -205,7 +205,7 @@ fn overlap<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2]) -> bool {
     a[0] < b[1] && b[0] < a[1]
 }
 
-fn touch(a: &Part, b: &Part) -> bool {
+fn share(a: &Part, b: &Part) -> bool {
     let image = a.mips[1] > 0;
     let aspects = a.aspects.intersects(b.aspects) || a.aspects.is_empty() || b.aspects.is_empty();
     if image { aspects && overlap(a.mips, b.mips) && overlap(a.layers, b.layers) } else { overlap(a.bytes, b.bytes) }
@@ -238,7 +238,7 @@ fn flows(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>, all: &[One]) {
             }
             let keeps = one.mode & READS > 0 || !one.usage.contains("clear") && !one.usage.contains("discard");
             for (writer, part) in written[&one.resource].iter().rev().filter(|_| keeps) {
-                if touch(part, &one.part) && *writer != one.pass {
+                if share(part, &one.part) && *writer != one.pass {
                     found.push((*writer, one.pass, number(one.resource) as i32));
                     if covers(part, &one.part) {
                         break;

@@ -185,7 +185,7 @@ function start() {
 
 start();
 
-// What a page that begins anew takes over from the one before: the part of the axis, the card, the focus, the image that
+// State that a reloaded page keeps from the one before: the part of the axis, the card, the focus, the image that
 // is looked at.
 function restore({ scale, from, to, shut, cell, image }) {
   if (plan.scales[scale]) {

@@ -233,7 +233,7 @@ class Sketch {
     }
   }
 
-  // Drawings of the page are taken over with the looks that the style sheet gives them.
+  // Drawings of the page are copied with the looks that the style sheet gives them.
   vector(element) {
     const at = element.getScreenCTM();
     if (!at) return;

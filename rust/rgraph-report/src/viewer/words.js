@@ -6,7 +6,7 @@ const KIND_WORDS = {
   memory: 'memory dependency',
   layout: 'layout or first use',
   ownership: 'queue ownership',
-  alias: 'memory handed over',
+  alias: 'memory reused',
 };
 
 const quoted = (name) => `'${shown(name)}'`;

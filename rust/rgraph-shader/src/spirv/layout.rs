@@ -22,8 +22,8 @@ const COPY_MEMORY: u16 = 63;
 const ACCESS_CHAIN: u16 = 65;
 const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
 
-/// Mends a module that naga wrote. O(words).
-pub(crate) fn mend(words: &mut Vec<u32>) {
+/// Fixes the layout decorations of a module that naga wrote. O(words).
+pub(crate) fn fix(words: &mut Vec<u32>) {
     if let Some(split) = Types::read(words).split(words) {
         *words = split;
     }
@@ -239,7 +239,7 @@ impl Types {
 
 #[cfg(test)]
 mod tests {
-    use super::{Types, instructions, laid, mend};
+    use super::{Types, fix, instructions, laid};
     use crate::spirv::op;
     use crate::{Kind, Language, Program, Source};
     use std::collections::BTreeSet;
@@ -318,7 +318,7 @@ mod tests {
         assert!(types.iter().all(|id| *id < spirv[3]));
         // Read again, it is the same.
         let mut again = spirv.clone();
-        mend(&mut again);
+        fix(&mut again);
         assert_eq!(again, spirv);
     }
 
@@ -342,7 +342,7 @@ mod tests {
     fn words_of_anybody_are_left_alone() {
         for words in [vec![], vec![0; 3], vec![0; 9], vec![7, 7, 7, 7, 7, 0xffff_0047, 1, 6]] {
             let mut same = words.clone();
-            mend(&mut same);
+            fix(&mut same);
             assert_eq!(same, words);
         }
     }

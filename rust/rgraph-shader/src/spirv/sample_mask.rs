@@ -20,8 +20,8 @@ fn put(out: &mut Vec<u32>, op: u16, operands: &[u32]) {
     out.extend(operands);
 }
 
-/// Makes arrays of the sample masks of a module that naga wrote. O(words).
-pub(crate) fn mend(words: &mut Vec<u32>) {
+/// Turns the sample masks of a module that naga wrote into arrays, as Vulkan requires. O(words).
+pub(crate) fn fix(words: &mut Vec<u32>) {
     let mask = |(op, all): (u16, &[u32])| match (op, all) {
         (op::DECORATE, [_, id, decoration::BUILT_IN, SAMPLE_MASK]) => Some(*id),
         _ => None,

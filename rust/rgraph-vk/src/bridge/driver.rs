@@ -24,8 +24,8 @@ impl Wish {
         Self::of(std::env::var("RGRAPH_CUDA").ok().as_deref())
     }
 
-    fn of(said: Option<&str>) -> Self {
-        match said.unwrap_or("") {
+    fn of(setting: Option<&str>) -> Self {
+        match setting.unwrap_or("") {
             "" | "off" | "0" => Self::Off,
             "on" | "1" => Self::On(LIBRARY.to_owned()),
             path => Self::On(path.to_owned()),

@@ -127,7 +127,7 @@ impl Capture {
     }
 
     /// Ends it: writes the runs so far, or with the run that is being captured on another thread. Nothing is written
-    /// if nothing ran. Ending twice is once.
+    /// if nothing ran. A second call does nothing.
     ///
     /// # Errors
     /// If the file cannot be written.

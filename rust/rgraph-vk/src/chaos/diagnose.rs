@@ -70,11 +70,11 @@ impl Diagnosis<'_> {
 
     /// The last of the first so many passes that writes a resource.
     fn last_writer(&self, resource: ResourceId, first: usize) -> Option<PassId> {
-        let touches = |pass: &PassId| {
+        let uses_it = |pass: &PassId| {
             let all = self.graph().accesses().iter();
             all.filter(|one| one.pass == *pass && one.resource == resource).any(|one| writes(one.usage))
         };
-        self.declared().into_iter().take(first).rfind(touches)
+        self.declared().into_iter().take(first).rfind(uses_it)
     }
 
     /// How two trials differ, if both can run.
@@ -244,7 +244,7 @@ impl Diagnosis<'_> {
         let pass = names.pass.map(|pass| graph.pass_name(pass));
         let other = names.other.map(|pass| graph.pass_name(pass));
         let resource = graph.resource_name(names.resource.unwrap_or(self.difference.resource));
-        let (message, help) = said(switch, pass.unwrap_or("?"), other, resource);
+        let (message, help) = describe(switch, pass.unwrap_or("?"), other, resource);
         let mut mistake = Mistake::new(Code::Undeclared, format!("{message} (seed {seed}, {})", switch.name()), help)
             .resource(resource);
         if let Some(id) = names.pass {
@@ -277,8 +277,8 @@ impl Diagnosis<'_> {
     }
 }
 
-/// Message and repair.
-fn said(switch: Switch, pass: &str, other: Option<&str>, resource: &str) -> (String, String) {
+/// Message and hint.
+fn describe(switch: Switch, pass: &str, other: Option<&str>, resource: &str) -> (String, String) {
     match (switch, other) {
         (Switch::Again, _) => (
             format!("pass \"{pass}\" computes something else when the same frame is run again"),

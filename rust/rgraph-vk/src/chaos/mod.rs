@@ -35,7 +35,7 @@ pub struct ChaosOptions {
     pub seed: u64,
     /// How many seeds, from 1.
     pub seeds: u64,
-    /// Frames of each trial, from 1; `None`: one, or enough to see what frames hand on to each other.
+    /// Frames of each trial, from 1; `None`: one, or enough to see what frames pass on to each other.
     pub frames: Option<usize>,
     /// How the graph is baked otherwise.
     pub options: Options,

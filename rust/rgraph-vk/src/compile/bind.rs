@@ -297,9 +297,9 @@ impl Binder<'_> {
 
     pub(crate) fn stages(&self, pass: PlanPassId, access: &PassAccess) -> Stages {
         let declared = access.declared.map(|at| &self.graph.accesses()[at as usize]);
-        let said = declared.map_or(Stages::empty(), |access| access.stages);
-        if !said.is_empty() {
-            return said;
+        let explicit = declared.map_or(Stages::empty(), |access| access.stages);
+        if !explicit.is_empty() {
+            return explicit;
         }
         let queue = self.scene.pass_of[pass].map(|of| self.graph.passes()[of].queue);
         let raster = self.renderings.of_pass[pass].is_some();
@@ -531,14 +531,14 @@ impl Binder<'_> {
         let how = if usage == Usage::TransferSrc { "copies from" } else { "copies to" };
         let access = self.access(pass, planned, &[usage], holds, format_args!("{how}"))?;
         let Some(declared) = access.declared.map(|at| &self.graph.accesses()[at as usize]) else { return Ok(access) };
-        let said = declared.transfer.unwrap_or(TransferKind::Copy);
-        let stages = if declared.stages.is_empty() { transfer_stages(said) } else { declared.stages };
+        let declared_kind = declared.transfer.unwrap_or(TransferKind::Copy);
+        let stages = if declared.stages.is_empty() { transfer_stages(declared_kind) } else { declared.stages };
         if !stages.contains(transfer_stages(kind)) {
             let says = format!(
                 "has a {} of \"{}\", which it declares as a {}",
                 kind.name(),
                 self.plan.resource_name(planned),
-                said.name()
+                declared_kind.name()
             );
             return self.refuse(pass, says, &format!("declare transfer \"{}\" with the access", kind.name()));
         }

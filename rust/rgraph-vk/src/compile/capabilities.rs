@@ -250,7 +250,7 @@ impl Shared {
         }
         match NEVER.iter().position(|(known, _)| *known == wanted) {
             Some(at) => (self.enabled.others >> at & 1 == 0).then_some(NEVER[at].1.into()),
-            // Whoever made the device may have made it for more than rgraph knows.
+            // A borrowed device may have features enabled that rgraph does not know.
             None if self.is_borrowed() => None,
             None => Some(format!("capability {wanted} of SPIR-V").into()),
         }

@@ -1,4 +1,4 @@
-//! What lives from run to run, handed over from a compiled graph to the one that comes after it: by name and shape, with
+//! Contents that live from run to run move from a compiled graph to the one compiled after it: by name and shape, with
 //! memory, contents and states.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::prepared::{Place, Prepared};
-use crate::frame::copy::told;
+use crate::frame::copy::described;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::usages::Usages;
 
@@ -98,7 +98,7 @@ impl<'a> Heritage<'a> {
             return anew("it did not live from run to run before".to_owned());
         };
         if first.kind != wanted.kind {
-            return anew(format!("it was {}, and is {}", told(first.kind), told(wanted.kind)));
+            return anew(format!("it was {}, and is {}", described(first.kind), described(wanted.kind)));
         }
         if is_ring != (wanted.ring > 0) || is_ring && physicals.len() != wanted.ring {
             let frames = |ring: usize| ring.saturating_sub(1);

@@ -164,7 +164,7 @@ fn blends(state: &RasterState, targets: &Targets, outputs: &[u32]) -> Vec<vk::Pi
         .iter()
         .enumerate()
         .map(|(at, format)| {
-            // Blending is said by the pass's own outputs.
+            // The pass's own outputs declare blending.
             let own = if targets.remap.is_empty() {
                 Some(at)
             } else {

@@ -175,13 +175,13 @@ impl Rendering {
         let to = |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| scene.same(to, access.resource));
         let Some(from) = attachments.iter().position(to) else { return };
         let PlanKind::Image { format, .. } = plan.resources[access.resource].kind else { return };
-        let said = access.declared.map(|at| graph.details_of(&graph.accesses()[at as usize]));
+        let details = access.declared.map(|at| graph.details_of(&graph.accesses()[at as usize]));
         let default = if format.is_depth_stencil() || is_integer(format) {
             vk::ResolveModeFlags::SAMPLE_ZERO
         } else {
             vk::ResolveModeFlags::AVERAGE
         };
-        let mode = said.and_then(|said| said.resolve_mode).map_or(default, crate::convert::resolve_mode);
+        let mode = details.and_then(|details| details.resolve_mode).map_or(default, crate::convert::resolve_mode);
         let at = [access.region.mips[0], access.region.layers[0]];
         let layout = scene.layout(plan, pass, access.resource, at, Aspects::all()).unwrap_or(Layout::General);
         self.resolves[from] = Some(Resolve { access, mode, layout });

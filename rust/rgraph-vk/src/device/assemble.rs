@@ -23,7 +23,7 @@ use crate::memory::Memory;
 use crate::memory::reclaim::Reclaim;
 use crate::run::spare::Spares;
 
-/// What a device is made of, whoever made them.
+/// Parts of a device, created by rgraph or borrowed.
 pub(super) struct Parts {
     pub(super) context: Arc<Context>,
     pub(super) chosen: Physical,

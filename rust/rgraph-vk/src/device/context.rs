@@ -24,14 +24,14 @@ const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// Warnings and errors so far.
 #[derive(Default, Debug)]
 pub(crate) struct Messages {
-    said: Mutex<Vec<String>>,
+    received: Mutex<Vec<String>>,
     loader: Mutex<Vec<String>>,
 }
 
 impl Messages {
     /// Those of layers and drivers.
     pub(crate) fn all(&self) -> Vec<String> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Those of the loader: drivers and layers that it looked at and could not use.
@@ -349,7 +349,7 @@ pub(crate) fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
     })
 }
 
-/// How to mend the path of a loader that cannot be opened.
+/// The hint for a path of a loader that cannot be opened.
 fn advice(path: &Path) -> String {
     if path.is_dir() {
         format!("name the library in it, such as {}", path.join("libvulkan.so.1").display())
@@ -440,7 +440,7 @@ unsafe extern "system" fn on_message(
     log::log!(target: "rgraph", level, "{id}: {message}");
     // SAFETY: the context keeps the messages while the instance and its messenger live.
     if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
-        push(&messages.said, format!("{id}: {message}"));
+        push(&messages.received, format!("{id}: {message}"));
     }
     vk::FALSE
 }

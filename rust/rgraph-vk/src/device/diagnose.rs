@@ -29,7 +29,7 @@ pub struct Diagnosis {
     pub extensions: Vec<String>,
     /// Layers that could be switched on.
     pub layers: Vec<Layer>,
-    /// What the loader said of drivers and layers that it could not use, and drivers of themselves.
+    /// Messages of the loader about drivers and layers that it could not use, and of drivers about themselves.
     pub messages: Vec<String>,
     /// Devices, usable or not, in the order of [`crate::devices`].
     pub devices: Vec<DeviceDiagnosis>,
@@ -76,7 +76,7 @@ pub struct DeviceDiagnosis {
     pub profile: Option<Profile>,
 }
 
-/// Looks at loader, layers and devices. Whatever is missing or fails is said, not returned as an error.
+/// Looks at loader, layers and devices. Whatever is missing or fails is part of the result, not an error.
 pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
     let named =
         options.loader.as_deref().map_or_else(|| "libvulkan.so.1".to_owned(), |path| path.display().to_string());
@@ -85,7 +85,7 @@ pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
         match options.entry.as_ref().map_or_else(|| load(options.loader.as_deref()), |table| Ok(table.0.clone())) {
             Ok(entry) => entry,
             Err(error) => {
-                found.loader_error = Some(said(&error));
+                found.loader_error = Some(text_of(&error));
                 return found;
             }
         };
@@ -108,7 +108,7 @@ pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
         .and_then(|context| devices(&context))
     {
         Ok(devices) => found.devices = devices,
-        Err(error) => found.instance_error = Some(said(&error)),
+        Err(error) => found.instance_error = Some(text_of(&error)),
     }
     found.messages = messages.of_loader();
     found.messages.extend(messages.all());
@@ -223,7 +223,7 @@ fn offers(context: &Context, device: &Physical, extensions: &[vk::ExtensionPrope
     .collect()
 }
 
-fn said(error: &Error) -> String {
+fn text_of(error: &Error) -> String {
     let Error::Device(error) = error else { return error.to_string() };
     match (error.call, error.result) {
         (Some(call), Some(result)) => format!("{call}: {result:?}"),

@@ -166,10 +166,10 @@ fn never_ends(found: &[(ForeignWait, u64)]) -> BusyError {
         format!("{} waits until semaphore {:#x} has {}, and it has {has}", wait.of, wait.semaphore.as_raw(), wait.value)
     };
     let mut message = format!("the device cannot be closed: {}", shown(wait, found[0].1));
-    let listed = |message: &mut String, wait: &ForeignWait, said: &str| {
+    let listed = |message: &mut String, wait: &ForeignWait, text: &str| {
         let place = wait.place.as_ref().map(|place| format!("{place}  ")).unwrap_or_default();
         // Writing to a string cannot fail.
-        let _ = write!(message, "\n  {place}{said}");
+        let _ = write!(message, "\n  {place}{text}");
     };
     if wait.place.is_some() {
         listed(&mut message, wait, "it was run here");

@@ -183,7 +183,7 @@ impl Device {
     }
 
     /// Ends the device's use: waits, frees what waited, and refuses everything from now on. The device itself goes
-    /// with the last object made of it. Closing twice is once.
+    /// with the last object made of it. A second call does nothing.
     ///
     /// # Errors
     /// `RG-E404` if for [`CLOSE_PATIENCE`](crate::CLOSE_PATIENCE) nothing but semaphores that nobody signals keeps it

@@ -1,5 +1,5 @@
-//! Queues with one timeline semaphore each: every submit signals the next value, and whoever waits names a queue and a
-//! value. Nothing ever waits for a value that was not submitted.
+//! Queues with one timeline semaphore each: every submit signals the next value, and a wait names a queue and a value.
+//! Nothing ever waits for a value that was not submitted.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -38,7 +38,7 @@ impl Shared {
     /// since what follows is worth more than the processor's time.
     pub(crate) fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
         let (begin, least) = (Instant::now(), Duration::from_nanos(bytes / FASTEST_LINK));
-        // A sleep takes this much longer than it is told.
+        // A sleep takes this much longer than requested.
         std::thread::sleep(least.saturating_sub(AWAKE * 2));
         while begin.elapsed() < least * 2 + AWAKE {
             if self.is_over([&point])? {

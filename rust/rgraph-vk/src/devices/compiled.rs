@@ -120,7 +120,7 @@ impl CompiledDevices {
     /// Which ways the copies of a frame take, and why CUDA makes fewer than it was to, for people.
     pub fn copy_notes(&self) -> Vec<String> {
         let ways = self.copy_ways();
-        let mut told = Vec::new();
+        let mut counts = Vec::new();
         for (way, how) in [
             (CopyWay::Cuda, "by CUDA"),
             (CopyWay::Host, "through memory of the host"),
@@ -128,14 +128,14 @@ impl CompiledDevices {
         ] {
             let count = ways.iter().filter(|other| **other == way).count();
             if count > 0 {
-                told.push(format!("{count} {how}"));
+                counts.push(format!("{count} {how}"));
             }
         }
-        if told.is_empty() {
-            return told;
+        if counts.is_empty() {
+            return counts;
         }
         let notes = self.0.ways.read().unwrap_or_else(PoisonError::into_inner).notes.clone();
-        [format!("copies between devices: {}", told.join(", "))].into_iter().chain(notes).collect()
+        [format!("copies between devices: {}", counts.join(", "))].into_iter().chain(notes).collect()
     }
 
     /// Runs it once, and waits until all devices are done and its roots are read.

@@ -316,8 +316,8 @@ pub(crate) fn packed_help(kind: PlanKind) -> &'static str {
     }
 }
 
-/// What a resource is, in words.
-pub(crate) fn told(kind: PlanKind) -> String {
+/// A resource's kind, size and format, for a message.
+pub(crate) fn described(kind: PlanKind) -> String {
     match kind {
         PlanKind::Buffer { size } => format!("a buffer of {size} bytes"),
         PlanKind::Image { format, size: [width, height, depth], mips, layers, samples, volume, .. } => {

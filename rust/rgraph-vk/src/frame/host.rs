@@ -392,8 +392,8 @@ fn view(seen: &Seen) -> HostView<'_> {
     let bytes = if seen.writable {
         // SAFETY: the range lies in the buffer, which stays mapped while the physical resource lives. Nobody else has a
         // slice of it: no other view of the pass shares a byte, functions of one set share none that any of them writes
-        // (the judge says so of plans that were not baked here), others run one after the other, and whoever else uses
-        // the buffer waits until the run is over.
+        // (the checker proves it for plans that were not baked here), others run one after the other, and every other
+        // user of the buffer waits until the run is over.
         HostBytes::Write(unsafe { std::slice::from_raw_parts_mut(start, len) })
     } else {
         // SAFETY: as above; other slices of these bytes are shared ones.

@@ -1,5 +1,5 @@
-//! Taking over resources from whoever used them before: initial barriers and waits, from the state that a resource
-//! carries to the first use that a plan makes of it.
+//! Initial barriers and waits: from the state that a resource carries from run to run to the first use that a plan
+//! makes of it.
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
@@ -26,7 +26,7 @@ pub(crate) struct Target {
     pub previous: (u64, u64),
 }
 
-/// Barriers and waits that take over resources.
+/// Barriers and waits that acquire resources at the begin of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct InitialBarriers {
     pub waits: Vec<WaitFor>,
@@ -99,7 +99,7 @@ impl InitialBarriers {
         );
     }
 
-    /// Takes over part of a resource. O(parts in different states).
+    /// Acquires part of a resource. O(parts in different states).
     pub(crate) fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
         let tracked = physical.tracked();
         let held = physical.block().is_some().then(|| physical.lent().clone()).flatten();
@@ -144,7 +144,8 @@ impl InitialBarriers {
             self.wait(until.handle(), *value, stages);
             src |= stages;
         }
-        // Who reads on at the same stages sees all that it saw, and whoever writes later waits for these stages.
+        // A further read at the same stages sees all that the earlier ones saw, and a later write waits for these
+        // stages.
         let reads_on = state.queue == Some(target.queue)
             && state.points.iter().all(|point| point.queue == target.queue)
             && !(state.access | target.access).intersects(Accesses::WRITES)

@@ -1,9 +1,9 @@
 //! The job pool: threads of the process that help with functions of the caller's, beside the thread that waits for
 //! them.
 //!
-//! Nothing waits for a helper: whoever has work also does it, so work goes on where all helpers are taken (by functions
-//! that never return, or that wait for runs on other devices). A helper that finds nothing to do for a while ends;
-//! between tasks it holds nothing.
+//! Nothing waits for a helper: a thread that submits tasks also works on them, so work goes on while all helpers are
+//! busy (with functions that never return, or that wait for runs on other devices). A helper that finds nothing to do
+//! for a while ends; between tasks it holds nothing.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ pub(crate) fn help(threads: &Threads, task: impl FnOnce() + Send + 'static) {
     state.tasks.push_back(Box::new(task));
     let most = std::thread::available_parallelism().map_or(1, NonZero::get).max(LEAST_HELPERS);
     if state.idle < state.tasks.len() && state.threads < most {
-        // Without a thread the work is done by whoever waits for it.
+        // If no thread can be started, the thread that waits for the work does it.
         let started = std::thread::Builder::new().name("rgraph job".to_owned()).spawn(|| serve(POOL.get()));
         state.threads += usize::from(started.is_ok());
     }

@@ -40,8 +40,7 @@ pub unsafe trait RawWork: Send + Sync {
     /// at once. Whatever waits for a run of the same device is refused inside with `RG-E402`.
     ///
     /// # Errors
-    /// Whatever it likes: the frame is abandoned and the caller of [`Compiled::run`](crate::Compiled::run) gets the
-    /// error.
+    /// Any: the frame is abandoned, and [`Compiled::run`](crate::Compiled::run) returns the error.
     fn record(&self, context: &RawContext<'_>) -> Result<(), CallbackError>;
 
     /// Whether the recorded commands stay right while the graph, its flags and its imports stay the same. rgraph then

@@ -55,7 +55,7 @@ pub struct FrameReport {
     pub recorded: bool,
     /// Pipeline-barrier calls of the plan.
     pub barriers: u32,
-    /// Barriers that took over resources from whoever used them before.
+    /// Initial barriers: from the state in which earlier users left a resource to its first use.
     pub entry_barriers: u32,
     /// Batches submitted.
     pub submits: u32,

@@ -317,9 +317,9 @@ impl RunState {
         physicals
     }
 
-    /// After a run that failed half-way, in its turn: forgets what it left behind. Whoever comes next waits for what
-    /// was submitted, the next run here, other graphs by the points; this does not wait, since an interrupt may be what
-    /// ended the run.
+    /// Resets the state of a run that failed half-way, in its turn. The next run here waits for everything submitted,
+    /// other graphs wait by the timeline values. This function does not wait, since an interrupt may have ended the
+    /// run.
     fn abandon(&mut self, prepared: &Prepared, at: usize) {
         let points = prepared.shared.submitted();
         for edge in &prepared.plan.edges {

@@ -49,7 +49,7 @@ impl Sets {
 }
 
 impl Variant {
-    /// Takes over what functions recorded for this run. The context must be idle.
+    /// Uses the packets that callbacks recorded for this run. The context must be idle.
     pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
         let mut sets = std::mem::take(&mut self.recorded_sets);
         let made = self.make_sets(from, &recorded, &mut sets);

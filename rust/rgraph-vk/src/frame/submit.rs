@@ -159,7 +159,7 @@ struct Run<'a, 't> {
     handed: Vec<bool>,
     /// What these wait for, all together.
     host_waits: Vec<(vk::Semaphore, u64)>,
-    /// Whether host batches may be handed over before batches that stand earlier in the plan.
+    /// Whether host batches may be submitted before batches that are earlier in the plan.
     ahead: bool,
     /// Calls of functions on the host so far. A chaos run makes them one after the other in the order of its trial: which
     /// of two functions comes first must not depend on threads.
@@ -374,7 +374,7 @@ impl Run<'_, '_> {
         self.signal_behind(batch, queue)
     }
 
-    /// Takes over what a batch is the first to use.
+    /// Acquires the resources that a batch is the first to use.
     fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: usize, initial: &mut InitialBarriers) {
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];

@@ -240,7 +240,7 @@ fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declare
                 let says = format!("has no colour attachment at {at}");
                 return Err(refused(graph, pass, &says, "count the colour attachments of the pass from 0"));
             };
-            let (load, clear) = said(graph, access);
+            let (load, clear) = explicit_load(graph, access);
             let resource = access.resource;
             // A draw that reads the old contents would read them before or after the clear.
             let written = if reads_itself(resource) { Aspects::empty() } else { Aspects::COLOR };
@@ -255,7 +255,7 @@ fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declare
                 return Err(refused(graph, pass, "has no depth attachment", "change passes with a depth attachment"));
             };
             let writes = access.usage == Usage::DepthStencilAttachment;
-            let (load, clear) = said(graph, access);
+            let (load, clear) = explicit_load(graph, access);
             let planned = prepared.planned.get(&pass).map(|planned| prepared.scene.of(*planned));
             let region = planned.and_then(|all| all.iter().find(|one| one.declared == Some(id)));
             let aspects = region.map_or(Aspects::DEPTH, |one| one.region.aspects);
@@ -266,7 +266,7 @@ fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declare
 }
 
 /// The load and the clear value of an access; a clear value alone means that it clears.
-fn said(graph: &Graph, access: &Access) -> (Option<Load>, Option<Clear>) {
+fn explicit_load(graph: &Graph, access: &Access) -> (Option<Load>, Option<Clear>) {
     let clear = graph.details_of(access).clear;
     (access.load.or(clear.map(|_| Load::Clear)), clear)
 }

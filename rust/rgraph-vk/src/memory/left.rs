@@ -1,4 +1,4 @@
-//! How foreign code left resources: said for many at once, or together with the run that takes them.
+//! States in which foreign code left resources: given for many at once, or with the run that acquires them.
 
 use std::sync::Arc;
 

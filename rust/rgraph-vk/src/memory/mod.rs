@@ -128,7 +128,7 @@ struct Mapped(NonNull<u8>);
 
 // SAFETY: the pointer is into memory that stays mapped while the allocation lives; no thread owns it.
 unsafe impl Send for Mapped {}
-// SAFETY: as above; access to the bytes is ordered by whoever hands out slices.
+// SAFETY: as above; callers that make slices of it order the access to its bytes.
 unsafe impl Sync for Mapped {}
 
 impl Allocation {

@@ -1,6 +1,6 @@
 //! Memory that is kept for later use: given up when an allocation finds none.
 
-/// Keeps memory that nothing uses, for whoever asks for the like next.
+/// Keeps memory that nothing uses, for the next request of its kind.
 pub(crate) trait Reclaim: Send + Sync {
     /// Counts a compilation or a run, and frees what was of no use for long.
     fn tick(&self);

@@ -131,9 +131,9 @@ impl Resource {
         self.0.tracked().first()
     }
 
-    /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used
-    /// it last. The next run of a graph takes over behind all that was submitted to that queue so far, behind the given
-    /// points, and behind rgraph's own uses. Waits for a run whose host passes may use it.
+    /// Sets the state in which foreign code left it: the layout, and the queue (of the device's list), stages and
+    /// accesses that used it last. The next run of a graph waits for all that was submitted to that queue so far, for
+    /// the given points, and for rgraph's own uses. Waits for a run whose host passes may use it.
     ///
     /// # Safety
     /// An image is in that layout, and belongs to that queue family, when everything that the next run waits for is
@@ -165,7 +165,7 @@ impl Resource {
         }
     }
 
-    /// What cannot be so in a state that is said, and the help.
+    /// The contradiction in a given resource state, and the hint.
     fn fault(&self, state: &ResourceState) -> Option<(String, String)> {
         let shared = &self.0.shared;
         let (name, queues, families) = (&self.0.name, shared.queues.len(), shared.info.families.len());

@@ -226,7 +226,7 @@ pub(crate) fn write(physical: &Arc<PhysicalResource>, bytes: &[u8], poll: Option
     if let (PlanKind::Buffer { .. }, Some(mapped)) = (physical.kind, physical.mapped()) {
         let points = points(physical);
         wait_polling(poll, |slice| shared.wait(&points, slice))?;
-        // SAFETY: the buffer is that large; no queue uses it, and whoever would waits for the reservation.
+        // SAFETY: the buffer is that large; no queue uses it, and a run that would waits for the reservation.
         bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
         let everything = physical.tracked().whole();
         physical.tracked().set(everything, &ResourceState::default());

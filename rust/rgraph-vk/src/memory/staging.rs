@@ -90,7 +90,7 @@ impl Block {
             .then(|| memory.atoms(bytes, self.shared.limits.non_coherent_atom_size.max(1)))
     }
 
-    /// A queue uses it up to a point. To be said while the block is borrowed.
+    /// Notes that a queue uses it up to a point. To be called while the block is borrowed.
     pub(crate) fn used_until(&self, point: Point) {
         let mut points = self.loan().points.lock().unwrap_or_else(PoisonError::into_inner);
         match points.iter_mut().find(|known| known.queue == point.queue) {

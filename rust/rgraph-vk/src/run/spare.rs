@@ -215,8 +215,8 @@ impl Prepared {
         Some(renewed)
     }
 
-    /// Takes over the push data of other work of the same passes, if they differ in nothing else and each step has one
-    /// packet, in their order; `false`: they do not, and some of the push data may be taken over.
+    /// Copies the push data from other work of the same passes, if they differ in nothing else and each step has one
+    /// packet, in their order; `false`: they do differ, and some of the push data may be copied.
     fn set_push(&mut self, workload: &Workload) -> bool {
         for pass in self.plan.live() {
             let Some(declared) = self.scene.pass_of[pass] else { continue };

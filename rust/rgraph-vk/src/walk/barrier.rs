@@ -101,7 +101,7 @@ impl Walk {
             let resource = edge.resource;
             let slot = self.slot_of(resource);
             let imported = self.plan.resources[slot.memory].life == PlanLife::Imported;
-            let told = if imported { recorder.state(slot) } else { None };
+            let given = if imported { recorder.state(slot) } else { None };
             let queue = edge.entry.queue.map(Id::index);
             let (dst, dst_access) =
                 (convert::stages(edge.entry.stages), convert::visible_to(edge.entry.stages, edge.entry.access));
@@ -141,9 +141,9 @@ impl Walk {
                     images.push(out.image(recorder.image(slot)).subresource_range(part.subresources()));
                 }
             };
-            match (told, self.states.get(&slot)) {
-                (Some(told), _) => {
-                    let (stages, access, layout) = (told.stages, told.access, told.layout);
+            match (given, self.states.get(&slot)) {
+                (Some(given), _) => {
+                    let (stages, access, layout) = (given.stages, given.access, given.layout);
                     see(region, &ResourceState { queue, stages, access, layout, ..ResourceState::default() });
                 }
                 (None, Some(known)) => known.visit(region, see),

@@ -213,13 +213,13 @@ impl Walk {
         let on = self.passes_on(off)?;
         let plan = self.plan.clone();
         for (id, batch) in plan.batches.iter_ids() {
-            let told = self.batch(id);
-            recorder.begin_batch(&told)?;
+            let view = self.batch(id);
+            recorder.begin_batch(&view)?;
             if batch.queue.is_some() {
                 self.enter(id, recorder)?;
             }
             self.commands(id, &on, recorder)?;
-            recorder.end_batch(&told)?;
+            recorder.end_batch(&view)?;
         }
         self.leave();
         self.run += 1;

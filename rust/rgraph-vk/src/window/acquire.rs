@@ -176,7 +176,7 @@ impl Window {
         self.0.pace(&mut self.0.lock())
     }
 
-    /// Closes it: waits for what is shown, and destroys swapchain and surface. Twice is once.
+    /// Closes it: waits for what is shown, and destroys swapchain and surface. A second call does nothing.
     ///
     /// # Errors
     /// What the driver says; it is closed then, too.

@@ -126,7 +126,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // SAFETY: whoever borrowed the device is gone.
+        // SAFETY: all that borrowed the device is dropped.
         unsafe {
             let _ = self.raw.device_wait_idle();
             self.raw.destroy_device(None);

@@ -174,9 +174,9 @@ impl Extras for Loader {
 
     fn work(&mut self, graph: &mut Graph, scope: &Scope<'_>, pass: PassId, fields: &PassFields<'_, '_>) {
         let Some(file) = self.entered.last() else { return };
-        let said: Vec<&'static str> = WORK_KEYS.into_iter().filter(|key| fields.get(key).is_some()).collect();
-        let Some(&key) = said.first() else { return };
-        if let [_, second, ..] = said[..] {
+        let keys: Vec<&'static str> = WORK_KEYS.into_iter().filter(|key| fields.get(key).is_some()).collect();
+        let Some(&key) = keys.first() else { return };
+        if let [_, second, ..] = keys[..] {
             let help = "make two passes, or use \"steps\": [{…}, {…}]";
             let problem = format!("does two things at once: \"{key}\" and \"{second}\"");
             fields.node().mistake(Code::BadFile, problem, help);

@@ -29,7 +29,7 @@ impl Picture {
     /// bytes as they are.
     ///
     /// # Errors
-    /// What is wrong, as it follows the file's name, and how to mend it.
+    /// The message, which follows the file's name, and the hint.
     pub fn read(path: &Path, bytes: Vec<u8>) -> Result<Self, Refused> {
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("").to_ascii_lowercase();
         let path = path.to_owned();
@@ -49,10 +49,10 @@ impl Picture {
         }
     }
 
-    /// Completes what is said of an image whose contents it is.
+    /// Completes the declaration of the image whose contents it is.
     ///
     /// # Errors
-    /// If it does not fit what is said, as [`Picture::read`] does.
+    /// If it does not fit the declaration, as [`Picture::read`].
     pub fn complete(&self, image: &mut Image) -> Result<(), Refused> {
         let Some(shape) = &self.shape else { return Ok(()) };
         let shown = || format!("is an array of shape {shape:?} of {}", self.element.name());
@@ -91,8 +91,9 @@ impl Picture {
         let absolute = |size: Size| {
             [Some(size.x), Some(size.y), size.z].iter().flatten().all(|axis| matches!(axis, Axis::Texels(_)))
         };
-        let other =
-            image.size.is_some_and(|said| absolute(said) && (said.x, said.y, said.z) != (size.x, size.y, size.z));
+        let other = image.size.is_some_and(|declared| {
+            absolute(declared) && (declared.x, declared.y, declared.z) != (size.x, size.y, size.z)
+        });
         if other || image.layers.unwrap_or(if image.cube { 6 } else { 1 }) != layers && image.layers.is_some() {
             return Err((shown(), "leave its size and layers out, or declare those of the file".to_owned()));
         }

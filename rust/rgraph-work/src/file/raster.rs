@@ -169,8 +169,8 @@ impl Work<'_, '_> {
             // Of several draws of a pass the first names them for all.
             let mut own: Vec<Usage> = self.needs.uses.iter().map(|used| used.how.usage).filter(attachment).collect();
             if own.is_empty() {
-                let said = self.graph.accesses().iter().rev().take_while(|access| access.pass == self.pass);
-                own = said.map(|access| access.usage).filter(attachment).collect();
+                let listed = self.graph.accesses().iter().rev().take_while(|access| access.pass == self.pass);
+                own = listed.map(|access| access.usage).filter(attachment).collect();
             }
             let count = own.iter().filter(|usage| **usage == Usage::ColorAttachment).count();
             if own.is_empty() {

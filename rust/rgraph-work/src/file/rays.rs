@@ -145,8 +145,8 @@ impl Work<'_, '_> {
         let (mut sources, mut name) = (RaySources::default(), None);
         let library = &mut self.library;
         let mut add = |node: &Node<'_, '_>, stage: Stage| {
-            let (given, said) = library.source(node)?;
-            name = name.take().or(said);
+            let (given, own_name) = library.source(node)?;
+            name = name.take().or(own_name);
             Some(sources.add(given, stage))
         };
         add(&fields.need("raygen")?, Stage::RayGeneration)?;

@@ -82,8 +82,8 @@ impl Library<'_> {
             return self.file(node);
         }
         let fields = node.fields("a shader", &SHADER_KEYS)?;
-        let said = SHADER_KEYS.iter().filter(|key| fields.get(key).is_some()).count();
-        if said != 1 {
+        let sources = SHADER_KEYS.iter().filter(|key| fields.get(key).is_some()).count();
+        if sources != 1 {
             node.mistake(Code::BadFile, "is no shader", "give one of \"file\", \"wgsl\", \"glsl\" and \"spirv\"");
             return None;
         }
@@ -144,8 +144,8 @@ impl Library<'_> {
         let node = fields.need("shader")?;
         let mut name = None;
         let mut source = |node: &Node<'_, '_>| {
-            let (given, said) = self.source(node)?;
-            name = name.take().or(said);
+            let (given, own_name) = self.source(node)?;
+            name = name.take().or(own_name);
             Some(given)
         };
         let sources = if node.is_list() && kind == Kind::Raster {

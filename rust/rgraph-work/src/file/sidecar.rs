@@ -1,10 +1,10 @@
-//! Files beside a graph file: below its folder, whatever their names say.
+//! Sidecar files of a graph file: below its folder, whatever their names say.
 
 use std::path::{Component, Path, PathBuf};
 
 use rgraph_files::disk::{self, Allowed};
 
-/// What is wrong with a name, as it follows the path of its key, and how to mend it.
+/// The message about a name, which follows the path of its key, and the hint.
 pub(super) type Refused = (String, String);
 
 /// The path without dependence on where the process is.

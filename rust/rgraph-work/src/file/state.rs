@@ -15,7 +15,7 @@ pub(super) const STENCIL_KEYS: [&str; 7] =
 /// Keys of blending.
 pub(super) const BLEND_KEYS: [&str; 2] = ["color", "alpha"];
 
-/// Channels that are written unless others are said.
+/// Channels that are written by default.
 const ALL_CHANNELS: u8 = 15;
 
 /// The state of a draw with so many colour targets.

@@ -122,7 +122,7 @@ impl Check {
             None => format!("image \"{name}\""),
         };
         let image = matches!(graph.resources()[id].kind, Kind::Image(_));
-        let said = |facts: &Facts, help: String| Some((of_image(facts), help));
+        let refused = |facts: &Facts, help: String| Some((of_image(facts), help));
         match binding.kind {
             BindingKind::Sampler { .. } => {
                 let got = if image { format!("image \"{name}\"") } else { buffer };
@@ -171,14 +171,17 @@ impl Check {
                 }
                 let has = facts.format?;
                 if has.name().ends_with("-srgb") || has.is_depth_stencil() || has.numbers() == Numbers::Block {
-                    return said(&facts, "no storage image has such a format: write a linear one and copy".to_owned());
+                    return refused(
+                        &facts,
+                        "no storage image has such a format: write a linear one and copy".to_owned(),
+                    );
                 }
                 match format {
                     Some(format) if format != has => {
-                        said(&facts, format!("declare the image as {format}, or say {has} in the shader"))
+                        refused(&facts, format!("declare the image as {format}, or say {has} in the shader"))
                     }
                     None if !kinds_of(has, Aspects::COLOR).contains(&sample) => {
-                        said(&facts, "change the shader's type or the format".to_owned())
+                        refused(&facts, "change the shader's type or the format".to_owned())
                     }
                     _ => None,
                 }

@@ -76,10 +76,10 @@ pub fn has_mesh(program: &Program) -> bool {
     program.modules.iter().any(|module| module.stage == Stage::Mesh)
 }
 
-/// An input's name, and its format and offset in bytes where they are said.
+/// An input's name, and its format and offset in bytes where they are explicit.
 pub type Attribute = (String, Option<(VertexFormat, u32)>);
 
-/// A vertex buffer as it is said.
+/// A vertex buffer as declared.
 #[derive(Clone, Debug)]
 pub struct Vertices {
     /// The buffer.
@@ -98,7 +98,7 @@ pub struct Vertices {
 /// Matches vertex buffers with the inputs of a program.
 ///
 /// # Errors
-/// `GraphError` if an input is missing, unknown or in two buffers, or if its format or its buffer must be said.
+/// `GraphError` if an input is missing, unknown or in two buffers, or if its format or its buffer cannot be inferred.
 pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Result<Vec<VertexBuffer>, WorkError> {
     let inputs = &program.interface.vertex_inputs;
     let mut missing: Vec<&VertexInput> = inputs.iter().collect();
@@ -106,7 +106,7 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
     let mut buffers = Vec::new();
     for one in given {
         let (mut attributes, mut end) = (Vec::new(), 0u32);
-        for (name, said) in one.attributes.clone().or_else(|| unnamed.next()).unwrap_or_default() {
+        for (name, explicit) in one.attributes.clone().or_else(|| unnamed.next()).unwrap_or_default() {
             let Some(input) = inputs.iter().find(|input| input.name == name) else {
                 return Err(GraphError::one(unknown(who, program, &name)).into());
             };
@@ -117,8 +117,8 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
                 let mistake = who.mistake(Code::BadVertices, message, format!("\"{name}\" again"), "name it once");
                 return Err(GraphError::one(mistake).into());
             }
-            let (format, at) = match said {
-                Some(said) => said,
+            let (format, at) = match explicit {
+                Some(explicit) => explicit,
                 None => {
                     let format = own_format(who, program, input)?;
                     (format, end.next_multiple_of(format.alignment()))

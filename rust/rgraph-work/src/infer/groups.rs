@@ -20,13 +20,13 @@ pub fn covered(who: Who<'_>, program: &Program, written: &[Written]) -> Result<G
         ([(id, _, mip)], _) => Ok(Groups::Cover(*id, *mip)),
         ([], [(id, ..)]) => Ok(Groups::Cover(*id, 0)),
         (images, buffers) => {
-            let said = match images.len().max(buffers.len()) {
+            let outputs = match images.len().max(buffers.len()) {
                 0 => "nothing".to_owned(),
                 several => format!("{several} {}", if images.is_empty() { "buffers" } else { "images" }),
             };
             let word = if program.kind == Kind::RayTracing { "size" } else { "groups" };
             let message = format!(
-                "pass \"{}\" has no {word}=, and shader \"{}\" writes {said}, so their number cannot be inferred",
+                "pass \"{}\" has no {word}=, and shader \"{}\" writes {outputs}, so their number cannot be inferred",
                 who.pass,
                 who.shader(program)
             );
@@ -35,7 +35,7 @@ pub fn covered(who: Who<'_>, program: &Program, written: &[Written]) -> Result<G
                 Kind::RayTracing => "add size=(x, y, z) rays".to_owned(),
                 _ => format!("add groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations"),
             };
-            Err(GraphError::one(who.mistake(Code::BadGroups, message, format!("writes {said}"), help)).into())
+            Err(GraphError::one(who.mistake(Code::BadGroups, message, format!("writes {outputs}"), help)).into())
         }
     }
 }

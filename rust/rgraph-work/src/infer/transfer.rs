@@ -132,12 +132,12 @@ pub fn resolve(who: Who<'_>, from: &Side, to: &Side, needs: &mut Needs) -> Resul
 ///
 /// # Errors
 /// If it is a buffer, or the value is not one of its format.
-pub fn clear(who: Who<'_>, image: &Side, said: Clear, needs: &mut Needs) -> Result<Step, GraphError> {
+pub fn clear(who: Who<'_>, image: &Side, clear_to: Clear, needs: &mut Needs) -> Result<Step, GraphError> {
     let Some(format) = image.image else {
         return Err(refuse(who, "clears a buffer", "clears are of images; fill() is for buffers"));
     };
     let numbers = format.map_or(Numbers::Float, Format::numbers);
-    let value = match said {
+    let value = match clear_to {
         Clear::Depth(depth, stencil) => ClearValue::Depth(depth as f32, stencil.unwrap_or(0)),
         Clear::Color(color) => match numbers {
             Numbers::Uint => ClearValue::Uint(color.map(|channel| channel as u32)),
@@ -145,14 +145,14 @@ pub fn clear(who: Who<'_>, image: &Side, said: Clear, needs: &mut Needs) -> Resu
             _ => ClearValue::Float(color.map(|channel| channel as f32)),
         },
     };
-    let (depth, wants) = (matches!(said, Clear::Depth(..)), numbers == Numbers::Depth);
+    let (depth, wants) = (matches!(clear_to, Clear::Depth(..)), numbers == Numbers::Depth);
     if depth != wants {
         let help = if wants { "give depth, or (depth, stencil)" } else { "give (red, green, blue, alpha)" };
         return Err(refuse(who, "clears to a value that is not one of the image's format", help));
     }
     needs.uses(image.at, Usage::TransferDst, image.part, |how| {
         how.transfer = Some(Which::Clear);
-        how.details.clear = Some(said);
+        how.details.clear = Some(clear_to);
         how.load = Some(Load::Clear);
     });
     let Part { ranges, aspects } = image.part;

@@ -83,7 +83,8 @@ pub struct Build {
     pub scratch: ResourceId,
     /// What it is built of.
     pub geometry: Geometry,
-    /// Whether it takes over what was built before, of as many primitives: faster, and slower to trace the more they moved.
+    /// Whether it updates the earlier structure, of as many primitives: faster, and slower to trace the more they
+    /// moved.
     pub refit: bool,
     /// Whether it can be refitted later; a refit has it as its build had it.
     pub updatable: bool,

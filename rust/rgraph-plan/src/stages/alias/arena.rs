@@ -5,7 +5,7 @@
 //! │ used by c │ free, last a │ free, last b │ used by d │ free, last e │
 //!             └────────── one run ──────────┘           └─── a run ───┘
 //! ```
-//! Where the order of uses is total, a run is one segment, since whoever comes now may have all of it.
+//! Where the order of uses is total, a run is one segment: the next item may use all of it.
 
 use rgraph_ir::id::IdVec;
 
@@ -95,7 +95,7 @@ impl Arena {
 
     /// Gives `id` the tightest run found, or the end of the arena; returns its offset. `after` says whether it may follow an owner.
     ///
-    /// At most [`LOOKS`] segments are looked at, plus those it takes over.
+    /// At most [`LOOKS`] segments are looked at, plus those whose bytes it reuses.
     pub(super) fn take(
         &mut self,
         id: ItemId,

@@ -1,7 +1,7 @@
-//! Who takes over whose bytes: what a hand-off barrier must wait for.
+//! Previous owners of each item's bytes, for which the barrier at its first use must wait.
 //!
-//! The bytes of a heap are walked twice in order of first use, over a map from address to owner: once so that the map is
-//! as a frame leaves it, and once to see whom each item finds there.
+//! Items of a heap are walked twice in order of first use, over a map from address to owner: once so that the map is as
+//! a frame leaves it, and once to record the owners that each item finds.
 
 use rgraph_ir::id::{Id, IdVec, Span};
 
@@ -12,40 +12,40 @@ use super::item::ItemId;
 pub struct Placed {
     /// First byte.
     pub offset: u64,
-    /// Bytes; an item without bytes takes over nothing.
+    /// Bytes; an item without bytes has no previous owners.
     pub size: u64,
     /// Position of the first use in the plan's linear order. Ties go by index.
     pub order: u32,
 }
 
-/// An owner of bytes that another item takes over.
+/// An item whose bytes another item reuses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct HandOff {
+pub struct PreviousOwner {
     /// The item that owned them.
     pub item: ItemId,
     /// Whether that was in the frame before.
     pub from_previous_frame: bool,
 }
 
-/// For each item, those whose bytes it takes over.
+/// For each item, those whose bytes it reuses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct HandOffs {
+pub struct PreviousOwners {
     starts: IdVec<ItemId, u32>,
-    edges: Vec<HandOff>,
+    edges: Vec<PreviousOwner>,
 }
 
-impl HandOffs {
+impl PreviousOwners {
     /// The owners that `item` follows, each once, ascending.
     ///
     /// # Panics
     /// If there is no such item.
-    pub fn of(&self, item: ItemId) -> &[HandOff] {
+    pub fn of(&self, item: ItemId) -> &[PreviousOwner] {
         let after = ItemId::new(item.index() + 1);
         &self.edges[self.starts[item] as usize..self.starts[after] as usize]
     }
 
-    /// All hand-offs, by the item that takes over.
-    pub fn all(&self) -> &[HandOff] {
+    /// All of them, by the item that reuses bytes.
+    pub fn all(&self) -> &[PreviousOwner] {
         &self.edges
     }
 
@@ -60,15 +60,15 @@ impl HandOffs {
     }
 }
 
-/// Memory that [`hand_offs`] works in. A second call of the same size allocates nothing.
+/// Memory that [`previous_owners`] works in. A second call of the same size allocates nothing.
 #[derive(Default)]
 pub struct WalkScratch {
     order: Vec<ItemId>,
     bounds: Vec<u64>,
     spans: IdVec<ItemId, [u32; 2]>,
-    owners: Vec<Option<HandOff>>,
+    owners: Vec<Option<PreviousOwner>>,
     cuts: Cuts,
-    found: Vec<HandOff>,
+    found: Vec<PreviousOwner>,
     found_at: IdVec<ItemId, Span>,
 }
 
@@ -76,8 +76,8 @@ pub struct WalkScratch {
 /// of this frame owned a byte, its last owner in the frame before, which may be the item itself.
 ///
 /// O(n log n): each step of the walk adds at most two cuts to the address map and takes away those that it covers,
-/// so that there are fewer than 4n hand-offs. Nothing is allocated once the scratch has grown.
-pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOffs) {
+/// so that there are fewer than 4n of them. Nothing is allocated once the scratch has grown.
+pub fn previous_owners(placed: &[Placed], scratch: &mut WalkScratch, out: &mut PreviousOwners) {
     let WalkScratch { order, bounds, spans, owners, cuts, found, found_at } = scratch;
     order.clear();
     order.extend((0..placed.len()).map(ItemId::new));
@@ -124,7 +124,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
                     cuts.remove(cut);
                 }
             }
-            owners[start as usize] = Some(HandOff { item: id, from_previous_frame });
+            owners[start as usize] = Some(PreviousOwner { item: id, from_previous_frame });
             found[seen..].sort_unstable();
             let kept = dedup_tail(found, seen);
             found_at[id] = Span::new(seen, kept);
@@ -140,7 +140,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
 }
 
 /// Drops repetitions from the sorted part behind `start`; returns the new length.
-fn dedup_tail(found: &mut Vec<HandOff>, start: usize) -> usize {
+fn dedup_tail(found: &mut Vec<PreviousOwner>, start: usize) -> usize {
     let mut kept = start;
     for at in start..found.len() {
         crate::cancel::poll();

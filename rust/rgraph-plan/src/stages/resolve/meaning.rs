@@ -63,8 +63,8 @@ pub fn default_shader_stage(queue: PassQueue, raster: bool) -> Stages {
 /// these aspects: none for a buffer.
 pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects) -> Meaning {
     let depth = !aspects.contains(Aspects::COLOR) && !aspects.is_empty();
-    let said = access.stages;
-    let or = |default: Stages| if said.is_empty() { default } else { said };
+    let explicit = access.stages;
+    let or = |default: Stages| if explicit.is_empty() { default } else { explicit };
     let shader = || or(default_shader_stage(queue, raster));
     let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
     let over_part = match access.load {
@@ -105,8 +105,8 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         Usage::Sampled => read(shader(), Accesses::SHADER_SAMPLED_READ, read_only),
         Usage::StorageRead => read(shader(), Accesses::SHADER_STORAGE_READ, Layout::General),
         // No shader runs in a build: what is stored there is scratch memory.
-        Usage::StorageWrite if said == build => built(structure, over_part),
-        Usage::StorageReadWrite if said == build => built(structure, Effect::Keep),
+        Usage::StorageWrite if explicit == build => built(structure, over_part),
+        Usage::StorageReadWrite if explicit == build => built(structure, Effect::Keep),
         Usage::StorageWrite => Meaning {
             stages: shader(),
             kinds: Accesses::SHADER_STORAGE_WRITE,
@@ -123,9 +123,9 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         Usage::Vertex => read(or(Stages::VERTEX_ATTRIBUTE_INPUT), Accesses::VERTEX_ATTRIBUTE_READ, Layout::Undefined),
         Usage::Index => read(or(Stages::INDEX_INPUT), Accesses::INDEX_READ, Layout::Undefined),
         Usage::Indirect => read(or(Stages::DRAW_INDIRECT), Accesses::INDIRECT_COMMAND_READ, Layout::Undefined),
-        Usage::TransferSrc => read(transfer_stages(access, said), Accesses::TRANSFER_READ, Layout::TransferSrc),
+        Usage::TransferSrc => read(transfer_stages(access, explicit), Accesses::TRANSFER_READ, Layout::TransferSrc),
         Usage::TransferDst => Meaning {
-            stages: transfer_stages(access, said),
+            stages: transfer_stages(access, explicit),
             kinds: Accesses::TRANSFER_WRITE,
             layout: Layout::TransferDst,
             effect: over_part,
@@ -165,8 +165,8 @@ fn color_attachment(effect: Effect) -> Meaning {
     }
 }
 
-/// A write of the host. What it keeps of old contents, it must have seen: whoever reads it there later has no other
-/// barrier.
+/// A write of the host. If it keeps old contents, they must be visible to the host before: a later read by the host has
+/// no other barrier.
 fn host_write(effect: Effect) -> Meaning {
     let sees = if effect == Effect::Keep { Accesses::HOST_READ } else { Accesses::empty() };
     Meaning { stages: Stages::HOST, kinds: Accesses::HOST_WRITE | sees, layout: Layout::General, effect }
@@ -198,9 +198,9 @@ pub(super) fn said_of_stencil(access: &Access, all: Aspects) -> Option<Load> {
 }
 
 /// `fill` and `clear` count as all transfer stages, since drivers and layers disagree on theirs.
-fn transfer_stages(access: &Access, said: Stages) -> Stages {
+fn transfer_stages(access: &Access, explicit: Stages) -> Stages {
     match access.transfer.unwrap_or(Transfer::Copy) {
-        _ if !said.is_empty() => said,
+        _ if !explicit.is_empty() => explicit,
         Transfer::Copy => Stages::COPY,
         Transfer::Blit => Stages::BLIT,
         Transfer::Resolve => Stages::RESOLVE,

@@ -225,8 +225,8 @@ impl Usages {
 }
 
 /// The load operation that an effect stands for; one left open becomes `Load` until the walk decides.
-fn declared_load(effect: Effect, said: Option<Load>) -> Load {
-    said.unwrap_or(match effect {
+fn declared_load(effect: Effect, explicit: Option<Load>) -> Load {
+    explicit.unwrap_or(match effect {
         Effect::Replace => Load::Discard,
         _ => Load::Load,
     })

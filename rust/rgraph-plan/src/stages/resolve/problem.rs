@@ -39,7 +39,7 @@ pub enum Problem {
         /// The pass that reads it all the same; `None`: the caller, as a root.
         reader: Option<PassId>,
     },
-    /// A root whose memory another resource takes over.
+    /// A root whose memory another resource reuses.
     RootModified {
         /// The root.
         root: ResourceId,

@@ -151,11 +151,11 @@ fn join(areas: &mut Vec<Area>) {
     for (along, across) in [(0, 1), (1, 0)] {
         areas.sort_unstable_by_key(|area| (area[across], area[along]));
         areas.dedup_by(|next, area| {
-            let touches = next[across] == area[across] && next[along][0] <= area[along][1];
-            if touches {
+            let adjacent = next[across] == area[across] && next[along][0] <= area[along][1];
+            if adjacent {
                 area[along][1] = area[along][1].max(next[along][1]);
             }
-            touches
+            adjacent
         });
     }
 }

@@ -62,18 +62,18 @@ impl Part {
         }
     }
 
-    /// What `said` means on a resource; `first_mip_only`: the default of attachments and writes.
-    pub fn of(shape: &Shape, said: &Ranges, aspects: Aspects, first_mip_only: bool) -> Self {
+    /// The subresources that `ranges` select; `first_mip_only`: the default of attachments and writes.
+    pub fn of(shape: &Shape, ranges: &Ranges, aspects: Aspects, first_mip_only: bool) -> Self {
         let mut part = Self::whole(shape);
         match shape.kind {
             PlanKind::Image { .. } => {
-                part.mips = said.mips.unwrap_or(if first_mip_only { [0, 1] } else { part.mips });
-                part.layers = said.layers.unwrap_or(part.layers);
+                part.mips = ranges.mips.unwrap_or(if first_mip_only { [0, 1] } else { part.mips });
+                part.layers = ranges.layers.unwrap_or(part.layers);
                 if !aspects.is_empty() {
                     part.aspects = aspects & shape.aspects;
                 }
             }
-            PlanKind::Buffer { .. } => part.bytes = said.bytes.unwrap_or(part.bytes),
+            PlanKind::Buffer { .. } => part.bytes = ranges.bytes.unwrap_or(part.bytes),
         }
         part
     }

@@ -116,7 +116,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Partial schedules that `exact` may open if nothing else is said.
+    /// Partial schedules that `exact` may open by default.
     pub const DEFAULT_EXACT_NODES: u32 = 200_000;
 
     /// The policy of that name; `Random` and `Proposed` need more than a name.

@@ -1,8 +1,8 @@
 //! The order of live passes and their queues.
 //!
 //! Arrays in, arrays out: an [`Instance`] says what depends on what, how long each pass takes, which
-//! queues may run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every order,
-//! whoever made it.
+//! queues may run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every
+//! order, whatever policy made it.
 
 mod bits;
 pub(crate) mod boxtree;
@@ -237,7 +237,7 @@ impl Scratch {
     }
 
     /// Makes `overlap_order` an order of hardly more groups than there must be, in which no group needs more bytes than
-    /// the cap even if what dies in it is not taken over before it ends; false if none was found.
+    /// the cap even if bytes that die in it are reused only after it ends; false if none was found.
     fn find_late_order(&mut self, instance: &Instance<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, overlap_order: list, trial, .. } = self;
         let mut best = (u32::MAX, 0);
@@ -256,7 +256,7 @@ impl Scratch {
         best.0 != u32::MAX
     }
 
-    /// Makes `overlap_order` the best order in which dying bytes are taken over at once, for a cut of its group;
+    /// Makes `overlap_order` the best order in which dying bytes are reused at once, for a cut of its group;
     /// false if none fits.
     fn find_early_order(&mut self, instance: &Instance<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, topology, overlap_order: list, trial, pool, .. } = self;

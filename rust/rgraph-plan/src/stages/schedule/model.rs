@@ -217,8 +217,8 @@ pub fn placeable(bytes: u64) -> u64 {
     bytes - bytes / 256 * 5
 }
 
-/// How many groups an order of one queue falls into if none may need more than `cap` bytes, where what dies in a group
-/// is taken over by later groups only: a group ends early where the next pass would exceed the cap and bytes are dead.
+/// Number of groups of an order of one queue if none may need more than `cap` bytes, and bytes that die in a group are
+/// reused by later groups only: a group ends early where the next pass would exceed the cap and bytes are dead.
 ///
 /// The vectors are scratch. O(passes log merges + edges + uses).
 pub(super) fn groups_within(

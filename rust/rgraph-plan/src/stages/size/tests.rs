@@ -117,9 +117,9 @@ fn cycles_zeros_and_overflows_are_noted_and_leave_a_harmless_shape() {
     assert_eq!(found[2], (3, ZeroReference));
     assert!(matches!(found[3], (3, BadScale(Measure::Width, _))));
     assert_eq!(found[4], (4, Overflow(Measure::Height)));
-    assert_eq!(found[5], (5, OverLimit { what: Measure::Bytes, said: u64::MAX, most: 4 << 30 }));
+    assert_eq!(found[5], (5, OverLimit { what: Measure::Bytes, declared: u64::MAX, most: 4 << 30 }));
     assert_eq!(found[6], (6, NoFormat));
-    assert_eq!(found[7], (7, TooManyMips { said: 9, most: 6 }));
+    assert_eq!(found[7], (7, TooManyMips { declared: 9, most: 6 }));
     assert_eq!(found.len(), 8);
     assert!(out.iter().all(|shape| shape.bytes > 0 && shape.bytes <= MAX_BYTES));
 }

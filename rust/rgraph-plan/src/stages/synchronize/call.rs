@@ -1,6 +1,6 @@
-//! Barrier calls: where they stand, and what is gathered in each. A need that an earlier call can still serve goes
-//! there; a new call is made only where a need begins after the last one, so a queue has as few calls as its order
-//! allows (greedy stabbing of intervals, optimal for a given order).
+//! Barrier calls: their places, and the barriers in each. A barrier goes into an earlier call if that call comes after
+//! the barrier's source; a new call is made only if the source comes after the last call. So a queue has as few calls
+//! as its order allows (greedy stabbing of intervals, optimal for a given order).
 
 use super::schedule::PhysicalId;
 use crate::access::{Accesses, Layout, Stages};
@@ -41,22 +41,22 @@ pub(crate) struct Call {
 pub(crate) struct Source {
     /// The physical pass of its queue after which it begins, if it is known.
     pub physical: Option<PhysicalId>,
-    /// Whether it could be an event, set there. It could not if it follows a wait or a run before, or stands at the end
-    /// of a batch or in a render pass.
+    /// Whether the barrier may become an event that is set there. Not if it follows a semaphore wait or the run before,
+    /// or is at the end of a batch or in a render pass.
     pub splits: bool,
 }
 
 impl Source {
-    /// Of what is never split.
+    /// The source of a barrier that is never split.
     pub(crate) const WHOLE: Self = Self { physical: None, splits: false };
 }
 
-/// What a barrier is about.
+/// Memory that a barrier names.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum About {
     /// Memory in general.
     Memory,
-    /// Part of a buffer that changes hands.
+    /// Part of a buffer, in an ownership transfer.
     Buffer(ResourceId, Subresource),
     /// Part of an image, from one layout to another.
     Image(ResourceId, Subresource, Layout, Layout),
@@ -67,17 +67,17 @@ pub(crate) enum About {
 pub(crate) struct Barrier {
     /// Its call.
     pub call: CallId,
-    /// What it is about.
+    /// Memory that it names.
     pub about: About,
     /// Its scopes.
     pub scope: Scope,
-    /// Families between which ownership passes.
+    /// Queue families of an ownership transfer, from and to.
     pub families: Option<[u32; 2]>,
     /// Why it is there.
     pub why: Why,
     /// Where its dependency begins.
     pub source: Source,
-    /// Whether uses rely on it that came later than what it was made for.
+    /// Whether later uses rely on it too, besides the one that it was made for.
     joined: bool,
     /// Another barrier of its call about memory.
     next: Option<BarrierId>,
@@ -199,7 +199,8 @@ impl Calls {
         made[1]
     }
 
-    /// Leaves out stages that others of the same scope imply. Between subpasses and between queue families all stay.
+    /// Leaves out stages that others of the same scope imply. Barriers between subpasses and ownership transfers keep
+    /// all stages.
     pub(crate) fn narrow(&mut self) {
         for barrier in self.barriers.iter_mut().filter(|barrier| barrier.families.is_none()) {
             if !matches!(self.calls[barrier.call].site, CallSite::Within(_)) {
@@ -208,14 +209,14 @@ impl Calls {
         }
     }
 
-    /// Makes a barrier wait for, and make available, more.
+    /// Widens the first scopes of a barrier.
     pub(crate) fn add_source(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
         let scope = &mut self.barriers[barrier].scope;
         scope.src_stages |= stages;
         scope.src_access |= access;
     }
 
-    /// Makes a barrier hold up, and make visible to, more.
+    /// Widens the second scopes of a barrier, for a use that it was not made for.
     pub(crate) fn add_target(&mut self, barrier: BarrierId, stages: Stages, access: Accesses) {
         let barrier = &mut self.barriers[barrier];
         barrier.joined = true;
@@ -223,9 +224,9 @@ impl Calls {
         barrier.scope.dst_access |= access;
     }
 
-    /// Makes a barrier follow a wait that holds up some stages, those of the use that it was made for. One about memory
-    /// need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan 1.3,
-    /// "Semaphore Waiting"). An event would be set before the wait, so the barrier is not split.
+    /// Chains a barrier to a semaphore wait at the given stages. A memory barrier needs this only if later uses rely on
+    /// it: memory that was available at the signal is visible at the stages of the wait (Vulkan 1.3, "Semaphore
+    /// Waiting"). An event would be set before the wait, so the barrier is not split.
     pub(crate) fn follow_wait(&mut self, barrier: BarrierId, stages: Stages) {
         let barrier = &mut self.barriers[barrier];
         if barrier.about != About::Memory || barrier.joined {

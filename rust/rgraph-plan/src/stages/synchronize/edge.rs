@@ -48,8 +48,8 @@ pub(crate) fn edges(
                 if layout != state.layout || families.is_some() {
                     if let Some(by) = by {
                         let stages = leave_as(scene, hazards, subresource, by, layout, families);
-                        // A release is half a physical pass: whoever acquires it names the same layouts, and completes
-                        // it.
+                        // A release is half of a transition: the acquire names the same layouts and completes it
+                        // (Vulkan 1.3, "Queue Family Ownership Transfer").
                         let layout = if families.is_some() { state.layout } else { layout };
                         if !on_host {
                             exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };

@@ -451,9 +451,9 @@ impl Scratch {
         let stencil = aspects.contains(Aspects::STENCIL);
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
         // Of depth and stencil a pass may write one and sample the other, which is left alone then.
-        let said = declared(frame.graph, one.declared).aspects;
-        let attached = if said.is_empty() { aspects } else { said & aspects };
-        let written = |of: Aspects| !read_only && (said.is_empty() || said.intersects(of));
+        let explicit = declared(frame.graph, one.declared).aspects;
+        let attached = if explicit.is_empty() { aspects } else { explicit & aspects };
+        let written = |of: Aspects| !read_only && (explicit.is_empty() || explicit.intersects(of));
         let store = |of: Aspects| match (written(of), self.is_kept(input, at, memory, &one, of)) {
             (false, _) => Store::Nothing,
             (true, true) => Store::Store,
@@ -518,7 +518,7 @@ impl Scratch {
     ) -> bool {
         let frame = input.scene.frame;
         let physical = frame.schedule.passes[at].physical;
-        // The last pass of the render pass that uses the subresource knows; earlier ones hand on to it.
+        // The last pass of the render pass that uses the subresource knows; earlier ones defer to it.
         frame.schedule.physical_passes[physical].passes.ids().any(|scheduled| {
             let accesses = frame.accesses(scheduled).iter();
             let used = accesses.flat_map(|access| access.subresources.ids().map(|one| (access.resource, one)));

@@ -113,7 +113,7 @@ fn add_layout(layouts: &mut Vec<PassLayout>, start: usize, mut one: PassLayout) 
     layouts.push(one);
 }
 
-/// Widens `one` by what is said already, if both are neighbours or the same in another aspect.
+/// Widens `one` by an entry of the list, if both are neighbours or the same in another aspect.
 fn joins(last: &PassLayout, one: &mut PassLayout) -> bool {
     if last.resource != one.resource || last.layout != one.layout {
         return false;

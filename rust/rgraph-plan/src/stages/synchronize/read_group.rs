@@ -1,9 +1,9 @@
 //! Read groups: the uses of a subresource that are not ordered among themselves. One write, a group of unordered ones,
 //! or the reads between two writes.
 //!
-//! All uses of a read group that may run at once find the subresource in one layout. Where a read group spans queues,
-//! its layout change happens either on the queue of the write before it, or with its first use, which the others then
-//! follow: such orderings, and those that a change of owner needs, are added here. They all point forward in the linear
+//! All uses of a read group that may run at once need the subresource in one layout. If a read group spans queues, the
+//! layout transition is either on the queue of the write before it, or at its first use, which the others then follow:
+//! such orderings, and those that an ownership transfer needs, are added here. They all point forward in the linear
 //! order, so they cannot make a cycle. O(subresources accessed).
 
 use super::schedule::Schedule;
@@ -33,7 +33,7 @@ pub(crate) struct ReadGroup {
     pub queues: u32,
     /// Their layout; of several where they differ, [`Layout::General`] if they may run at once.
     pub layout: Layout,
-    /// Whether uses of different layouts take turns on one queue.
+    /// Whether its uses have different layouts, one after the other on one queue.
     pub turns: bool,
     /// Whether it reads only.
     pub reads: bool,
@@ -44,11 +44,12 @@ pub(crate) struct ReadGroup {
     /// Whether it is a group of unordered uses, or follows one that spans queues: on several queues itself, it
     /// stays in [`Layout::General`], since no queue could change the layout for all.
     pub multi_queue: bool,
-    /// Whether it begins with a change of owner.
+    /// Whether it begins with an ownership transfer.
     pub moved: bool,
-    /// Whether the frame has no use before it.
+    /// Whether it is the first of its subresource in the frame.
     pub opens: bool,
-    /// Whether the host alone looks at an image that holds nothing and is in no layout, which the host cannot change.
+    /// Whether only the host reads an image without contents and layout. The host records no barriers, so the layout
+    /// stays `UNDEFINED`.
     pub empty: bool,
     members: MemberId,
 }
@@ -69,8 +70,8 @@ struct State {
 }
 
 impl ReadGroup {
-    /// Whether its first use prepares the subresource for all: `prepared`, it must be by somebody, and no single write
-    /// before it does so on its own queue. The first use in the frame follows the run before.
+    /// Whether its first use makes the layout transition or acquire for all: if one is needed (`prepared`), or if it
+    /// begins with an ownership transfer or opens the frame, and the queue of the write before does not make it.
     pub(crate) fn is_led(&self, prepared: bool) -> bool {
         (prepared || self.moved || self.opens) && self.producer.is_none()
     }
@@ -110,7 +111,7 @@ struct MemoryUse {
     attachment: bool,
     host: bool,
     host_writes: bool,
-    /// What is said of its sharing, under any of its names.
+    /// Its declared sharing, under any of its names.
     declared: Option<Sharing>,
     /// The family that read it since the last write, if one did.
     reader: Option<u32>,
@@ -242,8 +243,8 @@ impl ReadGroups {
             // run does not have. An image would change its layout, from release to acquire, while the host reads.
             let outlives = frame.has_edges(id);
             let nobody_gives = used.switches > 0 && (used.host_writes || used.host && (outlives || frame.is_image(id)));
-            let said = used.declared.filter(|_| !nobody_gives);
-            self.sharing[id] = said.unwrap_or_else(|| match resource.life {
+            let obeyed = used.declared.filter(|_| !nobody_gives);
+            self.sharing[id] = obeyed.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if outlives || nobody_gives => Sharing::Concurrent,

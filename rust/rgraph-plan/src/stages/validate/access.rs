@@ -225,18 +225,19 @@ impl Check<'_> {
         let name = self.resource_name(access.resource);
         let lost = |load: Option<Load>| matches!(load, Some(Load::Clear | Load::Discard));
         let loses = lost(access.load) || lost(access.stencil_load);
-        let said = if lost(access.load) { access.load } else { access.stencil_load.filter(|_| loses).or(access.load) };
-        let said = said.map_or("", Load::name);
+        let losing =
+            if lost(access.load) { access.load } else { access.stencil_load.filter(|_| loses).or(access.load) };
+        let losing = losing.map_or("", Load::name);
         let replaces =
             matches!(usage, Usage::ResolveAttachment | Usage::AccelerationBuild | Usage::AccelerationScratch);
         let wrong = if access.stencil_load.is_some() && !at.shape.aspects.contains(Aspects::STENCIL) {
             Some(("with stencil_load, but it has no stencil".to_owned(), "leave stencil_load out"))
         } else if loses && (!usage.writes() || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)) {
-            Some((format!("and says load: {said}, so it would read what it throws away"), "leave load out"))
+            Some((format!("and says load: {losing}, so it would read what it throws away"), "leave load out"))
         } else if access.load == Some(Load::Load) && replaces {
             Some(("with load: load, but it replaces all contents".to_owned(), "leave load out"))
         } else if loses && access.unordered {
-            let says = format!("unordered and with load: {said}, so it would throw away what the others wrote");
+            let says = format!("unordered and with load: {losing}, so it would throw away what the others wrote");
             Some((says, "clear it in a pass before, or leave unordered out"))
         } else {
             None
@@ -369,10 +370,10 @@ impl Check<'_> {
                     let help = format!("use {has}, or a format that has what you want");
                     wrong = Some(Outside::new(&aspect_list(missing), &format!("has only {has}"), &help));
                 } else {
-                    let said = |range: Option<[u32; 2]>, noun, count: u32| {
+                    let beyond = |range: Option<[u32; 2]>, noun, count: u32| {
                         range.and_then(|range| outside(noun, range.map(u64::from), u64::from(count), known))
                     };
-                    wrong = said(ranges.mips, "mips", mips).or_else(|| said(ranges.layers, "layers", layers));
+                    wrong = beyond(ranges.mips, "mips", mips).or_else(|| beyond(ranges.layers, "layers", layers));
                     if wrong.is_none()
                         && is_attachment(at.access.usage)
                         && let Some([first, end]) = ranges.mips
@@ -386,7 +387,7 @@ impl Check<'_> {
             }
         }
         let Some(Outside { what, why, help }) = wrong else {
-            // The shape's own mistake is said already; nobody may cut a stand-in where it has nothing to cut.
+            // The shape's own mistake is reported already, and a placeholder has no range to exceed.
             let part = part_of(self.graph, at.access, at.shape);
             let whole = Part::whole(at.shape);
             self.found.resolvable &= part.mips[1] <= whole.mips[1]

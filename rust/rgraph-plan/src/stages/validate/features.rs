@@ -35,7 +35,7 @@ pub(crate) fn lacking(graph: &Graph, pass: PassId, profile: &str, missing: Featu
     let message = format!("pass \"{name}\" needs {missing}, which profile \"{profile}\" lacks");
     let help = "plan for a device with them, write the pass without, or declare another one where they are missing";
     let mut mistake = Mistake::new(Code::MissingFeature, message, help).pass(name);
-    let mut said = false;
+    let mut explained = false;
     for need in &graph.passes()[pass].needs {
         let of_shader = need.features - (need.features - missing);
         if of_shader.is_empty() {
@@ -43,9 +43,9 @@ pub(crate) fn lacking(graph: &Graph, pass: PassId, profile: &str, missing: Featu
         }
         let shader = if need.shader.is_empty() { name } else { &need.shader };
         mistake = mistake.side(name, format!("shader \"{shader}\" needs {of_shader}"), place.clone());
-        said = true;
+        explained = true;
     }
-    if !said {
+    if !explained {
         mistake = mistake.side(name, format!("its accesses need {missing}"), place);
     }
     mistake.side(profile, format!("has no {missing}"), None)

@@ -1,5 +1,5 @@
 //! Words for the mistakes that later stages find: reads of what nobody writes, cycles, conditional passes whose
-//! output holds nothing, roots that something takes over, and too little memory.
+//! output holds nothing, roots whose memory is reused, and too little memory.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Mistakes in a declaration, all at once: each with its code, pass, resource, both sides, places and repair.
 //!
 //! What only the order of accesses shows (reads of what nobody writes, cycles, conditional passes whose output
-//! holds nothing) is found by `resolve` and said by [`mistakes`]. Everything else is found here, in one walk over
+//! holds nothing) is found by `resolve` and reported by [`mistakes`]. Everything else is found here, in one walk over
 //! resources and one over accesses by pass; messages are built only when something is wrong.
 
 mod access;

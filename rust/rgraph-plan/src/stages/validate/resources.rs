@@ -63,16 +63,16 @@ impl Check<'_> {
                 let says = "is relative to a resource of another graph".to_owned();
                 (Code::UnknownName, says, "relate it to an image of this graph".to_owned())
             }
-            ShapeIssue::TooManyMips { said, most } => {
-                let says = format!("has {said} mips, but is one texel after {most}");
+            ShapeIssue::TooManyMips { declared, most } => {
+                let says = format!("has {declared} mips, but is one texel after {most}");
                 (Code::BadRange, says, format!("declare at most {most}, or \"full\""))
             }
-            ShapeIssue::OverLimit { what, said, most } => {
-                let says = format!("has {}; on profile \"{profile}\" at most {most} can be", amount(*what, *said));
+            ShapeIssue::OverLimit { what, declared, most } => {
+                let says = format!("has {}; on profile \"{profile}\" at most {most} can be", amount(*what, *declared));
                 (Code::OverLimit, says, "make it smaller, or plan for another device".to_owned())
             }
-            ShapeIssue::OddSamples(said) => {
-                let says = format!("has {said} samples, which is no power of two");
+            ShapeIssue::OddSamples(declared) => {
+                let says = format!("has {declared} samples, which is no power of two");
                 (Code::BadSamples, says, "use 1, 2, 4 or 8".to_owned())
             }
             ShapeIssue::TooManyBytes => {
@@ -96,7 +96,7 @@ impl Check<'_> {
         let whole = path.len() == len;
         let all = |is: &dyn Fn(usize) -> bool| whole && (0..path.len()).all(is);
         if all(&remembers) {
-            // Each of them is said to be a history of a history.
+            // Each of them is reported as a history of a history.
             self.found.resolvable = false;
             return;
         }
@@ -262,27 +262,29 @@ impl Check<'_> {
 
     /// Whether what a history says of its shape is what it has.
     fn says_the_same(&self, resource: &Resource, of: ResourceId) -> bool {
-        let agrees = |said: Option<u32>, is: u32| said.is_none_or(|said| said == is);
+        let agrees = |declared: Option<u32>, is: u32| declared.is_none_or(|declared| declared == is);
         match (&resource.kind, self.shapes[of].kind) {
-            (Kind::Buffer(buffer), PlanKind::Buffer { size }) => buffer.size.is_none_or(|said| said == size),
+            (Kind::Buffer(buffer), PlanKind::Buffer { size }) => buffer.size.is_none_or(|declared| declared == size),
             (Kind::Image(image), PlanKind::Image { format, size, mips, layers, samples, cube, .. }) => {
                 let Image {
-                    format: said,
+                    format: declared,
                     size: texels,
                     layers: said_layers,
                     mips: said_mips,
                     samples: said_samples,
                     cube: said_cube,
                 } = image;
-                let axis = |axis: Axis, is: u32| matches!(axis, Axis::Texels(said) if said == is);
-                let same_size = |said: &Size| {
-                    axis(said.x, size[0]) && axis(said.y, size[1]) && said.z.is_none_or(|z| axis(z, size[2]))
+                let axis = |axis: Axis, is: u32| matches!(axis, Axis::Texels(declared) if declared == is);
+                let same_size = |declared: &Size| {
+                    axis(declared.x, size[0])
+                        && axis(declared.y, size[1])
+                        && declared.z.is_none_or(|z| axis(z, size[2]))
                 };
-                said.is_none_or(|said| said == format)
+                declared.is_none_or(|declared| declared == format)
                     && texels.as_ref().is_none_or(same_size)
                     && agrees(*said_layers, layers)
                     && agrees(*said_samples, samples)
-                    && !matches!(said_mips, Some(Mips::Count(said)) if *said != mips)
+                    && !matches!(said_mips, Some(Mips::Count(declared)) if *declared != mips)
                     && (!said_cube || cube)
             }
             _ => false,
@@ -376,8 +378,8 @@ impl Check<'_> {
     fn is_shared_otherwise(&self, id: ResourceId, base: ResourceId) -> bool {
         let resources = self.graph.resources();
         let below = std::iter::successors(Some(base), |at| resources.get(*at)?.modifies).take(resources.len());
-        let mut said = below.filter_map(|at| resources.get(at)?.sharing);
-        resources[id].sharing.is_some_and(|own| said.next().is_some_and(|other| other != own))
+        let mut declared = below.filter_map(|at| resources.get(at)?.sharing);
+        resources[id].sharing.is_some_and(|own| declared.next().is_some_and(|other| other != own))
     }
 
     /// One memory under two names, or a blit from one to the other.

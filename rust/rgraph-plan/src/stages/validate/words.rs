@@ -83,20 +83,20 @@ pub(super) fn measured(measure: Measure) -> &'static str {
 
 /// The part of a resource that differs from the whole, or nothing: ` (mips [1, 3), layers [0, 1))`.
 pub(super) fn part_words(part: &Part, whole: &Part) -> String {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     if part.mips != whole.mips {
-        said.push(format!("mips [{}, {})", part.mips[0], part.mips[1]));
+        parts.push(format!("mips [{}, {})", part.mips[0], part.mips[1]));
     }
     if part.layers != whole.layers {
-        said.push(format!("layers [{}, {})", part.layers[0], part.layers[1]));
+        parts.push(format!("layers [{}, {})", part.layers[0], part.layers[1]));
     }
     if part.aspects != whole.aspects {
-        said.push(aspect_list(part.aspects));
+        parts.push(aspect_list(part.aspects));
     }
     if part.bytes != whole.bytes {
-        said.push(format!("bytes [{}, {})", part.bytes[0], part.bytes[1]));
+        parts.push(format!("bytes [{}, {})", part.bytes[0], part.bytes[1]));
     }
-    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// `as sampled`, `as color_attachment`.

@@ -16,7 +16,7 @@ use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
 use crate::device::poll::Poll;
 use crate::error::{Code, DeviceError, Error};
-use crate::frame::copy::{packed_bytes, packed_help, told};
+use crate::frame::copy::{described, packed_bytes, packed_help};
 use crate::frame::inputs::{Inputs, Upload};
 use crate::frame::state::RunState;
 use crate::memory::left;
@@ -264,7 +264,8 @@ impl RunState {
             Upload::Resource(given) => {
                 let physical = given.checked(&prepared.shared)?;
                 if physical.kind != kind {
-                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(physical.kind));
+                    let message =
+                        format!("\"{name}\" is {}, and what is given is {}", described(kind), described(physical.kind));
                     return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
                 }
                 if !matches!(prepared.places[home], Place::Import(..)) {
@@ -380,7 +381,7 @@ fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) ->
     Ok(idle)
 }
 
-/// What a run is told of its imports, checked.
+/// Resource states that a run gets for its imports, checked.
 fn left_of_run(
     prepared: &Prepared,
     imports: &Imports,

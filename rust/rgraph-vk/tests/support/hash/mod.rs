@@ -299,7 +299,7 @@ fn log(seed: u64, plan: &Plan, messages: &[String]) {
 }
 
 /// What validation layers say of valid frames: that images in `GENERAL` could be copied faster in another layout
-/// (1.3.239), though another queue reads them at once; and hazards between resources that take over memory from each
+/// (1.3.239), though another queue reads them at once; and hazards between resources that reuse memory from each
 /// other through an image, since a layer does not know which bytes an image's barrier covers (1.3.239, 1.4.364).
 fn is_false_alarm(message: &str, plan: &Plan) -> bool {
     let named = |id: ResourceId| message.contains(&format!("[{}]", plan.resource_name(id)));

@@ -1,4 +1,4 @@
-//! Orderings that `after` declares: by a wait, by a barrier that is there already, or by one of their own.
+//! Orderings that `after` declares, by a semaphore wait, by existing barriers, or by a barrier of their own.
 
 use super::{Hazards, Scene};
 use crate::access::{Accesses, Stages};
@@ -9,18 +9,19 @@ use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::narrow::{bits, with_earlier, with_later};
 use crate::stages::synchronize::schedule::PhysicalId;
 
-/// Barriers that are looked at for an ordering, and links of a chain that are followed at least.
+/// Number of latest barriers searched for an ordering, and the least number of links of a chain that are followed.
 const LOOKED_AT: usize = 48;
 const ROUNDS: usize = 2;
 
 impl Hazards {
-    /// `after` orders all of a pass after all of another, unless barriers do so already: each orders all that its stages
-    /// do, whatever memory it is about, and barriers chain (Vulkan 1.3, "Execution and Memory Dependencies").
+    /// Orders all stages of a pass after all of an earlier one, unless barriers do so already: the execution dependency
+    /// of a barrier covers all work at its stages, whatever memory it names, and dependencies chain (Vulkan 1.3,
+    /// "Execution and Memory Dependencies").
     pub(super) fn order_after(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
         let scheduled = scene.frame.schedule.passes[at];
         let all = |at: PlanPassId| scene.frame.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
-        // What names no access may do its work at any stage.
+        // A pass without accesses may work at any stage.
         let anywhere = || scene.frame.stages.get(usize::from(scheduled.queue)).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
@@ -50,8 +51,8 @@ impl Hazards {
         }
     }
 
-    /// Whether the last barriers that were asked for order these stages of two physical passes of a queue, one by one or
-    /// in a chain. Those that may become events are set at places of their own. O([`LOOKED_AT`] · stages).
+    /// True if the latest barriers order these stages of two physical passes of a queue, one by one or in a chain.
+    /// False if barriers may become events, which are set in other places. O([`LOOKED_AT`] · stages).
     fn orders_already(&self, scene: Scene<'_>, between: [PhysicalId; 2], [first, second]: [Stages; 2]) -> bool {
         let Calls { calls, barriers, apart, .. } = &self.calls;
         if *apart {

@@ -1,5 +1,5 @@
-//! What the walk asks for: barriers in the right calls, changes of layout on the producer's queue or here, changes of
-//! owner, and what the host is to see.
+//! Barriers that the walk needs, each put into a call: memory barriers, layout transitions on the producer's queue or
+//! here, ownership transfers, and visibility to the host.
 
 use super::{Hazards, Here, Left, Need, State, UseId, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
@@ -66,9 +66,9 @@ impl Hazards {
         self.calls.about(call, Source::WHOLE, about, scope, None, why)
     }
 
-    /// Takes a subresource over from another family: a release at the end of the batch that used it last, an acquire
-    /// here.
-    pub(super) fn take_over(
+    /// Transfers a subresource from another queue family: a release at the end of the batch that used it last, an
+    /// acquire here.
+    pub(super) fn transfer(
         &mut self,
         scene: Scene<'_>,
         here: Here<'_>,
@@ -78,7 +78,8 @@ impl Hazards {
     ) -> BarrierId {
         let frame = scene.frame;
         let state = self.states[here.subresource];
-        // The host needs no ownership: what it used last was released by the GPU queue before.
+        // The host owns nothing (Vulkan 1.3, "Queue Family Ownership Transfer"), so the last GPU queue before it
+        // releases.
         let host = frame.schedule.host();
         let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
         let last = last.unwrap_or_else(|| self.uses[state.owner.expect("what has a family was used by one")]);
@@ -95,8 +96,8 @@ impl Hazards {
         }
         release.src_stages |= last.stages;
         release.src_access |= last.access & Accesses::WRITES;
-        // A release has no second scope but the signal's (Vulkan 1.3, "Queue Family Ownership Transfer"). The host
-        // looks at what is released meanwhile.
+        // A release needs no second scope: the acquiring queue waits for the batch's signal (Vulkan 1.3, "Queue Family
+        // Ownership Transfer"). Only uses by the host between release and acquire need one.
         for used in self.list(state.uses).filter(|used| used.queue == host) {
             release.dst_stages |= used.stages;
             release.dst_access |= used.access;
@@ -110,8 +111,9 @@ impl Hazards {
         self.calls.transfer(about, families, [release, acquire])
     }
 
-    /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
-    /// render pass began; what is tested as well (late tests, which loading has not) is looked at by the tests too.
+    /// Stages and accesses of a use, for a barrier within its own render pass. An attachment that is only read as input
+    /// attachment was loaded when the render pass began, so only the fragment shader's read is left; one that is tested
+    /// too (it has late tests, which a load has not) is also read by the tests.
     pub(super) fn inner_target(scene: Scene<'_>, here: Here<'_>) -> (Stages, Accesses) {
         let ResolvedAccess { stages, kinds, effect, .. } = *here.access;
         let tested = stages.contains(Stages::LATE_FRAGMENT_TESTS);
@@ -151,7 +153,7 @@ impl Hazards {
             scope.src_stages = need.near_stages;
             scope.src_access = need.near_writes;
             (scope.dst_stages, scope.dst_access) = Self::inner_target(scene, here);
-            // Nothing is loaded within a render pass: what keeps its contents may write at once behind the change.
+            // Nothing is loaded within a render pass: a use that keeps contents may write right after the transition.
             scope.dst_access |= here.access.kinds & Accesses::WRITES;
             let call = self.call_within(here.at);
             return self.calls.about(call, Source::WHOLE, about, scope, None, why);
@@ -166,8 +168,8 @@ impl Hazards {
     pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> Option<BarrierId> {
         let target = meets(scene.frame, here.at, here.access);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
-        // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
-        // what follows a pass that may be switched off.
+        // A write after reads needs no visibility, an execution dependency is enough. A use that keeps old contents
+        // must see them, and so must a use after a pass that may be switched off.
         let looks = match here.access.effect {
             _ if need.conditional => target.1,
             Effect::Replace => Accesses::empty(),
@@ -182,7 +184,8 @@ impl Hazards {
         let mut barrier = None;
         if !need.stages.is_empty() {
             let call = self.place(scene, here, &need);
-            // What other queues did is behind waits, which have a scope of their own.
+            // Work of other queues is behind semaphore waits, which have scopes of their own (Vulkan 1.3, "Semaphore
+            // Waiting").
             barrier = Some(self.calls.memory(call, need.source(), scope(need.stages, need.writes), why));
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
@@ -347,8 +350,8 @@ impl Hazards {
         self.show(scene, left, first.access, why);
     }
 
-    /// The host leaves memory for all members of an unordered group: it has seen the writes of the others, whoever looks
-    /// there after the frame.
+    /// Makes the writes of all members of an unordered group visible to the host: after the frame, a read there has no
+    /// barrier of its own.
     pub(crate) fn show_group_to_host(&mut self, scene: Scene<'_>, subresource: SubresourceId, last: Used) {
         let memory = scene.frame.facts.subresources.get(subresource).memory;
         let mut at = self.states[subresource].uses;
@@ -414,15 +417,15 @@ impl Hazards {
     }
 }
 
-/// The accesses for which the host is shown what is there. A pass that may be switched off leaves it to those who read it
-/// later, and who have no other barrier.
+/// Access kinds to which contents are made visible for the host. If the pass may be switched off, later reads by the
+/// host have no other barrier, so they are included.
 fn seen_as(here: Here<'_>) -> Accesses {
     let keeps = here.conditional && here.access.effect != Effect::Replace;
     here.access.kinds | if keeps { Accesses::HOST_READ } else { Accesses::empty() }
 }
 
-/// Stages and accesses with which a use meets what is there. An attachment begins with its load operation; what the
-/// rest of its render pass does to it comes after that one by itself.
+/// First stages and accesses of a use. An attachment begins with its load operation; the rest of its render pass comes
+/// after the load by rasterization order.
 ///
 /// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
 /// output, loading reads) and "Rasterization Order".
@@ -433,15 +436,15 @@ pub(super) fn meets(frame: Frame<'_>, at: PlanPassId, access: &ResolvedAccess) -
     if !(color | depth).contains(kinds) || !effect.writes() {
         return (stages, kinds);
     }
-    // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept: what
-    // counts are the load operations, also those that nothing declares.
+    // The declared effect does not decide here: a pass that may be switched off has effect `Keep` even if it clears,
+    // and of two aspects one may be kept. The load operations decide, also those that the planner chose.
     let pass = frame.schedule.passes[at].pass;
     let attachments = &frame.facts.attachments[frame.facts.passes[pass].attachments.range()];
     let attached = attachments.iter().find(|one| Some(one.declared) == access.declared);
     let stencil = frame.shapes[access.resource].aspects.contains(Aspects::STENCIL);
     let replaces = |one: &ResolvedAttachment| one.load != Load::Load || stencil && one.stencil_load != Load::Load;
     match effect {
-        // Beside depth, colour is the resolve at the end.
+        // A depth attachment with colour kinds too is resolved at the end of the subpass; it begins at the early tests.
         Effect::Replace if kinds.intersects(depth) => {
             (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)
         }

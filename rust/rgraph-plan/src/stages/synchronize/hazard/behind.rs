@@ -1,13 +1,13 @@
-//! What makes contents visible to a use of a subresource.
+//! The dependency that makes contents visible to a use of a subresource.
 
 use crate::stages::synchronize::call::BarrierId;
 
-/// What makes contents visible to a use.
+/// The dependency that makes contents visible to a use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Behind {
-    /// Nothing on its own queue: waits, or nothing at all.
+    /// None on its own queue: a wait for another queue, or no dependency at all.
     Nothing,
-    /// The entry of what outlives the frame, whose barrier is the runtime's.
+    /// The initial barrier of a memory with edges, which the runtime records.
     Entry,
     /// A barrier of this queue.
     Barrier(BarrierId),

@@ -1,4 +1,4 @@
-//! The first use of a read group: what it follows, and the barrier that begins its layout.
+//! The first use of a read group: the uses that it follows, and the barrier that changes the layout for the group.
 
 use super::{Behind, Entry, FRAMEBUFFER_SPACE, First, Hazards, Here, Left, LeftId, Need, Scene, State, UseId};
 use crate::access::{Accesses, Layout, Sharing, Stages};
@@ -42,7 +42,7 @@ impl Hazards {
                 state.family.zip(next.family).filter(|(from, to)| exclusive && !anew && on_gpu && from != to);
             let changes = image && state.layout != target;
             if let Some((from, to)) = families {
-                Behind::Barrier(self.take_over(scene, here, need, target, [from, to]))
+                Behind::Barrier(self.transfer(scene, here, need, target, [from, to]))
             } else if let Some(producer) = read_group.producer.filter(|&producer| {
                 changes
                     && (!on_gpu || !read_group.queues.is_power_of_two())
@@ -68,9 +68,9 @@ impl Hazards {
         self.states[here.subresource] = next;
     }
 
-    /// An attachment is stored (or thrown away) at the end of its render pass, whatever uses it last in there. Storing
-    /// and throwing away are writes (Vulkan 1.3, "Render Pass Store Operations"), which see a change of layout on the
-    /// way.
+    /// Store operations run at the end of the render pass, after every use in it, and they are writes, also `DONT_CARE`
+    /// (Vulkan 1.3, "Render Pass Store Operations"). So the last use keeps the stages and writes of earlier attachment
+    /// uses, and a layout transition within the render pass must be visible to them.
     fn keep_attached(&mut self, scene: Scene<'_>, here: Here<'_>, before: Option<UseId>, now: UseId) {
         let mut at = before;
         while let Some(id) = at {
@@ -134,7 +134,7 @@ impl Hazards {
         let barrier = if frame.is_image(here.memory) {
             self.change_layout(scene, here, need, Layout::Undefined, target)
         } else if placement.is_none() {
-            // Fresh bytes: no frame under way and no other resource has them.
+            // A fresh resource: no frame in flight and no other resource uses its bytes.
             return Behind::Nothing;
         } else {
             self.order_first(scene, here, need)
@@ -150,8 +150,7 @@ impl Hazards {
         Behind::Barrier(barrier)
     }
 
-    /// Makes `here` follow what its read group follows: the read group before or, where the frame has none, what had
-    /// its bytes.
+    /// Makes `here` follow the read group before its own or, if the frame has none, the previous owners of its bytes.
     pub(super) fn follow_before(
         &mut self,
         scene: Scene<'_>,
@@ -167,7 +166,8 @@ impl Hazards {
         }
     }
 
-    /// Makes `here` follow what had its bytes before in this frame; returns it, positions in `left`.
+    /// Makes `here` follow the previous owners of its bytes in this frame; returns their last uses, positions in
+    /// `left`.
     fn follow_handed(
         &mut self,
         scene: Scene<'_>,
@@ -199,7 +199,7 @@ impl Hazards {
         handed
     }
 
-    /// Adds how the uses of a memory end to those listed from `start` on, one entry a queue.
+    /// Adds the last uses of a memory to those listed from `start` on, one entry per queue.
     pub(crate) fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
         let mut left = std::mem::take(&mut self.left);
         self.gather_into(scene, memory, start, left.as_vec_mut());
@@ -213,8 +213,8 @@ impl Hazards {
         }
     }
 
-    /// The same of what is in the texels of one subresource of an image: all aspects of its mips and layers, since render
-    /// passes load and store them together.
+    /// The same for one subresource of an image with all aspects of its mips and layers, since render passes load and
+    /// store them together.
     pub(crate) fn gather_texels(
         &self,
         scene: Scene<'_>,

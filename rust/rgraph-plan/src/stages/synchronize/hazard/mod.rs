@@ -31,7 +31,7 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 crate::id! {
     /// Uses of one subresource by one queue, within a read group.
     pub struct UseId;
-    /// What a memory left on a queue.
+    /// Last uses of a memory on a queue.
     pub struct LeftId;
 }
 
@@ -50,21 +50,21 @@ pub(crate) struct Used {
     pub stages: Stages,
     /// Their access kinds.
     pub access: Accesses,
-    /// Of those before the physical pass of the last one: stages, and the last of them, if there are any.
+    /// Stages of the uses in earlier physical passes than the last one, and the last of these uses, if there are any.
     outer_stages: Stages,
     outer_last: Option<PlanPassId>,
-    /// What makes the subresource's contents visible to them.
+    /// The barrier or wait that makes the subresource's contents visible to them.
     behind: Behind,
     next: Option<UseId>,
 }
 
-/// What the walk knows of a subresource.
+/// State of a subresource during the walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     read_group: Option<ReadGroupId>,
     /// Its layout.
     pub layout: Layout,
-    /// The family that owns it, where one does.
+    /// The queue family that owns it; `None` before the first use on a GPU queue.
     pub family: Option<u32>,
     /// Uses of this read group.
     uses: Option<UseId>,
@@ -78,11 +78,11 @@ pub(crate) struct State {
     /// The use that was last in the order of the schedule.
     last_visit: Option<VisitId>,
     last_physical: Option<PhysicalId>,
-    /// How the frame first uses it, if it is there before.
+    /// Its first use in the frame, if its state outlives frames.
     pub entry: Option<Entry>,
 }
 
-/// How a frame first uses a subresource that is there before it.
+/// First use in a frame of a subresource whose state outlives frames; the runtime's initial barrier covers it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// The queue.
@@ -95,7 +95,8 @@ pub(crate) struct Entry {
     pub layout: Layout,
 }
 
-/// The first use of a placed subresource: what the frame before left there is known only when the walk is done.
+/// First use of a placed subresource. It must follow the last uses of the same bytes in the frame before, which are
+/// known only when the walk is done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct First {
     /// The use, by position in the linear order.
@@ -104,7 +105,7 @@ pub(crate) struct First {
     pub stages: Stages,
     /// Its access kinds.
     pub access: Accesses,
-    /// The placement; `None` for what has edges.
+    /// The placement; `None` for a memory with edges.
     pub placement: Option<PlacementId>,
     /// The memory.
     pub memory: ResourceId,
@@ -116,7 +117,7 @@ pub(crate) struct First {
     pub physical: PhysicalId,
 }
 
-/// How some uses end: per queue, for those who follow.
+/// Last uses of some bytes on one queue, for the uses that must follow them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     /// The queue.
@@ -129,16 +130,16 @@ pub(crate) struct Left {
     pub writes: Accesses,
 }
 
-/// Everything that the walk makes.
+/// Results of the walk.
 #[derive(Default, Debug)]
 pub(crate) struct Hazards {
     /// Barriers and their calls.
     pub calls: Calls,
     /// By subresource.
     pub states: IdVec<SubresourceId, State>,
-    /// By use, in the order of the schedule: whether what it leaves is needed later.
+    /// By use, in the order of the schedule: true if a later use needs its contents.
     pub kept: IdVec<VisitId, bool>,
-    /// First uses, to be completed by what the frame before left.
+    /// First uses, to be completed with the last uses in the frame before.
     pub firsts: Vec<First>,
     /// The call before each physical pass.
     pub before_physical: IdVec<PhysicalId, Option<CallId>>,
@@ -153,13 +154,13 @@ pub(crate) struct Hazards {
     uses: IdVec<UseId, Used>,
     open: Vec<Option<PhysicalId>>,
     left: IdVec<LeftId, Left>,
-    /// By placement: what its predecessors of this frame left, in `left`; gathered at its first use.
+    /// By placement: last uses of its previous owners in this frame, in `left`; gathered at its first use.
     handed: IdVec<PlacementId, Option<IdSpan<LeftId>>>,
     extra: usize,
     after: usize,
 }
 
-/// What the walk reads.
+/// Inputs of the walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     /// Declaration, facts, schedule.
@@ -174,11 +175,11 @@ pub(crate) struct Scene<'a> {
     pub foreign: &'a ForeignUses,
     /// Placements.
     pub transients: &'a Transients,
-    /// What `after` says: positions in the linear order, `(later, earlier)`, sorted.
+    /// Orderings declared by `after`: positions in the linear order, `(later, earlier)`, sorted.
     pub after: &'a [(PlanPassId, PlanPassId)],
 }
 
-/// What a use must follow.
+/// Earlier uses that a use must follow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     /// On its own queue, in earlier physical passes.
@@ -258,7 +259,7 @@ impl Hazards {
         self.keep_what_outlives(scene.frame);
     }
 
-    /// What roots and edges hold at the end is looked at by the caller or the next frame.
+    /// Keeps the final contents of roots and edges: the caller or the next frame reads them.
     fn keep_what_outlives(&mut self, frame: Frame<'_>) {
         for (id, &memory) in frame.facts.memory.iter_ids() {
             if frame.graph.is_root(id) || id == memory && frame.has_edges(memory) {
@@ -304,7 +305,7 @@ impl Hazards {
         self.knowledge.start(scene.clocks);
     }
 
-    /// A scheduled pass that was made to follow another one lets its stages rely on the wait.
+    /// Adds the stages of a pass to the wait behind an ordering that read groups added.
     fn rely_on_extra(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
         while let Some(&(later, earlier)) = scene.read_groups.extra.get(self.extra).filter(|(later, _)| *later <= at) {
             self.extra += 1;
@@ -316,7 +317,7 @@ impl Hazards {
         }
     }
 
-    /// `stages` of `queue` rely on what it knows of `of`; returns the physical pass that waits.
+    /// Adds `stages` to the wait through which `queue` knows queue `of`; returns the physical pass that waits.
     fn rely(
         &self,
         scene: Scene<'_>,
@@ -330,7 +331,7 @@ impl Hazards {
         scene.frame.schedule.passes[scheduled].physical
     }
 
-    /// Notes whether the contents that the last use left are needed by this one.
+    /// Marks the previous use as kept if this one needs its contents.
     fn keep(&mut self, here: Here<'_>, visit: VisitId) {
         let state = &mut self.states[here.subresource];
         if let Some(last) = state.last_visit
@@ -368,7 +369,7 @@ impl Hazards {
         })
     }
 
-    /// What `here` must follow, from a list of uses.
+    /// Adds the uses of a list to those that `here` must follow.
     fn need(
         &mut self,
         scene: Scene<'_>,
