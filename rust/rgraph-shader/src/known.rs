@@ -7,7 +7,7 @@
 //! stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system", 1969).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -38,29 +38,40 @@ struct Known {
 
 struct Slot {
     key: u64,
+    known: Remembered,
+}
+
+/// A program that is remembered.
+#[derive(Clone, Debug)]
+pub struct Remembered {
     program: Arc<Program>,
-    /// Whether it was found since the hand last passed.
-    used: bool,
+    /// Set when it was found since the hand last passed.
+    used: Arc<AtomicBool>,
+}
+
+impl Remembered {
+    /// The program, which counts as found again: it stays remembered while those that nobody asks for are forgotten.
+    pub fn take(&self) -> Arc<Program> {
+        self.used.store(true, Ordering::Relaxed);
+        Arc::clone(&self.program)
+    }
 }
 
 impl Known {
-    fn find(&mut self, key: u64, is_same: impl Fn(&Program) -> bool) -> Option<Arc<Program>> {
-        let slot = &mut self.slots[*self.at.get(&key)?];
-        is_same(&slot.program).then(|| {
-            slot.used = true;
-            Arc::clone(&slot.program)
-        })
+    fn find(&self, key: u64, is_same: impl Fn(&Program) -> bool) -> Option<&Remembered> {
+        let slot = &self.slots[*self.at.get(&key)?];
+        is_same(&slot.known.program).then_some(&slot.known)
     }
 
     fn remember(&mut self, key: u64, program: Arc<Program>) {
-        let slot = Slot { key, program, used: false };
+        let slot = Slot { key, known: Remembered { program, used: Arc::default() } };
         if let Some(&at) = self.at.get(&key) {
             self.slots[at] = slot;
         } else if self.slots.len() < MOST_KNOWN {
             self.at.insert(key, self.slots.len());
             self.slots.push(slot);
         } else {
-            while std::mem::take(&mut self.slots[self.hand].used) {
+            while self.slots[self.hand].known.used.swap(false, Ordering::Relaxed) {
                 self.hand = (self.hand + 1) % MOST_KNOWN;
             }
             self.at.remove(&self.slots[self.hand].key);
@@ -102,13 +113,18 @@ impl Program {
     /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
     /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
     pub fn recall(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Arc<Self>> {
+        Self::remembered(kind, text, entry, constants).map(|known| known.take())
+    }
+
+    /// The same, to be kept with the text by callers that know it again without comparing it.
+    pub fn remembered(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Remembered> {
         let choice = Choice { kind, entry, constants, lengths: &[] };
         let same_text = |known: &Self| match &*known.sources {
             [Given { path: None, code: GivenCode::Text(_, known), stage: None, .. }] => known == text,
             _ => false,
         };
         let key = key(&choice, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
-        find(key, |known| choice.is(known) && same_text(known))
+        known()?.find(key, |known| choice.is(known) && same_text(known)).cloned()
     }
 
     /// This program with lengths for the arrays of bindings that its shader leaves open: made, or remembered. Programs of
@@ -214,7 +230,7 @@ fn key<'a>(choice: &Choice<'_>, sources: impl Iterator<Item = Tagged<'a>>) -> u6
 }
 
 fn find(key: u64, is_same: impl Fn(&Program) -> bool) -> Option<Arc<Program>> {
-    known()?.find(key, is_same)
+    known()?.find(key, is_same).map(Remembered::take)
 }
 
 /// How long another thread may have the programs remembered, which takes it microseconds.

@@ -41,7 +41,7 @@ pub use include::{Included, IncludedFile};
 pub use interface::{
     Binding, BindingKind, Dimension, Interface, Length, Output, Push, Refused, SampleKind, VertexInput,
 };
-pub use known::MOST_KNOWN;
+pub use known::{MOST_KNOWN, Remembered};
 pub use language::Language;
 pub use program::{Parts, Program};
 pub use reflection::{Reflection, StageReflection};

@@ -59,15 +59,19 @@ fn another_entry_point_kind_or_file_is_another_program() {
 #[test]
 fn programs_in_use_stay_known_while_others_come_and_go() {
     let _alone = alone();
-    let (kept, once) = (text(3_000_000), text(3_000_001));
-    let (first, forgotten) = (of("kept", &kept), of("once", &once));
+    let (kept, once, held) = (text(3_000_000), text(3_000_001), text(3_000_002));
+    let (first, forgotten, of_held) = (of("kept", &kept), of("once", &once), of("held", &held));
+    let by_text = Program::remembered(Kind::Compute, &held, Some("main"), &Constants::default());
+    let by_text = by_text.expect("it was just compiled");
     for number in 0..MOST_KNOWN + 100 {
         of("passing", &text(number));
+        assert!(by_text.take().shares_code(&of_held));
         assert!(first.shares_code(&of("kept", &kept)), "it was in use before {number} others came");
     }
     let recent = (100..MOST_KNOWN)
         .filter(|&number| Program::recall(Kind::Compute, &text(number), Some("main"), &Constants::default()).is_some());
     assert!(recent.count() > MOST_KNOWN - 200, "only the oldest are forgotten");
+    assert!(of_held.shares_code(&of("held", &held)), "what a caller knows by its text counts as used");
     assert!(!forgotten.shares_code(&of("once", &once)), "what nobody used is compiled again");
 }
 

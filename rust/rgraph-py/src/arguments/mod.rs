@@ -11,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod host_arrays;
 pub(crate) mod imports;
 pub(crate) mod keywords;
+pub(crate) mod known_texts;
 pub(crate) mod options;
 pub(crate) mod pass_links;
 pub(crate) mod picture;

@@ -11,8 +11,8 @@ use rgraph_work::file::included;
 use rgraph_work::infer::Who;
 
 use crate::arguments::convert::Text;
-use crate::arguments::files;
 use crate::arguments::value::number;
+use crate::arguments::{files, known_texts};
 use crate::classes::passes::Arguments;
 use crate::run::error::shader_error;
 use crate::run::patient::patiently;
@@ -114,10 +114,18 @@ pub(crate) fn program(
     let entry = entry.as_deref();
     let constants = constants(arguments.take("constants")?.as_ref())?;
     let py = shader.py();
-    if shader.is_instance_of::<PyString>() {
-        let Text(text) = shader.extract()?;
-        if let Some(known) = (!is_path(text)).then(|| Program::recall(kind, text, entry, &constants)).flatten() {
+    if let Ok(object) = shader.cast::<PyString>() {
+        let is_plain = entry.is_none() && constants.is_empty();
+        if let Some(known) = is_plain.then(|| known_texts::find(object, kind)).flatten() {
             return Ok(known);
+        }
+        let Text(text) = shader.extract()?;
+        if let Some(known) = (!is_path(text)).then(|| Program::remembered(kind, text, entry, &constants)).flatten() {
+            let program = known.take();
+            if is_plain {
+                known_texts::keep(object, kind, known);
+            }
+            return Ok(program);
         }
     }
     if kind == Kind::Compute && shader.is_instance_of::<PyTuple>() {

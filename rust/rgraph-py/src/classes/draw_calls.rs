@@ -100,7 +100,7 @@ impl PyPass {
             let todo = Todo::Steps(Arc::new([step]));
             let (prefix, place) = (this.prefix.clone(), place.clone());
             state.open |= open;
-            state.drafts.push(Draft { pass: this.id, prefix, place, table: table.into(), todo, checks, open });
+            state.drafts.push(Draft { pass: this.id, prefix, place, table: (&*table).into(), todo, checks, open });
             Ok(Ok(()))
         });
         declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;

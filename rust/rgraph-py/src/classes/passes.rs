@@ -30,7 +30,18 @@ use crate::run::unresolved::{Late, Target, Want};
 
 /// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
 /// asking for one that was not given makes no Python text.
-pub(crate) struct Arguments<'py>(RefCell<Vec<Argument<'py>>>);
+pub(crate) struct Arguments<'py> {
+    all: RefCell<Vec<Argument<'py>>>,
+    /// The bits of their names, see [`bit`]: a call asks for a dozen names and gives two or three.
+    bits: u32,
+}
+
+/// A bit of a name by its length and first byte; names without this bit in common are not the same.
+#[inline]
+fn bit(name: &str) -> u32 {
+    let first = name.bytes().next().unwrap_or_default();
+    1 << ((name.len() as u32 ^ u32::from(first)) & 31)
+}
 
 /// A name and its value.
 pub(crate) type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
@@ -38,34 +49,52 @@ pub(crate) type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
 impl<'py> Arguments<'py> {
     /// The arguments of a call.
     pub(crate) fn new(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let all = given.into_iter().flat_map(|given| given.iter());
-        all.map(|(name, value)| Ok((text(&name)?, value))).collect::<PyResult<_>>().map(|all| Self(RefCell::new(all)))
+        let Some(given) = given else { return Ok(Self { all: RefCell::default(), bits: 0 }) };
+        let mut all = Vec::with_capacity(given.len());
+        for (name, value) in given.iter() {
+            all.push((text(&name)?, value));
+        }
+        Ok(Self::of(all))
+    }
+
+    fn of(all: Vec<Argument<'py>>) -> Self {
+        let bits = all.iter().fold(0, |bits, (name, _)| bits | bit(name));
+        Self { all: RefCell::new(all), bits }
+    }
+
+    /// The position of one.
+    #[inline]
+    fn find(&self, name: &str) -> Option<usize> {
+        if self.bits & bit(name) == 0 {
+            return None;
+        }
+        self.all.borrow().iter().position(|(known, _)| **known == *name)
     }
 
     /// These, and those of `common` that are not among them.
     pub(crate) fn over(self, py: Python<'py>, common: &Self) -> Self {
-        let mut all = self.0.into_inner();
-        for (name, value) in common.0.borrow().iter() {
+        let mut all = self.all.into_inner();
+        for (name, value) in common.all.borrow().iter() {
             if !all.iter().any(|(known, _)| **known == **name) {
                 all.push((name.clone_ref(py), value.clone()));
             }
         }
-        Self(RefCell::new(all))
+        Self::of(all)
     }
 
     /// Takes one; `None` if it was not given, or given as None.
+    #[inline]
     pub(crate) fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut all = self.0.borrow_mut();
-        let Some(at) = all.iter().position(|(known, _)| **known == *name) else { return Ok(None) };
-        let (_, value) = all.remove(at);
+        let Some(at) = self.find(name) else { return Ok(None) };
+        let (_, value) = self.all.borrow_mut().remove(at);
         Ok((!value.is_none()).then_some(value))
     }
 
     /// Takes one if it is a function.
     pub(crate) fn take_function(&self, name: &str) -> Option<Bound<'py, PyAny>> {
-        let mut all = self.0.borrow_mut();
-        let at = all.iter().position(|(known, value)| **known == *name && value.is_callable())?;
-        Some(all.remove(at).1)
+        let at = self.find(name)?;
+        let mut all = self.all.borrow_mut();
+        all[at].1.is_callable().then(|| all.remove(at).1)
     }
 
     /// Takes one of a type.
@@ -85,7 +114,7 @@ impl<'py> Arguments<'py> {
 
     /// Takes what is left, by name.
     pub(crate) fn rest(self) -> Vec<Argument<'py>> {
-        self.0.into_inner()
+        self.all.into_inner()
     }
 
     /// Refuses what is left of the arguments of a method of modules.
@@ -260,8 +289,7 @@ impl Work {
             for given in &self.table.given {
                 self.found.push(state.target(identity, &prefix, given)?);
             }
-            let table: Arc<[Target]> = self.found.drain(..).collect();
-            let known = |at: ResourceId| table[at.index()].known();
+            let known = |at: ResourceId| self.found[at.index()].known();
             let graph = state.open()?;
             let who = (&*named.full, named.place.as_ref());
             let mistakes: Vec<Mistake> =
@@ -274,12 +302,12 @@ impl Work {
                 state.open()?.pass_mut(id).need(shader, *features);
             }
             for used in &self.needs.uses {
-                access(state, id, (&prefix, &named.place), &table, used)?;
+                access(state, id, (&prefix, &named.place), &self.found, used)?;
             }
             let open = self.needs.checks.iter().any(|check| known(check.at).is_none());
             // What was judged is not judged again.
             let checks = if open { std::mem::take(&mut self.needs.checks) } else { Vec::new() };
-            let prefix = prefix.clone();
+            let (prefix, table) = (prefix.clone(), self.found.as_slice().into());
             let draft = Draft { pass: id, prefix, place: named.place, table, todo, checks, open };
             state.open |= open;
             state.drafts.push(draft);

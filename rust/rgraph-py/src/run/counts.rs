@@ -28,8 +28,20 @@ pub(crate) static PASSES_HASHED: Count = Count::new();
 /// Passes whose work was compared with that of a graph that was compiled before.
 pub(crate) static PASSES_COMPARED: Count = Count::new();
 
+/// Allocations of this thread, where debug assertions are on; else 0.
+fn allocations() -> u64 {
+    #[cfg(debug_assertions)]
+    {
+        super::allocations::so_far()
+    }
+    #[cfg(not(debug_assertions))]
+    {
+        0
+    }
+}
+
 /// All counts by name.
-pub(crate) fn all() -> [(&'static str, u64); 6] {
+pub(crate) fn all() -> [(&'static str, u64); 7] {
     [
         ("shaders_compiled", rgraph_shader::Program::compiled_so_far()),
         ("glsl_compiled", rgraph_shader::Program::glsl_compiled_so_far()),
@@ -37,5 +49,6 @@ pub(crate) fn all() -> [(&'static str, u64); 6] {
         ("graphs_compiled", GRAPHS_COMPILED.get()),
         ("passes_hashed", PASSES_HASHED.get()),
         ("passes_compared", PASSES_COMPARED.get()),
+        ("allocations", allocations()),
     ]
 }

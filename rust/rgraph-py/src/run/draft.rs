@@ -17,6 +17,7 @@ use rgraph_vk::work::{
 };
 use rgraph_work::infer::Check;
 
+use crate::run::targets::Targets;
 use crate::run::unresolved::{self, Target, find_outwards};
 
 /// What a pass does.
@@ -28,7 +29,7 @@ pub struct Draft {
     /// Where it was declared.
     pub place: Option<Place>,
     /// The resources that `todo` counts.
-    pub table: Arc<[Target]>,
+    pub table: Targets,
     /// What it does.
     pub todo: Todo,
     /// What the shaders ask of the resources.
@@ -85,7 +86,7 @@ impl Draft {
             };
             let name = graph.pass_name(pass);
             let steps = steps.iter().map(|step| renamed(step, name, &find)).collect::<Option<_>>()?;
-            let table = table.into_inner().into();
+            let table = table.into_inner().as_slice().into();
             let place = graph.pass_place(pass).cloned();
             let todo = Todo::Steps(steps);
             Some(Self { pass, prefix: "".into(), place, table, todo, checks: Vec::new(), open: false })
@@ -122,9 +123,9 @@ impl Draft {
 
     /// The resource that a position in the table means, in `graph`, of which the draft's names are part.
     pub fn find(&self, graph: &Graph, at: ResourceId) -> Option<ResourceId> {
-        match &self.table[at.index()] {
-            Target::Known(id) => Some(*id),
-            Target::Later(name) => find_outwards(&self.prefix, name, |full| graph.find_resource(full)),
+        match self.table.get(at)? {
+            Target::Known(id) => Some(id),
+            Target::Later(name) => find_outwards(&self.prefix, &name, |full| graph.find_resource(full)),
         }
     }
 

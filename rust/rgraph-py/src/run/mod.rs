@@ -1,5 +1,7 @@
 //! Running: what a graph holds until then, functions, plans kept, waits without the interpreter, errors.
 
+#[cfg(debug_assertions)]
+mod allocations;
 pub(crate) mod anew;
 pub(crate) mod arena;
 pub(crate) mod borrowed;
@@ -32,6 +34,7 @@ pub(crate) mod state;
 pub(crate) mod states;
 pub(crate) mod target_changes;
 pub(crate) mod target_functions;
+pub(crate) mod targets;
 pub(crate) mod tuned;
 pub(crate) mod unresolved;
 pub(crate) mod workload;

@@ -17,7 +17,7 @@ use crate::classes::plan::PyPlan;
 use crate::run::counts::PASSES_COMPARED;
 use crate::run::draft::Todo;
 use crate::run::state::State;
-use crate::run::unresolved::Target;
+use crate::run::targets::Targets;
 
 /// Compiled graphs that a device remembers.
 const MOST: usize = 16;
@@ -64,7 +64,7 @@ pub(crate) fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
 pub struct Snapshot(Vec<Kept>, HashMap<ResourceId, Seen>);
 
 /// Pass, module, resources and steps of a draft.
-type Kept = (PassId, Arc<str>, Arc<[Target]>, Arc<[Step]>);
+type Kept = (PassId, Arc<str>, Targets, Arc<[Step]>);
 
 impl Snapshot {
     /// What they do now. `None` where another graph of the same declaration is another one: where functions are called,
@@ -78,7 +78,7 @@ impl Snapshot {
             }
             let drafts = state.drafts.iter().map(|draft| match &draft.todo {
                 Todo::Steps(steps) => {
-                    Some((draft.pass, Arc::clone(&draft.prefix), Arc::clone(&draft.table), Arc::clone(steps)))
+                    Some((draft.pass, Arc::clone(&draft.prefix), draft.table.clone(), Arc::clone(steps)))
                 }
                 Todo::Host(_) | Todo::Record(_) => None,
             });

@@ -116,7 +116,7 @@ impl Check {
 
     fn misfit(&self, graph: &Graph, id: ResourceId, binding: &Binding) -> Option<(String, String)> {
         let name = graph.resource_name(id);
-        let buffer = format!("buffer \"{name}\"");
+        let buffer = || format!("buffer \"{name}\"");
         let of_image = |facts: &Facts| match facts.format {
             Some(format) => format!("image \"{name}\" of {format}"),
             None => format!("image \"{name}\""),
@@ -125,17 +125,17 @@ impl Check {
         let refused = |facts: &Facts, help: String| Some((of_image(facts), help));
         match binding.kind {
             BindingKind::Sampler { .. } => {
-                let got = if image { format!("image \"{name}\"") } else { buffer };
+                let got = if image { format!("image \"{name}\"") } else { buffer() };
                 Some((got, "bind an rgraph.Sampler, or leave it out for a linear one".to_owned()))
             }
             BindingKind::Uniform | BindingKind::Storage | BindingKind::Texels { .. } => image
                 .then(|| (format!("image \"{name}\""), "bind a buffer, or make it a texture in the shader".to_owned())),
             BindingKind::AccelerationStructure => {
                 let structure = graph.resources()[id].as_buffer().is_some_and(|buffer| buffer.acceleration_structure);
-                let got = if image { format!("image \"{name}\"") } else { buffer };
+                let got = if image { format!("image \"{name}\"") } else { buffer() };
                 (!structure).then(|| (got, "bind what build_instances returned".to_owned()))
             }
-            _ if !image => Some((buffer, "bind an image, or make it a buffer in the shader".to_owned())),
+            _ if !image => Some((buffer(), "bind an image, or make it a buffer in the shader".to_owned())),
             BindingKind::InputAttachment { .. } => None,
             BindingKind::Sampled { dimension, arrayed, multisampled, sample }
             | BindingKind::Combined { dimension, arrayed, multisampled, sample } => {
