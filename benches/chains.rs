@@ -59,7 +59,7 @@ fn workload(count: usize, programs: &[Arc<Program>; 2]) -> (Workload, Vec<(usize
         let bound = [Bound { binding: 0, element: 0, what: What::Resource(View::whole(data)) }].into();
         let program = Arc::clone(&programs[program]);
         let groups = Groups::Fixed([GROUPS, 1, 1]);
-        let dispatch = work::Dispatch { program, bound, push: Vec::new(), groups, key: 0 };
+        let dispatch = work::Dispatch { program, bound, push: Default::default(), groups, key: 0 };
         workload.works.insert(PassId::new(at), Work::Steps(vec![Step::Dispatch(dispatch)]));
     }
     (workload, passes)

@@ -31,8 +31,8 @@ struct List {
 }
 
 impl List {
-    fn steps(&self) -> Vec<Step> {
-        (0..DRAWS as u32).map(|number| Step::Draw(self.draw(number))).collect()
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        (0..DRAWS as u32).map(|number| Step::Draw(self.draw(number)))
     }
 
     fn draw(&self, number: u32) -> Draw {
@@ -40,7 +40,7 @@ impl List {
             program: self.program.clone(),
             state: self.state.clone(),
             bound: self.bound.clone(),
-            push: number.to_le_bytes().to_vec(),
+            push: number.to_le_bytes().into(),
             vertex_buffers: Vec::new(),
             index: None,
             count: DrawCount::Direct {
@@ -59,7 +59,7 @@ impl List {
 impl RecordWork for List {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
         let start = clock::thread_us();
-        commands.steps = self.steps();
+        commands.steps.extend(self.steps());
         *self.took.lock().map_err(|error| error.to_string())? = clock::thread_us() - start;
         Ok(())
     }
@@ -85,7 +85,7 @@ pub fn draws() -> Result<(), String> {
     let bytes: Vec<u8> = (0..64_u32).flat_map(|at| [at as u8, 2, 3, 255]).collect();
     let mut workload = Workload::new(graph);
     let mut pictures = Vec::new();
-    for (name, work) in [("said anew", Work::Record(list.clone())), ("compiled", Work::Steps(list.steps()))] {
+    for (name, work) in [("said anew", Work::Record(list.clone())), ("compiled", Work::Steps(list.steps().collect()))] {
         workload.works.insert(PassId::new(0), work);
         let (compile_us, compiled) = thread_time(|| device.compile(workload.clone(), &Options::default()));
         let compiled = compiled.map_err(said)?;

@@ -210,8 +210,9 @@ fn workload(chain: &Chain, programs: &[Arc<Program>; 3]) -> Workload {
             element: 0,
             what: What::Resource(View::whole(buffer)),
         });
-        let push = vec![0; program.interface.push.as_ref().map_or(0, |push| push.size as usize)];
-        let dispatch = work::Dispatch { bound: bound.collect(), program, push, groups: Groups::Fixed([1; 3]), key: 0 };
+        let push = vec![0_u8; program.interface.push.as_ref().map_or(0, |push| push.size as usize)];
+        let (bound, groups) = (bound.collect(), Groups::Fixed([1; 3]));
+        let dispatch = work::Dispatch { bound, program, push: push.into(), groups, key: 0 };
         workload.works.insert(PassId::new(i), Work::Steps(vec![Step::Dispatch(dispatch)]));
     }
     workload
@@ -232,8 +233,13 @@ fn bytes() -> Result<(), String> {
     graph.root(all);
     let mut workload = Workload::new(graph);
     let bound = [Bound { binding: 0, element: 0, what: What::Resource(View::whole(all)) }].into();
-    let dispatch =
-        work::Dispatch { program: Arc::new(program), bound, push: Vec::new(), groups: Groups::Fixed([1; 3]), key: 0 };
+    let dispatch = work::Dispatch {
+        program: Arc::new(program),
+        bound,
+        push: Default::default(),
+        groups: Groups::Fixed([1; 3]),
+        key: 0,
+    };
     workload.works.insert(PassId::new(0), Work::Steps(vec![Step::Dispatch(dispatch)]));
     let compiled = device.compile(workload, &Options::default()).map_err(said)?;
 

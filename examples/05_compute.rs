@@ -24,7 +24,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Arc::new(Program::new("ramp", Kind::Compute, &[Source::Text(Language::Wgsl, RAMP)], None)?);
     // One invocation for each texel of mip 0 of `out`.
     let bound = [Bound { binding: 0, element: 0, what: What::Resource(View::whole(out)) }].into();
-    let dispatch = Dispatch { program, bound, push: Vec::new(), groups: Groups::Cover(out, 0), key: 0 };
+    let dispatch = Dispatch { program, bound, push: Default::default(), groups: Groups::Cover(out, 0), key: 0 };
     let mut workload = Workload::new(g);
     workload.works.insert(ramp, Work::Steps(vec![Step::Dispatch(dispatch)]));
 

@@ -112,7 +112,7 @@ fn doubling() -> Result<(Workload, rgraph_plan::resource::ResourceId), Box<dyn s
     let bound = Arc::new([Bound { binding: 0, element: 0, what: What::Resource(View::whole(image)) }]);
     let groups = Groups::Cover(image, 0);
     let mut workload = Workload::new(g);
-    let step = Step::Dispatch(Dispatch { program, bound, push: Vec::new(), groups, key: 0 });
+    let step = Step::Dispatch(Dispatch { program, bound, push: Default::default(), groups, key: 0 });
     workload.works.insert(pass, Work::Steps(vec![step]));
     Ok((workload, image))
 }

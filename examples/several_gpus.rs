@@ -57,7 +57,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
         let bound = |(&resource, binding)| Bound { binding, element: 0, what: What::Resource(View::whole(resource)) };
         let bound = resources.iter().zip(0..).map(bound).collect();
         let groups = Groups::Cover(resources[resources.len() - 1], 0);
-        let dispatch = Dispatch { program, bound, push: Vec::new(), groups, key: 0 };
+        let dispatch = Dispatch { program, bound, push: Default::default(), groups, key: 0 };
         workload.works.insert(pass, Work::Steps(vec![Step::Dispatch(dispatch)]));
         Ok(())
     };

@@ -50,7 +50,7 @@ impl Ours {
             };
             let pass: PassId = pass.storage_write(image).id();
             let mut dispatch = Dispatch::new(program.clone(), bound, Groups::Fixed([16, 16, 1]));
-            dispatch.push = push.to_le_bytes().to_vec();
+            dispatch.push = push.to_le_bytes().into();
             workload.works.insert(pass, Work::Steps(vec![Step::Dispatch(dispatch)]));
             before = Some(image);
         }

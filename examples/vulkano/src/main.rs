@@ -94,7 +94,7 @@ fn declare() -> Outcome<(Workload, ResourceId)> {
     let pass = g.pass("double", PassQueue::Compute).storage_read_write(image).id();
     let program = Arc::new(Program::new("double", Kind::Compute, &[Source::Text(Language::Wgsl, DOUBLE)], None)?);
     let bound = Arc::new([Bound { binding: 0, element: 0, what: What::Resource(View::whole(image)) }]);
-    let dispatch = Dispatch { program, bound, push: Vec::new(), groups: Groups::Cover(image, 0), key: 0 };
+    let dispatch = Dispatch { program, bound, push: Default::default(), groups: Groups::Cover(image, 0), key: 0 };
     let mut workload = Workload::new(g);
     workload.works.insert(pass, Work::Steps(vec![Step::Dispatch(dispatch)]));
     Ok((workload, image))

@@ -116,7 +116,7 @@ fn declare() -> Result<(Workload, ResourceId), Box<dyn Error>> {
         program: Arc::new(Program::new("green", Kind::Raster, &[Source::Text(Language::Wgsl, GREEN)], None)?),
         state: Arc::new(RasterState::default()),
         bound: Arc::new([]),
-        push: Vec::new(),
+        push: Default::default(),
         vertex_buffers: Vec::new(),
         index: None,
         count: DrawCount::Direct { vertices: 3, instances: 1, first_vertex: 0, first_instance: 0, vertex_offset: 0 },

@@ -55,7 +55,7 @@ impl Application {
             program: Arc::new(program),
             state: Arc::new(RasterState::default()),
             bound: Arc::new([]),
-            push: vec![0; 4],
+            push: [0; 4].into(),
             vertex_buffers: Vec::new(),
             index: None,
             count: DrawCount::Direct { vertices: 3, instances: 1, first_vertex: 0, first_instance: 0, vertex_offset: 0 },

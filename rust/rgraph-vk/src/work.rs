@@ -5,8 +5,8 @@ use crate::frame::raw::RawWork;
 pub use rgraph_work::{
     Address, Blend, BlendFactor, BlendOp, Border, Bound, Build, CallbackError, ClearValue, Commands, Compare, Cull,
     Dispatch, Draw, DrawCount, Geometry, Groups, HitGroup, HostBytes, HostView, HostViews, HostWork, INSTANCE_BYTES,
-    IndexBuffer, Instance, Instances, Level, RasterState, RayGroups, RecordWork, Sampler, StencilFace, StencilOp, Step,
-    TRANSFORM_BYTES, Topology, Trace, Transfer, VertexBuffer, View, What, WorkError,
+    IndexBuffer, Instance, Instances, Level, PushData, RasterState, RayGroups, RecordWork, Sampler, StencilFace,
+    StencilOp, Step, TRANSFORM_BYTES, Topology, Trace, Transfer, VertexBuffer, View, What, WorkError,
 };
 
 /// What a pass does; [`Work::Raw`](rgraph_work::Work::Raw) records Vulkan commands itself.

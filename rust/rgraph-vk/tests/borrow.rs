@@ -66,7 +66,7 @@ void main() { uint64_t x = uint64_t(gl_GlobalInvocationID.x) << 32; dst[gl_Globa
         let step = Step::Dispatch(Dispatch {
             program: wide,
             bound,
-            push: Vec::new(),
+            push: Default::default(),
             groups: Groups::Fixed([1, 1, 1]),
             key: 0,
         });

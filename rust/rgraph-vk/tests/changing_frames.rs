@@ -1,6 +1,8 @@
 //! Frames that differ from the one before: an import that rotates, a flag that toggles, one pass whose steps a function
 //! says. What was recorded for the same values before is submitted again; the driver's calls are counted.
 
+#[path = "../../rgraph-plan/tests/common/counting.rs"]
+mod counting;
 mod support {
     pub mod bench;
     pub mod fault;
@@ -259,7 +261,7 @@ struct Says {
 impl RecordWork for Says {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
         let binds = [("src", whole(self.src)), ("dst", whole(self.dst))];
-        let push = self.more.load(Ordering::Relaxed).to_le_bytes().to_vec();
+        let push = self.more.load(Ordering::Relaxed).to_le_bytes().into();
         let (program, bound) = (self.add.clone(), bound(&self.add, &binds));
         commands.steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed([1; 3]), key: 0 }));
         Ok(())
@@ -383,7 +385,7 @@ fn draws_that_bind_the_same_share_their_descriptor_sets() {
         let half = View { range: Some([0, 128]), ..View::whole(colors) };
         let other = bound(&program, &[("colors", What::Resource(half))]);
         let step = |at: usize| {
-            let mut next = Draw { push: vec![at as u8; 16], ..one.clone() };
+            let mut next = Draw { push: [at as u8; 16].into(), ..one.clone() };
             if apart && at % 2 == 1 {
                 next.bound = other.clone();
             }
@@ -401,4 +403,53 @@ fn draws_that_bind_the_same_share_their_descriptor_sets() {
     };
     assert_eq!(sets(1_000, false), 1);
     assert_eq!(sets(1_000, true), 1_000);
+}
+
+/// Draws with push data of their own, as many as asked for.
+struct Draws {
+    one: Draw,
+    count: Arc<AtomicU32>,
+}
+
+impl RecordWork for Draws {
+    fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
+        let draw = |at: u32| Draw { push: at.to_le_bytes().into(), ..self.one.clone() };
+        commands.steps.extend((0..self.count.load(Ordering::Relaxed)).map(|at| Step::Draw(draw(at))));
+        Ok(())
+    }
+}
+
+#[test]
+fn draws_that_a_function_records_allocate_nothing_once_as_many_were_recorded() {
+    const DRAW: &str = "
+        var<push_constant> number: u32;
+        @group(0) @binding(0) var<storage, read> colors: array<vec4<f32>>;
+        @fragment fn fs() -> @location(0) vec4<f32> { return colors[number % 16u]; }";
+    let Some((_table, device)) = counted() else { return };
+    let mut bench = Bench::new([16, 16]);
+    let colors = bench.import_buffer("colors", 256);
+    let target = bench.graph().image("target", Format::Rgba8unorm);
+    let clear = Use { load: Some(Load::Clear), ..Use::new(Usage::ColorAttachment) };
+    let pass = bench.raster("draw", DRAW, &[(target, clear)], &[("colors", whole(colors))]);
+    bench.graph().root(target);
+    let one = draw(&program(Kind::Raster, DRAW), RasterState::default(), &[("colors", whole(colors))]);
+    let count = Arc::new(AtomicU32::new(0));
+    bench.workload.works.insert(pass, Work::Record(Arc::new(Draws { one, count: count.clone() })));
+    let compiled = compile(&device, &bench);
+    let given = bytes(&[0; 64]);
+    let frame = |draws: u32| {
+        count.store(draws, Ordering::Relaxed);
+        let inputs = Inputs { uploads: vec![(colors, Upload::Bytes(&given))], ..Inputs::default() };
+        let before = counting::allocations();
+        let frame = compiled.run(&inputs).unwrap();
+        let allocations = counting::allocations() - before;
+        frame.wait(None).unwrap();
+        allocations
+    };
+    for _ in 0..WARM {
+        frame(1_000);
+    }
+    // The least of several frames: what another thread gives back late costs a frame one allocation now and then.
+    let [few, many] = [10, 1_000].map(|draws| (0..6).map(|_| frame(draws)).min());
+    assert_eq!(few, many);
 }

@@ -259,7 +259,7 @@ impl RecordWork for Says {
         commands.steps.push(Step::Dispatch(Dispatch {
             program: self.0.clone(),
             bound,
-            push: Vec::new(),
+            push: Default::default(),
             groups,
             key: 0,
         }));

@@ -60,7 +60,7 @@ fn counted() -> Option<(Faults, Device)> {
 
 fn step(add: &Arc<Program>, src: ResourceId, dst: ResourceId, more: u32) -> Step {
     let bound = bound(add, &[("src", whole(src)), ("dst", whole(dst))]);
-    let push = more.to_le_bytes().to_vec();
+    let push = more.to_le_bytes().into();
     Step::Dispatch(Dispatch { program: add.clone(), bound, push, groups: Groups::Fixed([1; 3]), key: 0 })
 }
 

@@ -32,6 +32,7 @@ pub use error::WorkError;
 pub use work::{
     Address, Blend, BlendFactor, BlendOp, Border, Bound, Build, CallbackError, ClearValue, Commands, Compare, Cull,
     Dispatch, Draw, DrawCount, Geometry, Groups, HitGroup, HostBytes, HostView, HostViews, HostWork, INSTANCE_BYTES,
-    IndexBuffer, Instance, Instances, Level, PassHasher, RasterState, RayGroups, RecordWork, Sampler, StencilFace,
-    StencilOp, Step, TRANSFORM_BYTES, Topology, Trace, Transfer, VertexBuffer, View, What, Work, Workload, Works,
+    IndexBuffer, Instance, Instances, Level, PassHasher, PushData, RasterState, RayGroups, RecordWork, Sampler,
+    StencilFace, StencilOp, Step, TRANSFORM_BYTES, Topology, Trace, Transfer, VertexBuffer, View, What, Work, Workload,
+    Works,
 };

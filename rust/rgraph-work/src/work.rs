@@ -3,11 +3,13 @@
 
 mod bound;
 mod pass_hasher;
+mod push_data;
 mod raster_state;
 mod ray;
 mod sampler;
 
 pub use pass_hasher::{PassHasher, Works};
+pub use push_data::PushData;
 pub use raster_state::{Blend, BlendFactor, BlendOp, Cull, RasterState, StencilFace, StencilOp, Topology};
 pub use ray::{Build, Geometry, HitGroup, INSTANCE_BYTES, Instance, Instances, RayGroups, TRANSFORM_BYTES, Trace};
 pub use sampler::{Address, Border, Compare, Sampler};
@@ -199,7 +201,7 @@ pub struct Dispatch {
     /// What its bindings are; each binding exactly once.
     pub bound: Arc<[Bound]>,
     /// Push data, as long as the program's.
-    pub push: Vec<u8>,
+    pub push: PushData,
     /// How many workgroups.
     pub groups: Groups,
     /// Dispatches of a pass, and of the passes that a run sorts together, are recorded in the order of their keys.
@@ -232,7 +234,7 @@ pub struct Draw {
     /// What its bindings are; each binding exactly once.
     pub bound: Arc<[Bound]>,
     /// Push data, as long as the program's.
-    pub push: Vec<u8>,
+    pub push: PushData,
     /// Vertex buffers.
     pub vertex_buffers: Vec<VertexBuffer>,
     /// Index buffer.

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_plan::format::Format;
 use rgraph_plan::nearest::nearest;
 use rgraph_shader::{Binding, BindingKind, Kind, Program};
-use rgraph_vk::work::{Bound as BoundTo, Sampler};
+use rgraph_vk::work::{Bound as BoundTo, PushData, Sampler};
 use rgraph_work::WorkError;
 use rgraph_work::infer::{self, Elements, Given, Who};
 
@@ -295,7 +295,7 @@ pub(crate) fn push(
     who: Who<'_>,
     program: &Program,
     given: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<u8>> {
+) -> PyResult<PushData> {
     let given = match (given, &program.interface.push) {
         (Some(given), Some(push)) => Some(value(given, who, &push.name)?),
         // Whatever it is: the shader reads none.

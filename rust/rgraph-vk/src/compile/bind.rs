@@ -7,143 +7,24 @@ use std::sync::Arc;
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Stages, Transfer as TransferKind, Usage};
 use rgraph_plan::declared::{default_shader_stage, mip_size};
-use rgraph_plan::format::Format;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::id::{IdVec, Span};
+use rgraph_plan::id::Span;
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 
 use crate::compile::keys::Targets;
+use crate::compile::packet::{Action, Drawn, Packet, Packets, Set, Write};
 use crate::compile::pipeline::descriptor_type;
 use crate::compile::pipelines::Layouts;
-use crate::compile::ray::ReadyTrace;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{PassAccess, Scene};
 use crate::compile::transfer;
 use crate::device::Shared;
 use crate::error::Error;
-use crate::memory::physical_resource::ViewKey;
 use crate::memory::state::Region;
 use rgraph_work::infer::{has_mesh, indirect_bytes, writes_stencil};
-use rgraph_work::{
-    Bound, Build, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Instances, Step, Transfer, VertexBuffer,
-};
-
-/// A step, ready to be recorded.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Packet {
-    pub pipeline: vk::Pipeline,
-    pub layout: vk::PipelineLayout,
-    pub push_stages: vk::ShaderStageFlags,
-    /// In [`Packets::sets`].
-    pub sets: Span,
-    /// In [`Packets::push`].
-    pub push: Span,
-    /// Draws and dispatches are sorted by it.
-    pub key: u64,
-    pub what: Action,
-}
-
-/// What a packet does once everything is bound.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Action {
-    Dispatch([u32; 3]),
-    DispatchIndirect(ResourceId, u64),
-    /// In [`Packets::draws`].
-    Draw(u32),
-    /// In [`Packets::transfers`].
-    Transfer(u32),
-    /// In [`Packets::builds`].
-    Build(u32),
-    /// In [`Packets::instances`].
-    Instances(u32),
-    /// In [`Packets::traces`].
-    Trace(u32),
-}
-
-/// What a draw draws.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Drawn {
-    pub count: DrawCount,
-    /// In [`Packets::vertex`].
-    pub vertex: Span,
-    pub index: Option<IndexBuffer>,
-    pub viewport: Option<[f32; 4]>,
-    /// Whether workgroups of a mesh stage are drawn.
-    pub is_mesh: bool,
-}
-
-/// A descriptor set.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Set {
-    pub layout: vk::DescriptorSetLayout,
-    /// In [`Packets::writes`].
-    pub writes: Span,
-}
-
-/// A descriptor.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Write {
-    pub pass: PlanPassId,
-    pub binding: u32,
-    pub element: u32,
-    pub kind: vk::DescriptorType,
-    pub what: Descriptor,
-}
-
-/// What a descriptor holds.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Descriptor {
-    Buffer(ResourceId, [u64; 2]),
-    Image(ResourceId, ViewKey, Layout),
-    Combined(ResourceId, ViewKey, Layout, vk::Sampler),
-    /// Bytes of a buffer as texels of a format.
-    Texels(ResourceId, [u64; 2], Format),
-    Sampler(vk::Sampler),
-    /// An acceleration structure.
-    Structure(ResourceId),
-    /// Bytes in [`Packets::data`].
-    Data([u64; 2]),
-}
-
-/// All packets of a graph.
-#[derive(Debug, Default)]
-pub(crate) struct Packets {
-    pub packets: Vec<Packet>,
-    /// Packets of each pass.
-    pub of_pass: IdVec<PlanPassId, Span>,
-    pub sets: Vec<Set>,
-    pub writes: Vec<Write>,
-    pub push: Vec<u8>,
-    /// Contents of uniform blocks that have no buffer of the graph.
-    pub data: Vec<u8>,
-    /// Pass, position in the program's bindings and bytes of each uniform block.
-    pub blocks: Vec<(PlanPassId, u32, [u64; 2])>,
-    pub draws: Vec<Drawn>,
-    /// Vertex buffers and first bytes in them.
-    pub vertex: Vec<(ResourceId, u64)>,
-    pub transfers: Vec<transfer::Ready>,
-    /// Builds and instances of acceleration structures; resources are the plan's.
-    pub builds: Vec<Build>,
-    pub instances: Vec<Instances>,
-    pub traces: Vec<ReadyTrace>,
-}
-
-impl Packets {
-    /// Adds a packet that binds nothing.
-    pub(crate) fn plain(&mut self, what: Action) {
-        self.packets.push(Packet {
-            pipeline: vk::Pipeline::null(),
-            layout: vk::PipelineLayout::null(),
-            push_stages: vk::ShaderStageFlags::empty(),
-            sets: Span::default(),
-            push: Span::default(),
-            key: 0,
-            what,
-        });
-    }
-}
+use rgraph_work::{Bound, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Step, Transfer, VertexBuffer};
 
 /// What was found for the step before, which the next one of the pass mostly has too.
 #[derive(Default)]
@@ -162,7 +43,8 @@ pub(super) struct Before<'a> {
 struct SetsOf<'a> {
     program: &'a Arc<Program>,
     bound: &'a Arc<[Bound]>,
-    layouts: Arc<Layouts>,
+    layout: vk::PipelineLayout,
+    push_stages: vk::ShaderStageFlags,
     sets: Span,
 }
 
@@ -180,10 +62,11 @@ impl Before<'_> {
     }
 
     /// The sets of the step before, if this one binds the same.
-    fn sets(&self, program: &Arc<Program>, bound: &Arc<[Bound]>) -> Option<(&Arc<Layouts>, Span)> {
-        let before = self.bound.as_ref()?;
-        let same = Arc::ptr_eq(before.program, program) && (Arc::ptr_eq(before.bound, bound) || before.bound == bound);
-        same.then_some((&before.layouts, before.sets))
+    fn sets(&self, program: &Arc<Program>, bound: &Arc<[Bound]>) -> Option<&SetsOf<'_>> {
+        let same = |before: &&SetsOf<'_>| {
+            Arc::ptr_eq(before.program, program) && (Arc::ptr_eq(before.bound, bound) || before.bound == bound)
+        };
+        self.bound.as_ref().filter(same)
     }
 }
 
@@ -199,22 +82,35 @@ pub(crate) struct Binder<'a> {
 impl Binder<'_> {
     /// Adds the steps of a pass: draws and dispatches sorted by their keys, transfers in their places.
     pub(crate) fn add(&self, pass: PlanPassId, steps: &[Step], out: &mut Packets) -> Result<(), Error> {
-        let start = out.packets.len();
-        let mut sorted: Vec<&Step> = steps.iter().collect();
-        // Runs of draws and runs of dispatches are sorted, stably; nothing moves across a transfer. No barrier stands
-        // between the dispatches of a pass, so none of them depends on another.
-        let alike = |a: &&Step, b: &&Step| {
+        let alike = |a: &Step, b: &Step| {
             matches!((a, b), (Step::Draw(_), Step::Draw(_)) | (Step::Dispatch(_), Step::Dispatch(_)))
         };
-        for run in sorted.chunk_by_mut(alike) {
-            run.sort_by_key(|step| match step {
-                Step::Draw(draw) => draw.key,
-                Step::Dispatch(dispatch) => dispatch.key,
-                Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => 0,
-            });
+        let key = |step: &Step| match step {
+            Step::Draw(draw) => draw.key,
+            Step::Dispatch(dispatch) => dispatch.key,
+            Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => 0,
+        };
+        if steps.is_sorted_by(|a, b| !alike(a, b) || key(a) <= key(b)) {
+            return self.add_in_order(pass, steps.iter(), out);
         }
+        // Runs of draws and runs of dispatches are sorted, stably; nothing moves across a transfer. No barrier stands
+        // between the dispatches of a pass, so none of them depends on another.
+        let mut sorted: Vec<&Step> = steps.iter().collect();
+        for run in sorted.chunk_by_mut(|a, b| alike(a, b)) {
+            run.sort_by_key(|step| key(step));
+        }
+        self.add_in_order(pass, sorted.into_iter(), out)
+    }
+
+    fn add_in_order<'a>(
+        &self,
+        pass: PlanPassId,
+        steps: impl Iterator<Item = &'a Step>,
+        out: &mut Packets,
+    ) -> Result<(), Error> {
+        let start = out.packets.len();
         let mut before = Before::default();
-        let mut steps = sorted.into_iter().peekable();
+        let mut steps = steps.peekable();
         while let Some(step) = steps.next() {
             let added = match step {
                 Step::Dispatch(dispatch) => self.dispatch(pass, dispatch, &mut before, out),
@@ -443,26 +339,20 @@ impl Binder<'_> {
                 format!("pushes {wanted} bytes, and the device takes {}", self.shared.limits.max_push_constants_size);
             return self.refuse(pass, says, "put the data into a uniform block");
         }
-        let (layouts, sets) = match before.sets(program, bound) {
-            Some((layouts, sets)) => (layouts.clone(), sets),
+        let (layout, push_stages, sets) = match before.sets(program, bound) {
+            Some(&SetsOf { layout, push_stages, sets, .. }) => (layout, push_stages, sets),
             None => {
                 let layouts = self.shared.layouts(program)?;
                 let sets = self.bind_sets(pass, program, bound, &layouts, out)?;
-                before.bound = Some(SetsOf { program, bound, layouts: layouts.clone(), sets });
-                (layouts, sets)
+                let (layout, push_stages) = (layouts.pipeline, layouts.push);
+                before.bound = Some(SetsOf { program, bound, layout, push_stages, sets });
+                (layout, push_stages, sets)
             }
         };
         let start = out.push.len();
         out.push.extend_from_slice(push);
-        out.packets.push(Packet {
-            pipeline,
-            layout: layouts.pipeline,
-            push_stages: layouts.push,
-            sets,
-            push: Span::new(start, out.push.len()),
-            key: before.key,
-            what,
-        });
+        let push = Span::new(start, out.push.len());
+        out.packets.push(Packet { pipeline, layout, push_stages, sets, push, key: before.key, what });
         Ok(())
     }
 

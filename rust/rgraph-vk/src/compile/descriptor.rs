@@ -8,7 +8,8 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Binding, BindingKind, Dimension, Program, SampleKind};
 use rgraph_work::{Sampler, View, What};
 
-use crate::compile::bind::{Binder, Descriptor, Packets};
+use crate::compile::bind::Binder;
+use crate::compile::packet::{Descriptor, Packets};
 use crate::compile::scene::PassAccess;
 use crate::error::Error;
 use crate::memory::physical_resource::{ViewKey, view_type};

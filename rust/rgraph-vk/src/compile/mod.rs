@@ -11,6 +11,7 @@ pub(crate) mod foreign;
 pub(crate) mod inherit;
 pub(crate) mod keys;
 pub(crate) mod known_plans;
+pub(crate) mod packet;
 pub(crate) mod pipeline;
 pub(crate) mod pipelines;
 pub(crate) mod place;

@@ -19,10 +19,11 @@ use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::chaos::fills::fills;
 use crate::chaos::spec::{Chaos, ChaosSpec};
-use crate::compile::bind::{Binder, Packets};
+use crate::compile::bind::Binder;
 use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
 use crate::compile::inherit::{Begin, Heritage};
 use crate::compile::known_plans::PlanKey;
+use crate::compile::packet::Packets;
 use crate::compile::place::Placer;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, final_states, memories, usages};

@@ -9,7 +9,8 @@ use rgraph_work::{
     Build, Geometry, Groups, INSTANCE_BYTES, IndexBuffer, Instance, Instances, RayGroups, TRANSFORM_BYTES, Trace,
 };
 
-use crate::compile::bind::{Action, Before, Binder, Packets};
+use crate::compile::bind::{Before, Binder};
+use crate::compile::packet::{Action, Packets};
 use crate::compile::ray::{ReadyTrace, build_info, described};
 use crate::device::rays::RayFunctions;
 use crate::error::Error;

@@ -7,8 +7,8 @@ use ash::vk;
 use rgraph_plan::id::Span;
 use rgraph_plan::plan::{Command, PlanPassId};
 
-use crate::compile::bind::{Action, Drawn, Packet, Packets};
 use crate::compile::chunk::Chunk;
+use crate::compile::packet::{Action, Drawn, Packet, Packets};
 use crate::compile::rendering::Rendering;
 use crate::compile::transfer;
 use crate::frame::record::{Bound, Recorder};

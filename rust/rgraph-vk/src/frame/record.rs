@@ -14,8 +14,8 @@ use rgraph_work::DrawCount;
 
 use crate::chaos::fills::Fills;
 use crate::chaos::poisoner::Poisoner;
-use crate::compile::bind::{Action, Drawn, Packet, Packets};
 use crate::compile::chunk::Chunk;
+use crate::compile::packet::{Action, Drawn, Packet, Packets};
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;

@@ -10,11 +10,11 @@ pub(crate) use inputs::Prologue;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
-use rgraph_work::{Commands, RecordWork};
+use rgraph_work::{Commands, RecordWork, Step};
 
-use crate::compile::bind::Packets;
+use crate::compile::packet::Packets;
 use crate::compile::prepared::Prepared;
 use crate::device::poll::{Poll, wait_polling};
 use crate::device::wait::AWAKE;
@@ -230,7 +230,7 @@ impl RunState {
             self.key.bound = bound.map(|import| self.imports[import.home].as_ref().map(Arc::downgrade)).collect();
             self.keyed = self.rebound;
         }
-        let Self { key, imports, on, run, contexts, push_stamp, targets, .. } = self;
+        let Self { key, imports, on, run, contexts, push_stamp, targets, spare, .. } = self;
         let from = Ingredients { prepared, run: *run, key, imports, on };
         let variants = &mut contexts[at].variants;
         let mut variant = match variants.iter().position(|variant| variant.key == *key) {
@@ -243,7 +243,7 @@ impl RunState {
         };
         let says = !prepared.recorded.is_empty();
         if says {
-            variant.say(from, recorded)?;
+            spare.packets = variant.say(from, recorded)?;
         }
         let all = variant.push_stamp != *push_stamp;
         if all || prepared.records_again {
@@ -260,20 +260,19 @@ impl RunState {
     }
 
     /// Asks the functions that say steps, several at once.
-    fn say(&self, prepared: &Prepared, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
-        let mut recorded = Packets::default();
+    fn say(&mut self, prepared: &Prepared, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
         if prepared.recorded.is_empty() {
-            return Ok(recorded);
+            return Ok(Packets::default());
         }
-        recorded.of_pass = IdVec::filled(Default::default(), prepared.plan.passes.len());
+        let mut spare = std::mem::take(&mut self.spare.steps).into_iter();
         let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.scene.pass_of[pass]?) {
-            Some(Work::Record(work)) => Some((pass, work.clone())),
+            Some(Work::Record(work)) => Some((pass, work.clone(), spare.next().unwrap_or_default())),
             _ => None,
         };
-        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).filter_map(|&pass| work(pass));
-        let works: Vec<(PlanPassId, Arc<dyn RecordWork>)> = works.collect();
-        let one = |(pass, work): (PlanPassId, Arc<dyn RecordWork>)| {
-            let mut commands = Commands::default();
+        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).copied().filter_map(work);
+        let works: Vec<(PlanPassId, Arc<dyn RecordWork>, Vec<Step>)> = works.collect();
+        let one = |(pass, work, steps): (PlanPassId, Arc<dyn RecordWork>, Vec<Step>)| {
+            let mut commands = Commands { steps };
             work.record(&mut commands).map_err(Error::Callback)?;
             Ok((pass, commands.steps))
         };
@@ -282,11 +281,15 @@ impl RunState {
             Some(_) => works.into_iter().map(one).collect::<Result<Vec<_>, Error>>()?,
             None => jobs::each(&prepared.shared.threads, works, poll, one)?,
         };
-        for (pass, steps) in steps {
+        let mut recorded = std::mem::take(&mut self.spare.packets);
+        recorded.clear(prepared.plan.passes.len());
+        for (pass, mut steps) in steps {
             if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {
                 sink.record(declared, &steps);
             }
             prepared.binder().add(pass, &steps, &mut recorded)?;
+            steps.clear();
+            self.spare.steps.push(steps);
         }
         Ok(recorded)
     }

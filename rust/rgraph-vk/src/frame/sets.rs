@@ -9,7 +9,7 @@ use rgraph_plan::id::Span;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::bind::{Descriptor, Packets};
+use crate::compile::packet::{Descriptor, Packets};
 use crate::compile::prepared::Prepared;
 use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
@@ -49,8 +49,9 @@ impl Sets {
 }
 
 impl Variant {
-    /// Uses the packets that callbacks recorded for this run. The context must be idle.
-    pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
+    /// Uses the packets that callbacks recorded for this run, and returns those of the run before. The context must be
+    /// idle.
+    pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<Packets, Error> {
         let mut sets = std::mem::take(&mut self.recorded_sets);
         let made = self.make_sets(from, &recorded, &mut sets);
         self.recorded_sets = sets;
@@ -59,8 +60,7 @@ impl Variant {
             // SAFETY: the buffer was made as large; the GPU is done with this context.
             unsafe { std::ptr::copy_nonoverlapping(recorded.data.as_ptr(), mapped.as_ptr(), recorded.data.len()) };
         }
-        self.recorded = recorded;
-        Ok(())
+        Ok(std::mem::replace(&mut self.recorded, recorded))
     }
 
     /// Sets of packets in place of others, out of the pool of those where it has room.

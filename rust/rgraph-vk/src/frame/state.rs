@@ -6,9 +6,11 @@ use std::time::Duration;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
+use rgraph_work::Step;
 
 use crate::capture::Sink;
 use crate::compile::inherit::Begin;
+use crate::compile::packet::Packets;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::device::Shared;
 use crate::device::poll::{Poll, wait_polling};
@@ -64,6 +66,16 @@ pub(crate) struct RunState {
     pub(super) keyed: u64,
     /// Where the results of functions go while the run is captured.
     pub sink: Option<Sink>,
+    pub(super) spare: Spare,
+}
+
+/// Memory of steps and packets that callbacks recorded for earlier runs.
+#[derive(Default)]
+pub(super) struct Spare {
+    /// Empty ones, in the order of the passes that record.
+    pub steps: Vec<Vec<Step>>,
+    /// Of the last run of a variant; cleared before they are filled again.
+    pub packets: Packets,
 }
 
 /// One of the frames that may be under way at once.
@@ -121,6 +133,7 @@ impl RunState {
             distinct: 0,
             keyed: 0,
             sink: None,
+            spare: Spare::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Batch, BatchId, BufferBarrier, Command, ImageBarrier, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::bind::Packets;
+use crate::compile::packet::Packets;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;

@@ -10,8 +10,8 @@ use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{PlanLife, PlanPassId};
 use rgraph_work::{Dispatch, Draw, Step};
 
-use crate::compile::bind::Packets;
 use crate::compile::known_plans::PlanKey;
+use crate::compile::packet::Packets;
 use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
 use crate::frame::state::RunState;
@@ -317,7 +317,7 @@ fn difference_of((known, given): (&Step, &Step)) -> Difference {
 /// Push data and key of a dispatch or a draw.
 fn pushed(step: &Step) -> Option<(&[u8], u64)> {
     match step {
-        Step::Dispatch(Dispatch { push, key, .. }) | Step::Draw(Draw { push, key, .. }) => Some((push, *key)),
+        Step::Dispatch(Dispatch { push, key, .. }) | Step::Draw(Draw { push, key, .. }) => Some((&**push, *key)),
         Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => None,
     }
 }

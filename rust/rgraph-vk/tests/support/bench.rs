@@ -108,7 +108,7 @@ impl Bench {
 
     pub fn dispatch(&mut self, pass: PassId, program: &Arc<Program>, groups: Groups, binds: Binds<'_>, push: Vec<u8>) {
         let bound = bound(program, binds);
-        let step = Step::Dispatch(Dispatch { program: program.clone(), bound, push, groups, key: 0 });
+        let step = Step::Dispatch(Dispatch { program: program.clone(), bound, push: push.into(), groups, key: 0 });
         self.workload.works.insert(pass, Work::Steps(vec![step]));
     }
 
@@ -151,7 +151,7 @@ pub fn draw(program: &Arc<Program>, state: RasterState, binds: Binds<'_>) -> Dra
         program: program.clone(),
         state: Arc::new(state),
         bound: bound(program, binds),
-        push: Vec::new(),
+        push: Default::default(),
         vertex_buffers: Vec::new(),
         index: None,
         count: DrawCount::Direct { vertices: 3, instances: 1, first_vertex: 0, first_instance: 0, vertex_offset: 0 },

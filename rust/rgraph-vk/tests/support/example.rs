@@ -89,7 +89,7 @@ fn bound(program: &Program, what: &[(&str, What)]) -> Arc<[Bound]> {
 fn dispatch(program: Arc<Program>, over: Groups, resources: &[(&str, ResourceId)]) -> Work {
     let what: Vec<_> = resources.iter().map(|&(name, id)| (name, What::Resource(View::whole(id)))).collect();
     let bound = bound(&program, &what);
-    Work::Steps(vec![Step::Dispatch(Dispatch { program, bound, push: Vec::new(), groups: over, key: 0 })])
+    Work::Steps(vec![Step::Dispatch(Dispatch { program, bound, push: Default::default(), groups: over, key: 0 })])
 }
 
 /// The frame.
@@ -135,7 +135,7 @@ pub fn example() -> Example {
         bound: bound(&shader, &what),
         program: shader,
         state: Arc::new(RasterState::default()),
-        push: 1.0_f32.to_le_bytes().to_vec(),
+        push: 1.0_f32.to_le_bytes().into(),
         vertex_buffers: Vec::new(),
         index: None,
         count: DrawCount::Direct { vertices: 3, instances: 1, first_vertex: 0, first_instance: 0, vertex_offset: 0 },

@@ -14,7 +14,7 @@ use super::load::Work;
 use super::part::{Named, named};
 use super::sampler;
 use crate::infer::{self, Elements, Given};
-use crate::work::{Bound, Dispatch, Groups, Step};
+use crate::work::{Bound, Dispatch, Groups, PushData, Step};
 
 /// Keys of a dispatch.
 pub(super) const COMPUTE_KEYS: [&str; 7] = ["shader", "entry", "constants", "groups", "bindings", "push", "key"];
@@ -46,7 +46,7 @@ impl Work<'_, '_> {
     }
 
     /// The push data that fields say.
-    pub(super) fn push<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, program: &Program) -> Option<Vec<u8>> {
+    pub(super) fn push<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, program: &Program) -> Option<PushData> {
         let value = match fields.get("push") {
             Some(node) => Some(data::read(&node)?),
             None => None,

@@ -11,7 +11,7 @@ use rgraph_shader::{Binding, BindingKind, Length, Program, SampleKind, Value};
 use super::check::{Asks, Check, words};
 use super::{Needs, Part, Who};
 use crate::error::WorkError;
-use crate::work::{Bound, Compare, Sampler, View, What};
+use crate::work::{Bound, Compare, PushData, Sampler, View, What};
 
 /// A value that is bound to a variable.
 #[derive(Clone, PartialEq, Debug)]
@@ -319,10 +319,10 @@ fn sampler(binding: &Binding, sampler: Sampler) -> Result<What, (&'static str, &
 ///
 /// # Errors
 /// `GraphError` if it is missing or not asked for, `ShaderError` if it does not fit.
-pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<Vec<u8>, WorkError> {
+pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<PushData, WorkError> {
     let mistake = match (&program.interface.push, given) {
-        (None, None) => return Ok(Vec::new()),
-        (None, Some(_)) if program.interface.unused_push => return Ok(Vec::new()),
+        (None, None) => return Ok(PushData::default()),
+        (None, Some(_)) if program.interface.unused_push => return Ok(PushData::default()),
         (None, Some(_)) => {
             let message =
                 format!("pass \"{}\" has push=, but shader \"{}\" has no push data", who.pass, who.shader(program));
@@ -342,7 +342,7 @@ pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<Ve
         (Some(push), Some(given)) => {
             let mut bytes = push.ty.pack(who.shader(program), &push.name, given)?;
             bytes.resize(push.size as usize, 0);
-            return Ok(bytes);
+            return Ok(bytes.into());
         }
     };
     Err(GraphError::one(mistake).into())

@@ -7,7 +7,7 @@ use rgraph_ir::nearest::nearest;
 use rgraph_ir::resource::ResourceId;
 use rgraph_shader::Program;
 
-use super::{Bound, Dispatch, Draw, DrawCount, Groups, RasterState, View, What};
+use super::{Bound, Dispatch, Draw, DrawCount, Groups, PushData, RasterState, View, What};
 use crate::error::WorkError;
 
 impl Bound {
@@ -39,7 +39,7 @@ impl Bound {
 impl Dispatch {
     /// A dispatch without push data, key 0.
     pub fn new(program: Arc<Program>, bound: Arc<[Bound]>, groups: Groups) -> Self {
-        Self { program, bound, push: Vec::new(), groups, key: 0 }
+        Self { program, bound, push: PushData::default(), groups, key: 0 }
     }
 }
 
@@ -50,7 +50,7 @@ impl Draw {
             program,
             state: Arc::new(RasterState::default()),
             bound,
-            push: Vec::new(),
+            push: PushData::default(),
             vertex_buffers: Vec::new(),
             index: None,
             count: DrawCount::Direct { vertices, instances, first_vertex: 0, first_instance: 0, vertex_offset: 0 },

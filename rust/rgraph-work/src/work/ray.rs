@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rgraph_ir::resource::ResourceId;
 use rgraph_shader::{Program, Stage};
 
-use super::{Bound, Groups, IndexBuffer};
+use super::{Bound, Groups, IndexBuffer, PushData};
 
 /// A trace of rays by a ray-tracing program.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,7 +17,7 @@ pub struct Trace {
     /// What its bindings are; each binding exactly once.
     pub bound: Arc<[Bound]>,
     /// Push data, as long as the program's.
-    pub push: Vec<u8>,
+    pub push: PushData,
     /// How many rays are generated: so many in x, y, z, or one per texel of an image; never indirect.
     pub size: Groups,
     /// How deep traces nest: 1 if only the ray generation shader traces rays.

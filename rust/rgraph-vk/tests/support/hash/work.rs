@@ -155,12 +155,12 @@ impl Builder<'_> {
             // What the constant adds is taken away here.
             let key = write.key ^ (u32::from(constant) * CONSTANT);
             let words = [key, cover, self.operation.loops, write.layers[1] - write.layers[0]];
-            let push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let push: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let bound = self.bound(&program, Some(view));
             steps.push(Step::Dispatch(Dispatch {
                 program,
                 bound,
-                push,
+                push: push.into(),
                 groups: Groups::Fixed(groups),
                 key: self.key(),
             }));
@@ -229,7 +229,7 @@ impl Builder<'_> {
                 program: program.clone(),
                 state: Arc::new(state),
                 bound: bound.clone(),
-                push,
+                push: push.into(),
                 vertex_buffers: vertex_buffers.clone(),
                 index: None,
                 count: DrawCount::Direct {
