@@ -297,7 +297,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                 let share = |z: &Done, w: &Done| machine.residents.share(z.place.store, w.place.store);
                 let third = || writes().filter(|z| share(z, x) && share(z, y)).map(|z| of(z)).collect();
                 let replaced = writes().any(|z| on(z, x) || on(z, y))
-                    || forgives && aliased && machine.bytes.contain(facts, [of(x), of(y)], third());
+                    || forgives && machine.bytes.contain(facts, [of(x), of(y)], third());
                 let seen = y.op.write
                     && y.local != Local::Store
                     && list.iter().filter(between).any(|r| {

@@ -5,8 +5,8 @@
 //! is ordered after, and what was available to the write stays available (Vulkan 1.3 specification, "Execution and
 //! Memory Dependencies": dependencies chain where the scopes meet, here at the stage of the write). So once a memory
 //! has been written whole, and each write was judged against everything in the same bytes without a finding, it stands
-//! for all earlier residents of its bytes. Near-linear: an entry adds at most two intervals, and superseding removes the
-//! intervals that it covers.
+//! for all earlier residents of its bytes, also where one of these is used again. Near-linear: an entry adds at most two
+//! intervals, and superseding removes the intervals that it covers.
 
 use std::collections::BTreeMap;
 
@@ -78,6 +78,11 @@ impl<I: Id + Ord> Residents<I> {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Whether one is a resident of some of its bytes.
+    pub(crate) fn is_resident(&self, one: I) -> bool {
+        self.spans[one].iter().any(|span| self.intervals_of(*span).any(|(_, held)| held.residents.contains(&one)))
     }
 
     /// Makes one a resident of all its bytes.

@@ -1,12 +1,13 @@
 //! A plan flattened: its synchronization and its uses of memory, in plan order, at steps of one time line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rgraph_ir::access::{Accesses, Aspects, Layout, Sharing, Stages};
 use rgraph_ir::id::{Id, IdVec};
-use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, EventId, HeapId, Plan, QueueId, Scope};
+use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, EventId, Plan, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
 
+use super::bytes::{Memory, Span, shared};
 use super::pairs::Need;
 use super::{Access, Link, LinkId, LinkKind, Refused, Region, State, Within};
 use crate::facts::Facts;
@@ -14,19 +15,6 @@ use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
 use crate::shape::Part;
 use crate::structure;
 use crate::subresource::meant;
-
-/// The memory of a resource.
-#[derive(Default)]
-pub(super) struct Memory {
-    /// Heap, first byte and end of each of its names.
-    pub places: Vec<(HeapId, u64, u64)>,
-    /// Whether its contents pass from run to run; else they begin anew.
-    pub outlives: bool,
-    /// Whether each run has other memory for it.
-    pub fresh: bool,
-    /// How many copies take turns.
-    pub ring: u32,
-}
 
 /// The flat lists that chains are verified against.
 pub(super) struct Listing {
@@ -40,27 +28,33 @@ pub(super) struct Listing {
 }
 
 impl Listing {
+    fn memory(&self, memory: u32) -> Option<&Memory> {
+        self.memories.get(MemoryId::new(memory as usize))
+    }
+
     /// Whether contents of a memory pass from run to run.
     pub(super) fn outlives(&self, memory: u32) -> bool {
-        self.memories.get(MemoryId::new(memory as usize)).is_none_or(|memory| memory.outlives)
+        self.memory(memory).is_none_or(|memory| memory.outlives)
     }
 
     /// Whether the run before may have used the bytes of a memory that has no entry.
     pub(super) fn is_used_again(&self, memory: u32) -> bool {
-        !self.outlives(memory) && !self.memories.get(MemoryId::new(memory as usize)).is_some_and(|memory| memory.fresh)
+        !self.outlives(memory) && !self.memory(memory).is_some_and(|memory| memory.fresh)
     }
 
-    /// Whether two memories share a byte.
-    pub(super) fn overlaps(&self, a: u32, b: u32) -> bool {
-        let places =
-            |memory: u32| self.memories.get(MemoryId::new(memory as usize)).map_or(&[][..], |memory| &memory.places);
-        let meet = |p: &(HeapId, u64, u64), q: &(HeapId, u64, u64)| p.0 == q.0 && p.1 < q.2 && q.1 < p.2;
-        a != b && places(a).iter().any(|p| places(b).iter().any(|q| meet(p, q)))
+    /// The bytes that two memories share.
+    pub(super) fn shared(&self, [a, b]: [u32; 2]) -> Vec<Span> {
+        self.memory(a).zip(self.memory(b)).into_iter().flat_map(|(a, b)| shared(a, b)).collect()
+    }
+
+    /// Bytes that writes to some subresources of a memory replace.
+    pub(super) fn replaced(&self, memory: u32, subresources: &BTreeSet<u32>) -> Vec<Span> {
+        self.memory(memory).map_or_else(Vec::new, |memory| memory.replaced(subresources))
     }
 
     /// Uses of a memory and of those that share bytes with it, in plan order.
     pub(super) fn related(&self, memory: u32) -> Vec<usize> {
-        let with = |other: u32| other == memory || self.overlaps(memory, other);
+        let with = |other: u32| other == memory || !self.shared([memory, other]).is_empty();
         let mut known: BTreeMap<u32, bool> = BTreeMap::new();
         let here = |at: &usize| {
             let other = self.accesses[*at].region.memory;
@@ -71,7 +65,7 @@ impl Listing {
 
     /// The copy of a ring in whose last run a subresource was used last before it comes round as another copy.
     pub(super) fn copy_before(&self, region: &Region, subresource: u32) -> u32 {
-        let ring = self.memories.get(MemoryId::new(region.memory as usize)).map_or(1, |memory| memory.ring.max(1));
+        let ring = self.memory(region.memory).map_or(1, |memory| memory.ring.max(1));
         let of = |a: &Access, copy: u32| (a.region.memory, a.region.copy) == (region.memory, copy);
         let used =
             |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.subresources.contains(&subresource));
@@ -151,6 +145,8 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
         .iter_ids()
         .map(|(name, memory)| Memory {
             places: Vec::new(),
+            subresources: facts.grids[*memory].len(),
+            intervals: intervals(facts, *memory),
             outlives: facts.edged[*memory],
             fresh: facts.fresh[MemoryId::of_first(name)],
             ring: facts.ring[MemoryId::of_first(name)],
@@ -186,6 +182,14 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
     lister.declared_orders();
     lister.listing.steps = lister.step + 2;
     Ok(lister.listing)
+}
+
+fn intervals(facts: &Facts, memory: MemoryId) -> Vec<[u64; 2]> {
+    if facts.shapes[memory.first_name()].is_image() {
+        return Vec::new();
+    }
+    let grid = &facts.grids[memory];
+    grid.ids().map(|subresource| grid.part(subresource).bytes).collect()
 }
 
 /// By queue: values and steps of its signals, and by batch its first step.

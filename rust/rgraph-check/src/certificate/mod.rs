@@ -9,7 +9,8 @@
 //! it enumerates the pairs by brute force and follows each chain link by link.
 //!
 //! A pair needs no chain of its own if an unconditional access is between the two and forms a pair with both: the two
-//! chains meet at its stage. An access made by a link (a transition) begins or ends its chain with that link.
+//! chains meet at its stage. The same holds where writes to other memories, between the two, together replace all bytes
+//! that the two share. An access made by a link (a transition) begins or ends its chain with that link.
 //!
 //! A certificate covers every run. A chain that begins in the run before begins as well in any run before that, since a
 //! first scope reaches back without limit. Between runs the runtime passes a resource from exit to entry on one queue;
@@ -17,6 +18,7 @@
 //! nothing outside its render pass.
 
 mod attachments;
+mod bytes;
 mod listing;
 mod pairs;
 mod uses;

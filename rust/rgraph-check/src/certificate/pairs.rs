@@ -1,12 +1,13 @@
 //! Hazard pairs by brute force: every two uses of the same bytes of which one writes, without those that need no chain.
 //!
 //! A pair needs none if a use that always happens stands between and makes a pair with both: the chains to and from it
-//! make one.
+//! make one. So do writes to other memories in the bytes that both share, if these writes together replace all of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rgraph_ir::id::Id;
 
+use super::bytes::{Span, is_covered};
 use super::listing::Listing;
 use super::{Access, Link, LinkKind, Region, Within};
 
@@ -131,7 +132,7 @@ impl Listing {
                 if same && run == 0 && !replaced && !self.fits(x, y) {
                     wrong.push(self.misfit(x, y));
                 }
-                if !self.is_ordered_anyway(&need) {
+                if !self.is_ordered_anyway(&need) && !self.is_overwritten(&need, &between) {
                     needs.push(Need { data: self.moves_data(&need) && !replaced, ..need });
                 }
             }
@@ -156,19 +157,13 @@ impl Listing {
         let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
         between.iter().any(|&[at, run]| {
             let z = &self.accesses[at];
-            let of = |a: &Access, on: usize, flag| run == on && a.flags.contains(flag);
-            let always = z.flags.iter().all(|flag| of(x, first[1], flag) || of(y, 0, flag));
-            // A chain to or from a place within a render pass is no chain to another stage of that place.
-            let inside = |a: &Access, on: usize| {
-                run == on && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
-            };
             let here =
                 names(&z.region, &x.region, need.subresources[0]) || names(&z.region, &y.region, need.subresources[1]);
             // A store operation follows the change of layout itself. What a device saw, the host has not seen; the state
             // in which a run leaves memory is no access of the host.
             let host = y.queue == self.host && y.link.is_none();
             let saw = y.within != Within::Store && (!host || z.queue == y.queue);
-            always
+            self.always_happens([at, run], need)
                 && here
                 && (z.write || saw)
                 && self.is_pair(first, [at, run])
@@ -177,9 +172,52 @@ impl Listing {
                     let before = !self.one_pass([at, run], second);
                     before && (z.write && z.group == 0 || !z.write && self.is_pair([at, run], second))
                 } else {
-                    !inside(x, first[1]) && !inside(y, 0) && self.is_pair([at, run], second)
+                    !self.is_inside([at, run], need) && self.is_pair([at, run], second)
                 }
         })
+    }
+
+    /// Whether a use happens in every run in which both uses of a pair do.
+    fn always_happens(&self, [at, run]: [usize; 2], need: &Need) -> bool {
+        let [x, y, z] = [need.x, need.y, at].map(|at| &self.accesses[at]);
+        let of = |a: &Access, on: usize, flag| run == on && a.flags.contains(flag);
+        z.flags.iter().all(|flag| of(x, usize::from(need.run_before), flag) || of(y, 0, flag))
+    }
+
+    /// Whether a use stands within a render pass of the pair. A chain to or from a place within a render pass is no
+    /// chain to another stage of that place.
+    fn is_inside(&self, [at, run]: [usize; 2], need: &Need) -> bool {
+        let [x, y, z] = [need.x, need.y, at].map(|at| &self.accesses[at]);
+        let within = |a: &Access, on: usize| {
+            run == on && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
+        };
+        within(x, usize::from(need.run_before)) || within(y, 0)
+    }
+
+    /// Whether writes to other memories, which always happen between a pair and make pairs with both of its uses,
+    /// replace all bytes that the memories of the pair share. Each byte then has two chains that meet at such a write.
+    fn is_overwritten(&self, need: &Need, between: &[[usize; 2]]) -> bool {
+        let (first, second) = ([need.x, usize::from(need.run_before)], [need.y, 0]);
+        let [x, y] = [&self.accesses[need.x].region, &self.accesses[need.y].region];
+        let mut written: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for &[at, run] in between {
+            let z = &self.accesses[at];
+            let third = z.region.memory != x.memory && z.region.memory != y.memory && z.region.copy == 0;
+            if third
+                && z.write
+                && z.group == 0
+                && self.always_happens([at, run], need)
+                && !self.is_inside([at, run], need)
+                && self.is_pair(first, [at, run])
+                && self.is_pair([at, run], second)
+            {
+                written.entry(z.region.memory).or_default().extend(&z.region.subresources);
+            }
+        }
+        let shared = self.shared([x.memory, y.memory]);
+        let spans: Vec<Span> =
+            written.iter().flat_map(|(&memory, subresources)| self.replaced(memory, subresources)).collect();
+        !shared.is_empty() && shared.into_iter().all(|span| is_covered(span, &spans))
     }
 
     /// What `y` must find and `x` does not leave, in words.

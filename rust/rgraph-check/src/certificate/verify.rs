@@ -66,15 +66,12 @@ impl Listing {
         [enter + i64::from(link.enter), run + i64::from(link.leave)]
     }
 
-    /// Whether a link is about all memory, or names a subresource of the pair. What takes a write in may also do so under
-    /// a third name of its bytes (Vulkan 1.3, "Memory Aliasing").
-    fn covers(&self, link: &Link, need: &Need, gives: bool) -> bool {
+    /// Whether a link is about all memory, or names a subresource of the pair, under either name of its bytes (Vulkan
+    /// 1.3, "Memory Aliasing").
+    fn covers(&self, link: &Link, need: &Need) -> bool {
         let [x, y] = [&self.accesses[need.x].region, &self.accesses[need.y].region];
         let [first, second] = need.subresources;
-        link.region.as_ref().is_none_or(|region| {
-            let third = !gives && region.memory != y.memory && self.overlaps(region.memory, x.memory);
-            names(region, x, first) || names(region, y, second) || third
-        })
+        link.region.as_ref().is_none_or(|region| names(region, x, first) || names(region, y, second))
     }
 
     /// Whether `x` is in the first scope of a link.
@@ -88,7 +85,7 @@ impl Listing {
                 LinkKind::Wait => link.signal_queue == Some(x.queue),
                 _ if need.data => {
                     let writes = link.src_stages.intersects(x.stages) && link.src_access.intersects(x.access);
-                    link.queue == x.queue && writes && self.covers(link, need, false)
+                    link.queue == x.queue && writes && self.covers(link, need)
                 }
                 _ => link.queue == x.queue && meets(x.stages, link.src_stages),
             }
@@ -99,7 +96,7 @@ impl Listing {
         let (link, y) = (self.link(hop), &self.accesses[need.y]);
         let after = self.span(hop)[1] < i64::from(self.steps) + i64::from(y.step) && link.queue == y.queue;
         let shown = link.dst_stages.intersects(y.stages)
-            && (link.kind == LinkKind::Wait || link.dst_access.intersects(y.access) && self.covers(link, need, true));
+            && (link.kind == LinkKind::Wait || link.dst_access.intersects(y.access) && self.covers(link, need));
         let here = link.render_pass == 0 || !hop.run_before && link.render_pass == y.render_pass;
         after && here && if need.data && y.queue != self.host { shown } else { meets(link.dst_stages, y.stages) }
     }

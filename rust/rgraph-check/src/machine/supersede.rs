@@ -41,6 +41,15 @@ impl Machine<'_> {
         let is_fresh = |store: StoreId| fresh[stores[store].memory];
         let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
         self.residents.supersede(store, |other| other != store && keep(other));
+        // What used such a resident is ordered before these writes, and available to them: its own next access is judged
+        // against them alone, too.
+        for other in others.into_iter().filter(|other| !self.residents.is_resident(*other)) {
+            for state in self.stores[other].subresources.iter_mut() {
+                state.writes.clear();
+                state.reads.clear();
+                state.nodes.clear();
+            }
+        }
     }
 }
 
