@@ -112,7 +112,7 @@ MIRI = r"(?:Undefined Behavior|memory leaked)"
 CAMPAIGNS = (
     Campaign(
         "graphs",
-        "Generated graphs: baked, judged, and played by the interpreter beside what they declare",
+        "Generated graphs: baked, checked, and played by the interpreter, whose result is compared with what they declare",
         "1,000,000 graphs, no finding",
         "env RGRAPH_GRAPHS={n} cargo test --package rgraph-check --locked --test planner",
         2000,
@@ -170,7 +170,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "certificates",
-        "Certificates: every generated plan has one, and none that the judge refuses without one barrier or wait",
+        "Certificates: every generated plan has one, and none that the checker refuses without one barrier or wait",
         "20,000 plans, each with a certificate; none without a part that it needs",
         "env RGRAPH_CERTIFICATES={n} cargo test --package rgraph-check --locked --test certificate -- "
         "every_generated a_plan --nocapture",
@@ -181,7 +181,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "redundant",
-        "Barriers, waits, stages and accesses of generated plans without which the judge finds them as right",
+        "Barriers, waits, stages and accesses of generated plans without which the checker finds them as right",
         "1,000 plans, at most 2 % redundant",
         "env RGRAPH_MINIMAL={n} cargo test --package rgraph-check --locked --test minimal -- little --nocapture",
         0,
@@ -241,7 +241,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "mutation",
-        "Mutants of the planner's stages that a test of planner or judge kills",
+        "Mutants of the planner's stages that a test of planner or checker kills",
         "at least 95 % killed, survivors listed",
         "cargo run --release --locked --manifest-path fuzz/mutants/Cargo.toml -- all --one-in {n}",
         0,
@@ -253,7 +253,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "address",
-        "AddressSanitizer and LeakSanitizer over the tests of planner and judge",
+        "AddressSanitizer and LeakSanitizer over the tests of planner and checker",
         "no report",
         "env RUSTFLAGS=-Zsanitizer=address RGRAPH_GRAPHS={n} "
         f"{SANITIZED} --target-dir target/address --package rgraph-plan --package rgraph-check --tests",
@@ -311,7 +311,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "miri-check",
-        "Miri over the judge and the interpreter on small graphs",
+        "Miri over the checker and the interpreter on small graphs",
         "no report",
         "env RGRAPH_GRAPHS={n} MIRIFLAGS=-Zmiri-disable-isolation "
         "cargo +nightly miri test --package rgraph-check --lib --test planner",
