@@ -1,4 +1,4 @@
-//! Better placements for more work: greedy rules, then searches below ever lower capacities.
+//! Better placements for more work: greedy rules, then searches below lower and lower capacities.
 
 use rgraph_ir::id::IdVec;
 
@@ -8,8 +8,9 @@ use super::item::{Item, ItemId, Peak};
 use super::search::{Outcome, Problem, Search, search};
 use super::timeline::Timeline;
 
-/// What the searches try in turn: an order, best first, and the eighths of the bound that an item's busiest moment must
-/// reach for it to be searched for. The others are fitted around those; the last search is for all items, so exact.
+/// The searches of a round, in turn: an order, best first, and a threshold in eighths of the lower bound. A search
+/// places the items whose contention reaches the threshold; the others are fitted around them. The last one places all
+/// items, so it is exact.
 const SEARCHES: [(Order, u64); 7] = [
     (Order::ContentionLength, 5),
     (Order::Birth, 6),
@@ -20,7 +21,7 @@ const SEARCHES: [(Order, u64); 7] = [
     (Order::Length, 0),
 ];
 
-/// What the searches below a given capacity try in turn: those of [`SEARCHES`] that find placements of hard instances.
+/// The searches below a given capacity, in turn: those of [`SEARCHES`] that find placements of hard instances.
 const AIMED: [(Order, u64); 5] = [
     (Order::ContentionLength, 5),
     (Order::Birth, 6),
@@ -29,7 +30,7 @@ const AIMED: [(Order, u64); 5] = [
     (Order::Length, 0),
 ];
 
-/// How far an order is shuffled: no item falls behind more than one in so many of all.
+/// Limit of a shuffle: an item moves back by at most this fraction (1/32) of all items.
 const SHUFFLED: u64 = 32;
 
 /// A greedy rule.
@@ -48,11 +49,11 @@ const RULES: [Greedily; 5] = [
     Greedily::Skyline(Order::ContentionArea),
 ];
 
-/// Skylines tried on one queue, best first.
+/// Skylines on one queue, best first.
 const SKYLINES: [Order; 6] =
     [Order::ContentionLength, Order::ContentionArea, Order::Birth, Order::Area, Order::ContentionSize, Order::Length];
 
-/// Work that a greedy rule does for a conflict, compared with a search's look at an item.
+/// Cost of a conflict in a greedy rule, in items looked at by a search.
 const PLACING: u64 = 8;
 
 /// Scratch of [`improve`].
@@ -67,16 +68,16 @@ pub(super) struct Anytime {
     search: Search,
 }
 
-/// The best placement so far and what is left to spend.
+/// The best placement so far and the remaining work.
 struct State<'a> {
     items: &'a [Item],
     timeline: &'a Timeline,
     one_queue: bool,
     offsets: &'a mut Vec<u64>,
     peak: &'a mut Peak,
-    /// No placement is lower.
+    /// Lower bound in bytes: no placement is lower.
     low: u64,
-    /// Items looked at that are still allowed.
+    /// Items that may still be looked at.
     work: u64,
 }
 
@@ -84,9 +85,9 @@ struct State<'a> {
 #[derive(Clone, Copy)]
 struct Attempt {
     order: Order,
-    /// Eighths of the bound that the items reach which are searched for.
+    /// Threshold in eighths of the lower bound: the search is for items whose contention reaches it.
     eighths: u64,
-    /// What the order is shuffled with; 0: it stays.
+    /// Seed of the shuffle of the order; 0: not shuffled.
     seed: u64,
     capacity: u64,
     /// Most work.
@@ -95,10 +96,9 @@ struct Attempt {
 
 /// Lowers `peak` and changes `offsets` accordingly as long as that is possible and `work` (items looked at) lasts.
 ///
-/// On one queue skylines come first, which need no conflicts. Where the pairs to look at for conflicts are more than a
-/// quarter of the work that is left, nothing else is tried; where both fits are, the result is never above greedy by
-/// size. `aim`: bytes that the caller has; where they are too few for what was found, twice the work goes into that
-/// alone.
+/// On one queue skylines come first, which need no conflicts. If finding the conflicts takes more than a quarter of the
+/// remaining work, nothing else is tried; if both fits are tried, the result is never above greedy by size. `aim`:
+/// bytes that the caller has; if the placement needs more, twice the work is spent on a search below `aim` alone.
 pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
     items: &[Item],
     timeline: &Timeline,
@@ -129,7 +129,7 @@ pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
         state.skyline_of_conflicts(Order::ContentionLength, scratch);
     }
     for rule in RULES {
-        // Near the bound a search is the better use of little work.
+        // Near the bound little work is better spent on a search.
         let far = (state.peak.total - low) / 16 > low / 256;
         let price = PLACING * scratch.conflicts.total();
         if !state.open() || state.work < price || (!far && state.work < 8 * price) {
@@ -153,7 +153,7 @@ impl State<'_> {
         self.peak.total > self.low
     }
 
-    /// Keeps the trial if it is lower.
+    /// Takes the trial as the best placement if it is lower.
     fn offer(&mut self, total: u64, trial: &mut Vec<u64>) {
         if total < self.peak.total {
             self.peak.total = total;
@@ -203,7 +203,7 @@ impl State<'_> {
         self.charge(scratch);
     }
 
-    /// Searches for the items that meet enough of the bound, and fits the others around them.
+    /// Searches for a placement of the items that reach the threshold, and fits the others around them.
     fn search(&mut self, attempt: Attempt, scratch: &mut Anytime) -> Outcome {
         let Attempt { order, eighths, seed, capacity, limit } = attempt;
         self.sort(order, scratch);
@@ -216,7 +216,7 @@ impl State<'_> {
         subset.extend(order.iter().filter(|&&id| u128::from(contention[id]) * 8 >= busy));
         trial.fill(UNPLACED);
         let (items, timeline, one_queue) = (self.items, self.timeline, self.one_queue);
-        // The one that is for all items may prove that there is no lower placement.
+        // Only a search for all items can prove that there is no lower placement.
         let problem = Problem { items, timeline, conflicts, capacity, one_queue, exact: eighths == 0 };
         let mut left = limit.min(self.work);
         self.work -= left;
@@ -242,13 +242,13 @@ impl State<'_> {
 
     /// Searches for a placement of at most `aim` bytes, if there is none yet.
     ///
-    /// How long a search takes is luck: of searches that differ by a few ranks of their order some take a hundredth of
-    /// the others. So two sequences of rounds go on side by side: one in the orders as they are, whose limits double,
-    /// and one in shuffled orders, whose limits grow by a quarter; the second has twice the work of the first.
+    /// The time of a search varies at random: of searches whose orders differ by a few ranks some take a hundredth of
+    /// the others. So two sequences of rounds alternate: one with the orders as they are, whose limits double, and one
+    /// with shuffled orders, whose limits grow by a quarter; the second has twice the work of the first.
     fn aim(&mut self, aim: u64, scratch: &mut Anytime) {
         let mut limits = [self.first_limit(); 2];
         let (mut spent, mut seed) = ([0u64; 2], 0);
-        // A round that ends early sorts and fits all the same.
+        // Least price of a round: it sorts and fits even if its searches end early.
         let least = self.items.len() as u64 + scratch.conflicts.total();
         let mut exhausted = false;
         while self.peak.total > aim && self.low <= aim && self.work > 0 {
@@ -264,7 +264,7 @@ impl State<'_> {
                     cut |= matches!(self.search(attempt, scratch), Outcome::Spent);
                 }
             }
-            // The orders as they are give the same again, unless a limit ended their search.
+            // Without a shuffle the same orders give the same result again, unless a limit ended a search.
             exhausted |= shuffled == 0 && !cut;
             self.work = self.work.min(before.saturating_sub(least));
             spent[shuffled] += before - self.work;
@@ -273,7 +273,7 @@ impl State<'_> {
         }
     }
 
-    /// Searches with growing limits: at what is not known to be impossible, and half-way from there to the best placement.
+    /// Searches with growing limits at two capacities: the lower bound, and half-way between it and the best placement.
     fn rounds(&mut self, scratch: &mut Anytime) {
         let mut limit = self.first_limit();
         let mut target = self.low;

@@ -1,11 +1,11 @@
-//! A growing arena of bytes that remembers who used each byte last.
+//! A growing arena of bytes that remembers the last owner of each byte.
 //!
-//! Segments stand in address order; neighbouring free ones make up a *run*, and runs are found by size:
+//! Segments are in address order; neighbouring free ones form a *run*, and runs are found by size:
 //! ```text
 //! │ used by c │ free, last a │ free, last b │ used by d │ free, last e │
 //!             └────────── one run ──────────┘           └─── a run ───┘
 //! ```
-//! Where the order of uses is total, a run is one segment: the next item may use all of it.
+//! If the order of uses is total, a run is one segment: the next item may use all of it.
 
 use rgraph_ir::id::IdVec;
 
@@ -35,7 +35,7 @@ struct Segment {
     class_next: Option<SegmentId>,
     /// The run's last segment, in its first one, and the first one in the last.
     other_end: SegmentId,
-    /// Who uses it, or used it last.
+    /// The item that uses it, or used it last.
     owner: Option<ItemId>,
     free: bool,
 }
@@ -47,7 +47,7 @@ pub(super) struct Arena {
     spare: Vec<SegmentId>,
     /// Segment of each item that is in the arena.
     segment_of: IdVec<ItemId, Option<SegmentId>>,
-    /// One bit a class that has runs.
+    /// One bit per class: set if it has runs.
     filled: [u64; CLASSES / 64],
     /// First run of each class; valid where the bit is set.
     heads: [Option<SegmentId>; CLASSES],
@@ -69,7 +69,7 @@ impl Default for Arena {
     }
 }
 
-/// Where an item fits: the segment that holds its first byte, and the byte.
+/// A place for an item: the segment of its first byte, and its offset.
 #[derive(Clone, Copy)]
 struct Fit {
     run: SegmentId,
@@ -93,7 +93,8 @@ impl Arena {
         self.end
     }
 
-    /// Gives `id` the tightest run found, or the end of the arena; returns its offset. `after` says whether it may follow an owner.
+    /// Gives `id` the tightest run found, or the end of the arena; returns its offset. `after` is true of the owners
+    /// whose bytes it may reuse.
     ///
     /// At most [`LOOKS`] segments are looked at, plus those whose bytes it reuses.
     pub(super) fn take(
@@ -115,7 +116,7 @@ impl Arena {
         Ok(fit.offset)
     }
 
-    /// Frees the bytes of `id`, who stays known as their last owner. `ordered`: keep owners apart.
+    /// Frees the bytes of `id`, which stays recorded as their last owner. `ordered`: keep the segments of owners apart.
     pub(super) fn release(&mut self, id: ItemId, ordered: bool) {
         let mut first = self.segment_of[id].expect("an item is released after it was placed");
         let segment = &mut self.segments[first];
@@ -123,7 +124,7 @@ impl Arena {
         let (mut size, prev, next) = (segment.size, segment.prev, segment.next);
         let mut last = first;
         if let Some(prev) = prev.filter(|prev| self.segments[*prev].free) {
-            // With owners apart the neighbour is the end of its run, which is listed by its beginning.
+            // With owners apart the neighbour is the last segment of its run, which is listed by its first one.
             first = if ordered { self.segments[prev].other_end } else { prev };
             self.unlist(first);
             size += self.segments[first].run_size;
@@ -184,8 +185,8 @@ impl Arena {
         loop {
             let here = &self.segments[segment];
             let end = here.offset + here.size;
-            // An item lies on neighbouring segments, all of whose owners it may follow; one that it may not begins anew
-            // behind.
+            // The item needs neighbouring segments all of whose owners it may follow. At an owner that it may not
+            // follow, the place starts again after that segment.
             if offset >= end || !may_follow(here.owner, after) {
                 offset = offset.max(align_up(end, item.align)?);
                 first = None;
@@ -203,10 +204,12 @@ impl Arena {
         }
     }
 
-    /// Makes the arena longer until the item fits at its end.
+    /// Extends the arena until the item fits at its end.
     fn grow(&mut self, item: &Item, after: Option<&impl Fn(ItemId) -> bool>, looks: &mut u32) -> Result<Fit, Overflow> {
         let mut start = self.end;
         let mut segment = self.last;
+        // The item begins in free segments at the end whose owners it may follow. In a total order that is one segment,
+        // so the walk needs no limit.
         while let Some(id) = segment.filter(|_| *looks > 0 || after.is_none()) {
             let here = &self.segments[id];
             if !here.free || !may_follow(here.owner, after) {
@@ -239,7 +242,7 @@ impl Arena {
         Ok(Fit { run, segment: first, offset })
     }
 
-    /// Turns part of an unlisted run into the segment of `id` and lists what is left on both sides.
+    /// Turns part of an unlisted run into the segment of `id` and lists the rest on both sides.
     fn occupy(&mut self, fit: Fit, id: ItemId, size: u64) {
         let Fit { run, segment, offset } = fit;
         let Segment { run_size, other_end: mut tail, offset: run_start, .. } = self.segments[run];
@@ -258,7 +261,7 @@ impl Arena {
         while self.segments[mine].offset + self.segments[mine].size < end {
             let next = self.segments[mine].next.expect("a fit ends within its run");
             self.segments[mine].size += self.segments[next].size;
-            // What is left behind the item is the last one's.
+            // The rest after the item keeps the owner of the last segment.
             if self.segments[mine].offset + self.segments[mine].size > end {
                 self.segments[mine].owner = self.segments[next].owner;
             }
@@ -290,7 +293,7 @@ impl Arena {
         }
     }
 
-    /// A new free segment that nobody used, behind `prev` in address order.
+    /// Inserts a free segment without an owner after `prev` in address order.
     fn insert_after(&mut self, prev: Option<SegmentId>, offset: u64, size: u64) -> SegmentId {
         let next = prev.and_then(|prev| self.segments[prev].next);
         let spare = self.spare.pop();
@@ -321,7 +324,7 @@ impl Arena {
         id
     }
 
-    /// Takes a segment out of the address order; returns the one before it.
+    /// Removes a segment from the address order; returns the one before it.
     fn unlink(&mut self, id: SegmentId) -> SegmentId {
         let Segment { prev, next, .. } = self.segments[id];
         let before = prev.expect("the first segment stays");
@@ -380,14 +383,14 @@ fn may_follow(owner: Option<ItemId>, after: Option<&impl Fn(ItemId) -> bool>) ->
     after.is_none_or(|after| owner.is_none_or(after))
 }
 
-/// Grows with `size`: the power of two and the next three bits.
+/// Class of a size: its power of two and the next three bits; monotonic in `size`.
 fn class(size: u64) -> usize {
     let log = size.max(1).ilog2();
     let fine = if log >= 3 { size >> (log - 3) } else { size << (3 - log) } as u32 % FINE;
     (log * FINE + fine) as usize
 }
 
-/// The lowest multiple of `align` (a power of two; 0 is taken as 1) from `offset` on.
+/// The lowest multiple of `align` (a power of two; 0 counts as 1) that is at least `offset`; `None` if it overflows.
 pub(super) fn align_up(offset: u64, align: u64) -> Option<u64> {
     let mask = align.max(1) - 1;
     Some(offset.checked_add(mask)? & !mask)

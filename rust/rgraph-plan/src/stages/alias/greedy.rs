@@ -1,7 +1,7 @@
-//! Placement by a fixed order of items, with all conflicts at hand.
+//! Placement by a fixed order of items, with all conflicts known.
 //!
-//! Two rules: *fit* takes the items in order and puts each into a hole below those that are there, or on top;
-//! *skyline* always places the item that can lie lowest, the order deciding between equals.
+//! Two rules: *fit* takes the items in order and puts each into a hole between its placed neighbours, or on top of
+//! them; *skyline* always places the item that can go lowest; the order breaks ties.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,10 +17,10 @@ use super::timeline::Timeline;
 /// The offset of an item that has none yet.
 pub(super) const UNPLACED: u64 = u64::MAX;
 
-/// What decides which item comes first. Larger is earlier, except for births; ties go by id.
+/// The key by which items are sorted. Larger is earlier, except for births; ties go by id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// Bytes, then length in positions: what others do.
+    /// Bytes, then length in positions: the usual greedy rule.
     Size,
     /// Most bytes alive during its life, then length in sections. The best single rule on frames.
     ContentionLength,
@@ -36,7 +36,7 @@ pub(super) enum Order {
     Birth,
 }
 
-/// Which hole *fit* takes.
+/// The hole that *fit* takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hole {
     /// The lowest.
@@ -45,7 +45,7 @@ pub(super) enum Hole {
     Best,
 }
 
-/// Sections that could be looked at in the time in which an item sinks in the queue.
+/// Cost of sinking an item in the queue, in sections looked at.
 const SINK: u64 = 8;
 
 /// Scratch of the two rules.
@@ -58,7 +58,7 @@ pub(super) struct Greedy {
     /// Offset, then rank, as one number.
     queue: BinaryHeap<Reverse<u128>>,
     long_queue: Vec<u128>,
-    /// The same in half of the bytes, where offsets are few.
+    /// The same in half of the bytes, if offsets fit in 32 bits.
     short_queue: Vec<u64>,
     keys: Vec<(Reverse<(u128, u64)>, ItemId)>,
 }
@@ -103,7 +103,7 @@ pub(super) fn sort(
 }
 
 impl Greedy {
-    /// Shuffles an order a little: no item falls behind more than `most` others. Equal seeds shuffle alike. O(n log n).
+    /// Shuffles an order a little: an item moves back by at most `most` places. Equal seeds shuffle alike. O(n log n).
     pub(super) fn shuffle(&mut self, seed: u64, most: u64, order: &mut Vec<ItemId>) {
         self.keys.clear();
         self.keys.extend(order.iter().enumerate().map(|(rank, &id)| {
@@ -116,7 +116,7 @@ impl Greedy {
     }
 }
 
-/// A number that looks random (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// A pseudorandom number (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 fn mixed(number: u64) -> u64 {
     let sum = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let once = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -124,7 +124,7 @@ fn mixed(number: u64) -> u64 {
     twice ^ twice >> 31
 }
 
-/// Places those items of `order` that are [`UNPLACED`], each into a hole; returns the highest end of all.
+/// Places the items of `order` that are [`UNPLACED`], each into a hole; returns the highest end of all items.
 ///
 /// O(neighbours · log neighbours) per item.
 pub(super) fn fit(
@@ -191,7 +191,8 @@ pub(super) fn skyline(
         let (offset, rank) = ((top.0 >> 32) as u64, top.0 as u32);
         let id = order[rank as usize];
         if floor[id.index()] > offset {
-            // Neighbours rose since it was queued: it sinks back to where it belongs.
+            // A neighbour raised its floor since it was queued. Floors only rise, so the first item of the queue whose
+            // floor is current is the lowest of all.
             top.0 = u128::from(floor[id.index()]) << 32 | u128::from(rank);
             continue;
         }
@@ -209,8 +210,8 @@ pub(super) fn skyline(
 }
 
 /// The skyline rule on one queue: the same placement, from the highest end in each section instead of from conflicts.
-/// `None` as soon as it would reach `limit`; the offsets are then of no use. `work` counts sections looked at, and
-/// [`SINK`] for an item that is not yet to be placed.
+/// `None` as soon as it would reach `limit`; the offsets are then meaningless. `work` counts sections looked at, and
+/// [`SINK`] for each item that sinks in the queue.
 ///
 /// O(n · (log n + sections of a life) · times that an item is looked at).
 pub(super) fn skyline_of_sections(
@@ -224,7 +225,8 @@ pub(super) fn skyline_of_sections(
 ) -> Option<u64> {
     let Greedy { long_queue, short_queue, heights, .. } = scratch;
     heights.refill(0, timeline.sections().len());
-    // All offsets are multiples of what all sizes and alignments are multiples of, and none is above this one.
+    // Offsets are sums of sizes, rounded up to alignments: multiples of the largest power of two that divides all of
+    // these, and at most `limit + most`. In that unit they usually fit in 32 bits, which halves the queue.
     let (unit, most) = order
         .iter()
         .map(|&id| items[id.index()])
@@ -264,7 +266,7 @@ impl Key for u128 {
     }
 }
 
-/// Puts a key in the place of the lowest one of a heap in which each has four below it.
+/// Replaces the lowest key of a heap in which each key has four children.
 fn sink<K: Key>(heap: &mut [K], key: K) {
     let mut at = 0;
     loop {

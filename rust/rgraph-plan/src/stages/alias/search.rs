@@ -1,6 +1,6 @@
 //! Depth-first search for a placement below a given capacity.
 //!
-//! Any placement can be pushed down until nothing can be moved lower; then every item lies at 0 or on top of the highest
+//! In any placement, items can be moved down until none can go lower; then every item is at 0 or on top of the highest
 //! neighbour below it, and items can be placed by ascending offset. The search tries exactly those placements:
 //! ```text
 //! 4 │      ┌────┐            floor of x: the highest end of a placed item that x may not share bytes with
@@ -9,14 +9,15 @@
 //! 1 │   │    │  │
 //! 0 └───┴────┴──┴─────▶ sections
 //! ```
-//! Where no unplaced item crosses a moment, both sides are solved on their own.
+//! If no unplaced item crosses a moment, the parts on its two sides are solved separately.
 //!
-//! Two things keep a search from going through the same failure again and again:
-//! - An item below which another one was put (it was *passed over*) must end up on top of an unplaced neighbour; so it
-//!   cannot be lower than the lowest end that one of these can have, and without such a neighbour the choice was wrong.
-//! - A failure is *blamed* on placed items: those of the section that is full, and those that what is unplaced there stands
-//!   on, all the way down. A choice that is not blamed for the failure of all that follows is taken back without trying its
-//!   other candidates. Since the order of choices is not blamed, placements may be missed: such a search proves nothing.
+//! Two rules keep a search from repeating the same failure:
+//! - If the search places another item although an item could go there (that item was *passed over*), the item passed
+//!   over must end up on top of an unplaced neighbour. So its offset is at least the lowest end that such a neighbour
+//!   can have; without such a neighbour the choice was wrong.
+//! - A failure is *blamed* on placed items: those of the full section, and those below its unplaced items, all the way
+//!   down. If all candidates after a choice fail and that choice is not blamed, it is undone without trying its other
+//!   candidates. Since the order of choices is not blamed, placements may be missed: such a search proves nothing.
 //!
 //! Source: after the canonical solutions and the section bound of Moffitt, "MiniMalloc", ASPLOS 2023; the jumps after
 //! Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993; own formulation.
@@ -29,7 +30,7 @@ use super::item::{Item, ItemId, SectionId};
 use super::timeline::Timeline;
 
 rgraph_ir::id! {
-    /// An item that is searched for: by first section, then by id.
+    /// An item of the search: by first section, then by id.
     struct ThingId;
 }
 
@@ -40,45 +41,45 @@ pub(super) enum Outcome {
     Placed,
     /// No placement below the capacity exists.
     Impossible,
-    /// The work is spent, or what was tried proves nothing.
+    /// The work is spent, or candidates were left out, so the failure proves nothing.
     Spent,
 }
 
-/// What is searched.
+/// The input of a search.
 pub(super) struct Problem<'a> {
     pub items: &'a [Item],
     pub timeline: &'a Timeline,
     pub conflicts: &'a Conflicts,
     pub capacity: u64,
-    /// Whether parts of the timeline that no item crosses are independent.
+    /// True if parts of the timeline that no item crosses are independent.
     pub one_queue: bool,
-    /// Whether every placement is tried; else failures are blamed.
+    /// True if every placement is tried; else failures are blamed.
     pub exact: bool,
 }
 
-/// Items from which on failures are not blamed: the sets of blamed items would be large.
+/// Most items for which failures are blamed: the sets take n² bits.
 const MOST_BLAMED: usize = 2048;
 
 /// Scratch of [`search`].
 #[derive(Default)]
 pub(super) struct Search {
     things: IdVec<ThingId, Thing>,
-    /// By item; `None` for those left out.
+    /// By item; `None` outside the subset.
     thing_of: IdVec<ItemId, Option<ThingId>>,
-    /// Lowest offset that the placed neighbours leave, and the end there; `PLACED` where placed.
+    /// Lowest offset above the placed neighbours, and the end at that offset; `PLACED` once placed.
     floor: IdVec<ThingId, u64>,
     end: IdVec<ThingId, u64>,
-    /// By section: how many items begin before it; one more for the end.
+    /// By section: number of items that begin before it; one more for the end.
     begins: Vec<u32>,
     /// Unplaced bytes, by section.
     rest: IdVec<SectionId, u64>,
     /// Unplaced items that are alive in each section and the next.
     crossing: IdVec<SectionId, u32>,
-    /// Lowest floor of an unplaced item, by section; only for the check at hand.
+    /// Lowest offset of an unplaced item, by section; valid within [`Search::propose`].
     lowest: IdVec<SectionId, u64>,
-    /// Lowest offset that each unplaced item may get; only for the check at hand.
+    /// Lowest offset that each unplaced item may get; valid from [`Search::propose`] to the next choice.
     least: IdVec<ThingId, u64>,
-    /// The item on which each one's floor stands.
+    /// The placed item whose end determines each floor.
     support: IdVec<ThingId, Option<ThingId>>,
     /// Floors and their supports to restore.
     trail: Vec<(ThingId, u64, Option<ThingId>)>,
@@ -98,7 +99,6 @@ struct Thing {
     id: ItemId,
     /// Position in the order of the search, from 1.
     rank: u32,
-    /// The sections of its life.
     life: IdSpan<SectionId>,
     size: u64,
     align: u64,
@@ -116,43 +116,43 @@ impl Thing {
 struct Blame {
     /// Words of a set; 0: nothing is blamed.
     words: usize,
-    /// By item: itself and what it stands on, all the way down, when it was placed.
+    /// By item: itself and its supports, all the way down, when it was placed.
     chains: Vec<u64>,
-    /// By frame: those blamed for the failures of its candidates so far.
+    /// By frame: the items blamed for the failures of its candidates so far.
     frames: Vec<u64>,
-    /// Whether candidates were left out.
+    /// True once candidates were left out.
     jumped: bool,
 }
 
-/// What a failure is blamed on.
+/// The cause of a failure.
 #[derive(Clone, Copy)]
 enum Failure {
-    /// A section that is full.
+    /// A full section.
     Section(SectionId),
-    /// An item that lies too high, and whether it was passed over.
+    /// An item that is too high; true if it was passed over.
     Item(ThingId, bool),
 }
 
-/// One part of the timeline and the choice of what to place next in it.
+/// One part of the timeline and the choice of the next item in it.
 #[derive(Clone, Copy, Default)]
 struct Frame {
     part: IdSpan<ThingId>,
-    /// Those not tried yet.
+    /// Candidates not tried yet.
     candidates: Span,
-    /// Whether one of them is placed now.
+    /// True while a candidate is placed.
     chosen: bool,
-    /// Offset and rank of that one.
+    /// Offset and rank of that candidate.
     choice: (u64, u32),
-    /// Which of `parts` are to be solved under that choice.
+    /// The range of `Search::parts` that remain to be solved after that choice.
     parts: Span,
-    /// Lengths of `trail`, `parts` and `done` before it.
+    /// Lengths of `trail`, `parts` and `done` before that choice.
     marks: [usize; 3],
 }
 
-/// Places the items of `subset` below the capacity, trying those first that stand first there.
+/// Places the items of `subset` below the capacity; at equal offsets, earlier items of `subset` are tried first.
 ///
-/// A node costs O(its part's items, and its neighbours' sections); `work` pays for that, one for an item or section
-/// looked at. Offsets of other items are left alone.
+/// A node costs O(its part's items, and its neighbours' sections); `work` decreases by one per item or section looked
+/// at. Offsets of other items do not change.
 pub(super) fn search(
     problem: &Problem,
     subset: &[ItemId],
@@ -188,7 +188,7 @@ pub(super) fn search(
                 }
             }
         } else if frame.chosen {
-            // All parts are solved, so the part that this frame stands for is.
+            // All parts after this choice are solved, so this frame's part is.
             scratch.frames.pop();
             if at == 0 {
                 return Outcome::Placed;
@@ -250,13 +250,13 @@ impl Search {
         self.end.as_vec_mut().extend(self.things.iter().map(|thing| thing.size));
     }
 
-    /// Things whose life begins in a section or before.
+    /// Number of items whose life begins in a section or before.
     fn begun(&self, section: SectionId) -> usize {
         self.begins[section.index() + 1] as usize
     }
 
-    /// Finds the items of a part that may come next, lowest and first in the order first; `None` if none is left. Fails if
-    /// what is left cannot lie below the capacity.
+    /// Finds the items of a part that may be placed next, by offset, then rank; `None` if all are placed. Fails if the
+    /// unplaced ones cannot fit below the capacity.
     fn propose(
         &mut self,
         problem: &Problem,
@@ -271,7 +271,7 @@ impl Search {
                 continue;
             }
             let Thing { rank, life, size, .. } = self.things[id];
-            // Candidates go by offset and rank: one that is not after the last choice was left out for it.
+            // Candidates are tried by offset and rank, so the last choice passed over every item that is not after it.
             let passed = (floor, rank) <= since;
             let least = if passed { self.lifted(problem, id, since.0, work) } else { floor.max(since.0) };
             if least.saturating_add(size) > problem.capacity {
@@ -294,7 +294,8 @@ impl Search {
             looked_at += thing.crossed().len() as u64;
         }
         *work = work.saturating_sub(looked_at / 4);
-        // In no order do the items of a section fit below the capacity, if they do not even without gaps.
+        // Section bound: in any order, the unplaced items of a section take at least their bytes from their lowest
+        // offset on.
         for section in alive.ids() {
             let lowest = self.lowest[section];
             if lowest != u64::MAX && lowest.saturating_add(self.rest[section]) > problem.capacity {
@@ -304,6 +305,7 @@ impl Search {
         let begin = self.candidates.len();
         for id in part.ids() {
             let (floor, rank) = (self.floor[id], self.things[id].rank);
+            // From `lowest_end` on another item fits wholly underneath; placing that one first covers the case.
             if floor < lowest_end && (floor, rank) > since {
                 self.candidates.push((floor, rank, id));
             }
@@ -312,7 +314,7 @@ impl Search {
         Ok(Some(Span::new(begin, self.candidates.len())))
     }
 
-    /// The lowest offset of an item that was passed over: an unplaced neighbour comes to lie below it.
+    /// The lowest offset of an item that was passed over: on top of an unplaced neighbour.
     fn lifted(&self, problem: &Problem, id: ThingId, since: u64, work: &mut u64) -> u64 {
         let Thing { id, align, .. } = self.things[id];
         let neighbours = problem.conflicts.of(id);
@@ -325,7 +327,7 @@ impl Search {
         ends.min().and_then(|end| align_up(end, align)).unwrap_or(u64::MAX)
     }
 
-    /// Blames a failure, in the set of a frame, on placed items.
+    /// Adds the placed items that a failure is blamed on to the set of a frame.
     fn accuse(&mut self, problem: &Problem, frame: usize, failure: Failure) {
         let Self { things, thing_of, floor, least, support, begins, blame, .. } = self;
         if blame.words == 0 {
@@ -363,8 +365,8 @@ impl Search {
         }
     }
 
-    /// Takes back the choice of a frame under which nothing worked, for reasons that stand at the frame after it. Its other
-    /// candidates are left out where it is not among them.
+    /// Undoes the choice of a frame after all candidates of the next frame failed; that frame's set has the blame. If
+    /// the choice is not blamed, the frame's other candidates would fail alike and are left out.
     fn fail(&mut self, at: usize) {
         let chosen = self.candidates[self.frames[at].candidates.start as usize - 1].2;
         let jumps = self.blame.hand_on(at, chosen);
@@ -375,7 +377,7 @@ impl Search {
         }
     }
 
-    /// Places the next candidate of a frame, unless that leaves too little for the others; returns the work done.
+    /// Places the next candidate of a frame, unless the others then cannot fit; returns the work done.
     fn choose(&mut self, problem: &Problem, at: usize, offsets: &mut [u64]) -> u64 {
         let marks = [self.trail.len(), self.parts.len(), self.done.len()];
         let frame = &mut self.frames[at];
@@ -393,6 +395,8 @@ impl Search {
             Ok(()) => self.frames[at].parts = self.split(problem, part, &thing),
             Err(failure) => {
                 self.accuse(problem, at, failure);
+                // The candidate fails where it is because of the items below it. It is not in its own frame's set: that
+                // set is about earlier choices, and this frame has other candidates.
                 self.blame.add_chain(at, Some(id));
                 self.blame.remove(at, id);
                 self.undo(at);
@@ -401,10 +405,11 @@ impl Search {
         price
     }
 
-    /// Cuts a part where no unplaced item crosses any more; returns the range in `parts`.
+    /// Cuts a part at moments that no unplaced item crosses any more; returns the range in `parts`.
     fn split(&mut self, problem: &Problem, part: IdSpan<ThingId>, thing: &Thing) -> Span {
         let begin = self.parts.len();
         let std::ops::Range { mut start, end } = part.range();
+        // On several queues items of different sections may conflict, so a cut would not separate them.
         if problem.one_queue {
             for section in thing.crossed().ids() {
                 if self.crossing[section] == 0 {
@@ -420,7 +425,7 @@ impl Search {
         Span::new(begin, self.parts.len())
     }
 
-    /// Puts an item on its floor; fails if some section or neighbour then has too little left.
+    /// Places an item at its floor; fails if a section or neighbour then has too few bytes left.
     fn put(&mut self, problem: &Problem, id: ThingId, offset: u64) -> Result<(), Failure> {
         let Problem { conflicts, capacity, .. } = *problem;
         let thing = self.things[id];
@@ -429,6 +434,7 @@ impl Search {
         self.trail.push((id, self.floor[id], self.support[id]));
         self.floor[id] = PLACED;
         self.end[id] = PLACED;
+        // All counters change before the first return, since `undo` restores all of them.
         let mut full = None;
         for (rest, section) in self.rest.slice_mut(thing.life).iter_mut().zip(thing.life.ids()) {
             *rest -= thing.size;
@@ -458,7 +464,7 @@ impl Search {
         Ok(())
     }
 
-    /// Takes back the current choice of a frame and everything placed since.
+    /// Undoes the current choice of a frame and every later one.
     fn undo(&mut self, at: usize) {
         let [trail, parts, done] = self.frames[at].marks;
         for id in self.done.drain(done..) {
@@ -479,7 +485,7 @@ impl Search {
 }
 
 impl Blame {
-    /// Forgets everything; `items`: how many there are, 0 to blame nothing.
+    /// Clears all sets; `items`: number of items, 0 to blame nothing.
     fn start(&mut self, items: usize) {
         self.words = items.div_ceil(64);
         self.chains.clear();
@@ -488,18 +494,18 @@ impl Blame {
         self.jumped = false;
     }
 
-    /// Begins the set of a frame; `all`: everything is to blame.
+    /// Begins the set of a frame; `all`: with every item.
     fn open(&mut self, frame: usize, all: bool) {
         self.frames.truncate(frame * self.words);
         self.frames.resize((frame + 1) * self.words, if all { u64::MAX } else { 0 });
     }
 
-    /// The word of a set that has an item's bit, and the bit.
+    /// Position of the word of a set that has an item's bit, and the bit.
     fn bit(id: ThingId) -> (usize, u64) {
         (id.index() / 64, 1 << (id.index() % 64))
     }
 
-    /// Notes what an item stands on, as it is placed.
+    /// Records the chain of supports of an item when it is placed.
     fn chain(&mut self, id: ThingId, support: Option<ThingId>) {
         let (words, own) = (self.words, id.index() * self.words);
         match support {
@@ -531,8 +537,8 @@ impl Blame {
         }
     }
 
-    /// Adds the set of the next frame, where all candidates failed, to a frame's own. `true`: what the frame chose is not
-    /// in it, so its other candidates fail alike, and the set is its own.
+    /// Merges the set of the next frame, in which all candidates failed, into a frame's own. `true`: the frame's choice
+    /// is not in that set, so its other candidates fail alike, and the set replaces its own.
     fn hand_on(&mut self, frame: usize, chosen: ThingId) -> bool {
         let words = self.words;
         if words == 0 {

@@ -1,11 +1,12 @@
-//! Waits between queues. Every pass has a vector clock: how far each other queue is known to be done. A pass waits
-//! only for what its clock does not know, and only for the latest of what it must wait for.
+//! Waits between queues. Every pass has a vector clock: per queue, the latest position known to be done. A pass waits
+//! for a queue only if its clock is behind the position that it depends on, and only for the latest such position.
 //!
-//! A wait holds up its stages only; what relies on it later, directly or not, adds its own stages to it. A signal takes
-//! in everything earlier on its queue and everything that was waited for there. O(passes · queues + dependencies).
+//! A wait blocks its own stages only; a later dependency that relies on it, directly or not, adds its stages to it. A
+//! signal covers everything earlier on its queue and everything that the queue waited for (Vulkan 1.3, "Semaphore
+//! Signaling"). O(passes · queues + dependencies).
 //!
-//! Where submits are dear, a pass waits for more than it needs: later passes then know more and wait less, and signals
-//! that nobody waits for between two waits fall together.
+//! If submits are expensive, a pass waits for more than it needs: later passes then know more and wait less, and fewer
+//! positions need a signal.
 
 use super::schedule::Schedule;
 use crate::id::{Id, IdSpan, IdVec};
@@ -28,7 +29,7 @@ pub(crate) struct QueueWait {
     pub position: u32,
 }
 
-/// From here on, a queue knows more of another one, because of a wait.
+/// A wait after which the queue of the pass at `at` knows a later position of queue `of`.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     at: PlanPassId,
@@ -46,18 +47,19 @@ pub(crate) struct Clocks {
     lanes: usize,
     clocks: Vec<u32>,
     gains: Vec<Gain>,
-    /// The latest knowledge of each queue.
+    /// By queue: its clock after its last pass so far.
     front: Vec<u32>,
+    /// By queue: the latest position that the current pass depends on.
     wanted: Vec<u32>,
     at_position: Vec<Vec<PlanPassId>>,
-    /// How far each queue is where the present level begins.
+    /// By queue: its position where the current level begins.
     floor: Vec<u32>,
 }
 
 impl Clocks {
     /// Finds the waits of a schedule. `earlier(at, follow)` calls `follow` with each scheduled pass that the one at
-    /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted. Where passes have levels, ascending, a
-    /// pass that waits for a queue waits for all that this queue has on the levels before.
+    /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted. If passes have levels, ascending, a
+    /// pass that waits for a queue waits for all passes of earlier levels on that queue.
     pub(crate) fn find(
         &mut self,
         schedule: &Schedule,
@@ -102,7 +104,7 @@ impl Clocks {
                 follow(*from);
             }
             let start = self.waits.len();
-            // The floor moves before this pass is on its queue: it holds what came on lower levels only.
+            // The floor moves before this pass joins its queue, so that it covers lower levels only.
             if let Some(own) = levels.map(|levels| levels(at)).filter(|&own| own > level) {
                 level = own;
                 self.floor.iter_mut().zip(&self.at_position).for_each(|(floor, passes)| *floor = passes.len() as u32);
@@ -120,8 +122,8 @@ impl Clocks {
         }
     }
 
-    /// Where something new is wanted of a queue of the device, all that it has before the present level. Functions of the
-    /// host may take long: nobody waits for one without need.
+    /// Raises each position that needs a new wait to the floor of its queue. Not for the host: its functions may take
+    /// long, so no pass waits for one that it does not depend on.
     fn reach_floor(&mut self, queue: usize, host: usize) {
         for lane in (0..self.lanes).filter(|&lane| lane != queue && lane != host) {
             if self.wanted[lane] > self.front[queue * self.lanes + lane] {
@@ -130,7 +132,7 @@ impl Clocks {
         }
     }
 
-    /// Waits for what is wanted and not known, leaving out what another of the waits implies.
+    /// Adds waits for the wanted positions beyond the clock, except those that another of these waits implies.
     fn wait(&mut self, at: PlanPassId, queue: usize) {
         let lanes = self.lanes;
         for lane in 0..lanes {
@@ -138,7 +140,7 @@ impl Clocks {
             if position <= self.front[queue * lanes + lane] {
                 continue;
             }
-            // Of two waits each of which implies the other, that for the lower lane stays; else both would go.
+            // If two waits imply each other, the one for the lower lane stays; otherwise both would be left out.
             let implied = (0..lanes).any(|other| {
                 let by = self.wanted[other];
                 other != lane && by > self.front[queue * lanes + other] && {
@@ -170,7 +172,8 @@ impl Clocks {
         self.clock(self.at_position[lane][position as usize - 1])
     }
 
-    /// How far each queue is known to be done when the scheduled pass at `at` begins (its own queue: including itself).
+    /// By queue: the latest position known to be done when the scheduled pass at `at` begins (on its own queue:
+    /// itself).
     #[inline]
     pub(crate) fn clock(&self, at: PlanPassId) -> &[u32] {
         &self.clocks[at.index() * self.lanes..][..self.lanes]
@@ -186,13 +189,13 @@ impl Clocks {
         self.at_position[usize::from(lane)].last().copied()
     }
 
-    /// Queues, the host among them.
+    /// Number of queues, the host included.
     pub(crate) fn lanes(&self) -> usize {
         self.lanes
     }
 }
 
-/// Follows the schedule once more and tells through which wait each queue last learnt of each other.
+/// A second walk over the schedule, with the wait that last advanced each queue's clock for each other queue.
 #[derive(Default, Debug)]
 pub(crate) struct Knowledge {
     next: usize,
@@ -201,7 +204,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// At the start of the schedule.
+    /// Moves to the start of the schedule.
     pub(crate) fn start(&mut self, clocks: &Clocks) {
         self.next = 0;
         self.through.clear();
@@ -212,7 +215,7 @@ impl Knowledge {
         }
     }
 
-    /// Comes to the scheduled pass at `at`, which is on `queue`.
+    /// Moves to the scheduled pass at `at`, which is on `queue`.
     pub(crate) fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: u8) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
             debug_assert_eq!(gain.at, at, "stops are reached one by one");
@@ -221,10 +224,10 @@ impl Knowledge {
         }
     }
 
-    /// The wait through which `queue` last learnt of `of`, and the scheduled pass that waits.
+    /// The wait that last advanced the clock of `queue` for the queue `of`, and the scheduled pass that waits.
     ///
     /// # Panics
-    /// If it knows nothing of it: a dependency between queues without a wait would be our fault.
+    /// If there is none: a dependency between queues without a wait would be our fault.
     pub(crate) fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (WaitId, PlanPassId) {
         let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
         let wait = wait.expect("every dependency between queues is covered by a wait");

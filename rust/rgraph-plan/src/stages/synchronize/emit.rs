@@ -1,5 +1,5 @@
 //! Writes the commands of every batch: barriers where the walk placed them, render passes with load and store
-//! operations, passes with the layouts they find, waits and signals.
+//! operations, passes with the layouts that they use, waits and signals.
 
 use super::batch::Batches;
 use super::call::{About, Barrier, BarrierId, CallId};
@@ -26,9 +26,9 @@ pub enum Split {
     /// Never.
     #[default]
     Never,
-    /// Where the work between takes at least twice the cost of a barrier.
+    /// If the work between takes at least twice the cost of a barrier.
     Distance,
-    /// Wherever there is work between.
+    /// If there is any work between.
     Always,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Scratch {
     sorted: Vec<BarrierId>,
     /// Barriers that are split, by event.
     events: IdVec<EventId, Event>,
-    /// Of the call that is looked at: where dependencies begin, and whether events there are worth it.
+    /// For the current call: physical passes at which dependencies begin; true if an event pays there.
     worth: Vec<(PhysicalId, bool)>,
     /// By call: its events.
     events_of: IdVec<CallId, IdSpan<EventId>>,
@@ -75,18 +75,18 @@ pub(crate) struct Scratch {
 /// Barriers of a call whose dependencies begin after one physical pass.
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    /// In the sorted barriers.
+    /// Range of the sorted barriers.
     barriers: Span,
     /// Another event that is set after the same physical pass.
     next: Option<EventId>,
 }
 
-/// What emission reads.
+/// The input of [`emit`].
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     /// Declaration, facts, schedule, read groups, clocks, batches.
     pub scene: Scene<'a>,
-    /// What the walk made.
+    /// The barriers and calls of the walk.
     pub hazards: &'a Hazards,
     /// Waits for the run before.
     pub repeats: &'a Repeats,
@@ -144,7 +144,7 @@ fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
     (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(usize::from(lane)))
 }
 
-/// Whether there is work between two physical passes of a queue, as much as the policy asks for.
+/// True if there is as much work between two physical passes of a queue as the policy requires.
 fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: PhysicalId, physical: PhysicalId) -> bool {
     let schedule = input.scene.frame.schedule;
     let lane = schedule.physical_passes[physical].queue;
@@ -162,9 +162,10 @@ fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: PhysicalId, physical
 }
 
 impl Scratch {
-    /// A counting sort of barriers by call; those that turned out to wait for nothing are dropped.
+    /// A counting sort of barriers by call, without those that wait for nothing.
     fn sort_barriers(&mut self, input: Input<'_>) {
         let calls = &input.hazards.calls;
+        // Image and buffer barriers without a source still change a layout or an owner.
         let real = |at: &BarrierId| {
             let barrier = &calls.barriers[*at];
             barrier.about != About::Memory || !barrier.scope.src_stages.is_empty()
@@ -188,7 +189,7 @@ impl Scratch {
         }
     }
 
-    /// First uses of scheduled passes, values of signals, numbers of render passes.
+    /// Numbers the first uses of scheduled passes, the values of signals and the render passes.
     fn number(&mut self, input: Input<'_>, plan: &mut Plan) {
         let frame = input.scene.frame;
         self.visits.clear();
@@ -203,7 +204,8 @@ impl Scratch {
         for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
             *value = cut.signals.then_some(0);
         }
-        // What the next run waits for is signalled by the first signal at or after it, or by the queue's last batch.
+        // The next run waits for the first signal of the queue at or after the use; if there is none, for a signal of
+        // the queue's last batch, by which all of the queue is done.
         for wait in &input.repeats.waits {
             let from = batches.batch_of(frame.schedule.passes[wait.last].physical);
             let on_queue = |batch: &BatchId| batches.cuts[*batch].queue == wait.queue;
@@ -234,8 +236,8 @@ impl Scratch {
         }
     }
 
-    /// Decides which barriers become events: those of a call whose dependencies begin after one physical pass, with work
-    /// between. The others of the call stay in `of_call`.
+    /// Chooses the barriers that become events: those of a call whose dependencies begin after one physical pass, with
+    /// work between. The other barriers of the call stay in `of_call`.
     fn split_calls(&mut self, input: Input<'_>, plan: &Plan) {
         let schedule = input.scene.frame.schedule;
         let calls = &input.hazards.calls;
@@ -248,7 +250,7 @@ impl Scratch {
         for (physical, &call) in input.hazards.before_physical.iter_ids() {
             crate::cancel::poll();
             let Some(call) = call else { continue };
-            // Queues for transfers alone have no events (Vulkan 1.3, `vkCmdSetEvent2`, "Supported Queue Types").
+            // Queues that only transfer have no events (Vulkan 1.3, `vkCmdSetEvent2`, "Supported Queue Types").
             let lane = queue(input, schedule.physical_passes[physical].queue);
             let capabilities = lane.map_or(Capabilities::empty(), |lane| plan.queues[lane].capabilities);
             if !capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
@@ -257,7 +259,7 @@ impl Scratch {
             let all = self.of_call[call];
             let begins = |at: BarrierId| {
                 let Barrier { source, scope, .. } = &calls.barriers[at];
-                // Events know no host (Vulkan 1.3, `vkCmdSetEvent2`).
+                // The stages of an event must not include the host (Vulkan 1.3, `vkCmdSetEvent2`).
                 let host = (scope.src_stages | scope.dst_stages).contains(Stages::HOST);
                 source.physical.filter(|_| source.splits && !host)
             };
@@ -401,7 +403,7 @@ impl Scratch {
         (!none).then_some(barriers)
     }
 
-    /// Attachments of a render pass: loaded as its first pass wants, stored if anybody looks later.
+    /// Attachments of a render pass: loaded as its first pass declares, stored if a later pass needs the contents.
     fn write_attachments(&mut self, input: Input<'_>, physical: PhysicalId, plan: &mut Plan) -> Span {
         let frame = input.scene.frame;
         let start = plan.attachments.len();
@@ -450,7 +452,7 @@ impl Scratch {
         let aspects = frame.shapes[one.resource].aspects;
         let stencil = aspects.contains(Aspects::STENCIL);
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
-        // Of depth and stencil a pass may write one and sample the other, which is left alone then.
+        // A pass may write one of depth and stencil and sample the other: that one is neither loaded nor stored.
         let explicit = declared(frame.graph, one.declared).aspects;
         let attached = if explicit.is_empty() { aspects } else { explicit & aspects };
         let written = |of: Aspects| !read_only && (explicit.is_empty() || explicit.intersects(of));
@@ -467,8 +469,8 @@ impl Scratch {
         let same =
             |a: &Attachment| frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers;
         if let Some(position) = plan.attachments[start..].iter().position(same) {
-            // A later pass of the render pass: what it leaves decides, unless it only looks; how an aspect begins, the
-            // first pass that uses it.
+            // Another pass of the same render pass has the attachment. The last pass that writes it determines the
+            // store operation; the first pass that uses an aspect, its load operation.
             let known = &mut plan.attachments[start + position];
             let used = self.attached[position];
             let begins = |of: Aspects| written(of) && !used.intersects(of);
@@ -507,7 +509,7 @@ impl Scratch {
         });
     }
 
-    /// Whether what a pass leaves in an aspect of an attachment is needed after its render pass.
+    /// True if the contents of an aspect of an attachment are needed after the render pass of the pass at `at`.
     fn is_kept(
         &self,
         input: Input<'_>,
@@ -518,7 +520,7 @@ impl Scratch {
     ) -> bool {
         let frame = input.scene.frame;
         let physical = frame.schedule.passes[at].physical;
-        // The last pass of the render pass that uses the subresource knows; earlier ones defer to it.
+        // `kept` is set at the last pass of the render pass that uses the subresource, so all of its passes are asked.
         frame.schedule.physical_passes[physical].passes.ids().any(|scheduled| {
             let accesses = frame.accesses(scheduled).iter();
             let used = accesses.flat_map(|access| access.subresources.ids().map(|one| (access.resource, one)));

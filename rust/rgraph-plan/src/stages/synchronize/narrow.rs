@@ -1,5 +1,6 @@
-//! Stages that others of the same scope imply: a first scope takes in what is logically earlier, a second one what is
-//! logically later, as far as execution goes. What accesses memory in a scope is named all the same.
+//! Stages that others of the same scope imply. For execution, a first scope includes logically earlier stages, a second
+//! one logically later stages. The access scopes include only stages that the mask names, so a stage that accesses
+//! memory in a scope stays in the mask.
 //!
 //! Source: Vulkan 1.3, "Pipeline Stages" (logical order), "Execution and Memory Dependencies" (scopes).
 
@@ -36,7 +37,7 @@ const PIPELINES: [&[Stages]; 4] = [
 
 const DEPTH: Accesses = Accesses::DEPTH_STENCIL_ATTACHMENT_READ.union(Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE);
 
-/// What a stage does to memory.
+/// Access kinds of a fixed-function stage; all kinds for a shader.
 fn accesses_of(stage: Stages) -> Accesses {
     match stage {
         Stages::DRAW_INDIRECT => Accesses::INDIRECT_COMMAND_READ,
@@ -71,7 +72,7 @@ const fn related(later: bool) -> [Stages; 32] {
     related
 }
 
-/// Stages and what `related` says of each. O(stages).
+/// Stages, and the related ones of each. O(stages).
 fn with(stages: Stages, related: &[Stages; 32]) -> Stages {
     bits(stages).fold(stages, |all, stage| all | related[stage.bits().trailing_zeros() as usize])
 }
@@ -96,14 +97,15 @@ pub(crate) fn with_later(stages: Stages) -> Stages {
     with(stages, &LATER)
 }
 
-/// Whether a scope of `stages` takes in one of them for another one's sake; `related` are the stages that do so.
+/// True if another stage of `stages` implies `stage`; `related` has the stages that imply each one.
 fn is_implied(stage: Stages, stages: Stages, related: &[Stages; 32]) -> bool {
     related[stage.bits().trailing_zeros() as usize].intersects(stages - stage)
 }
 
-/// A scope without the stages that its others imply, unless it is about memory that they access.
+/// A scope without the stages that others of it imply, except those that its access kinds need.
 pub(crate) fn narrowed(scope: Scope) -> Scope {
     let Scope { mut src_stages, src_access, mut dst_stages, dst_access } = scope;
+    // A first access scope makes writes available, and of the pipelines' stages only shaders and attachments write.
     let shaders = Accesses::SHADER_STORAGE_WRITE | Accesses::ACCELERATION_STRUCTURE_WRITE;
     let several = |stages: Stages| stages.bits() & stages.bits().wrapping_sub(1) != 0;
     if several(src_stages) {

@@ -1,6 +1,6 @@
-//! A plan may be submitted again while its last run is in flight, on the same memory: the first use of any bytes
-//! follows their last use in the run before. On one queue the first barrier takes care of it; across queues a wait
-//! for the run before does, unless the batch waits already for something later on that queue.
+//! A plan may be submitted again while its last run is in flight, on the same memory: the first use of any bytes comes
+//! after their last use in the run before. On one queue the barrier of the first use orders the two; across queues a
+//! wait for the run before does, unless the batch already waits for a later position of that queue.
 
 use super::clock::{Knowledge, WaitId};
 use super::hazard::{First, Hazards, Left, Scene};
@@ -33,7 +33,7 @@ pub(crate) struct Repeats {
 }
 
 impl Repeats {
-    /// Completes the first uses of a walk. O(first uses · subresources of what they follow).
+    /// Adds sources and waits to the first uses of a walk. O(first uses · subresources of their memories).
     pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
@@ -44,6 +44,8 @@ impl Repeats {
             crate::cancel::poll();
             self.knowledge.reach(scene.clocks, at, scheduled.queue);
             while let Some(first) = next.next_if(|first| first.at == at) {
+                // A wait of the host makes no write visible to it: the run before needs a barrier to the host at its
+                // end (Vulkan 1.3, "Fences").
                 if scheduled.queue == scene.frame.schedule.host() {
                     hazards.show_bytes_to_next_run(scene, first);
                 }
@@ -58,8 +60,8 @@ impl Repeats {
         self.leave_out_implied(scene);
     }
 
-    /// Leaves out waits of a batch for what another of its waits for the run before follows: what the queue that it waits
-    /// for had waited for by then. The other one holds up their stages. O(waits · queues).
+    /// Of the waits of a batch for the run before, leaves out each that another one implies, because the queue of the
+    /// other one had itself waited for that position. The other wait gets its stages. O(waits · queues).
     fn leave_out_implied(&mut self, scene: Scene<'_>) {
         let position = |last: PlanPassId| scene.frame.schedule.passes[last].position;
         let mut kept = 0;
@@ -84,8 +86,8 @@ impl Repeats {
         self.waits.truncate(kept);
     }
 
-    /// The wait of this run through which a queue knows, before a first use, how the run before left something: one for
-    /// that queue, or for one that had waited for it in the run before.
+    /// The wait of this run that already orders a first use after the last use `left` in the run before: a wait for the
+    /// queue of that use, or for a queue that had waited for it in the run before.
     fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: u8) -> Option<WaitId> {
         let passes = &scene.frame.schedule.passes;
         let position = passes[left.last].position;
@@ -105,8 +107,9 @@ impl Repeats {
         })
     }
 
-    /// The runtime's barrier stands before the first batch of a queue that uses any part of a resource, under any of
-    /// its names, and is about all parts that the queue is the first to use: so early they are used.
+    /// Moves the first uses of resources that outlive a run to the first pass of their queue that uses any part of the
+    /// memory, under any name: the runtime's initial barriers come before that pass's batch and cover all parts of
+    /// which the queue has the first use.
     fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
         let lanes = scene.clocks.lanes();
         self.entered.clear();
@@ -131,14 +134,15 @@ impl Repeats {
         firsts.sort_by_key(|first| first.at);
     }
 
-    /// How the run before left the bytes of a first use.
+    /// Collects the last uses, in the run before, of the bytes of a first use.
     fn left_before(&mut self, scene: Scene<'_>, hazards: &Hazards, first: &First) {
         self.left.clear();
         if let Some(placement) = first.placement {
             for &(before, from_previous_frame) in scene.transients.followed(placement) {
                 let memory = scene.transients.placements[before].memory;
                 if from_previous_frame && before == placement && scene.frame.is_image(memory) {
-                    // No two subresources of an image have bytes in common.
+                    // Its own last uses in the run before: subresources of an image have no bytes in common, so only
+                    // those of the same texels count.
                     hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
                 } else if from_previous_frame {
                     hazards.gather_into(scene, memory, 0, &mut self.left);
@@ -146,7 +150,7 @@ impl Repeats {
             }
             return;
         }
-        // The images of a ring change places from run to run: any of them may have been used by any of its names.
+        // The images of a ring rotate from run to run: each of them may have been used under any of the ring's names.
         let facts = scene.frame.facts;
         let family = facts.family[first.memory];
         for (member, &of) in facts.family.iter_ids() {
@@ -166,22 +170,29 @@ impl Repeats {
         waits: &mut IdVec<WaitId, Stages>,
     ) {
         if left.queue == queue {
-            // Its own queue: the barrier of the first use, or the runtime's before the frame.
+            // Same queue: submission order and the barrier of the first use suffice; without one, the runtime's initial
+            // barrier.
             if let Some(barrier) = first.barrier {
                 hazards.calls.add_source(barrier, left.stages, left.writes);
             }
             return;
         }
+        // The wait holds up `first.stages` only, so the barrier must begin at these to come after it (Vulkan 1.3,
+        // "Semaphore Waiting").
         if let Some(barrier) = first.barrier {
             hazards.calls.follow_wait(barrier, first.stages);
         }
         if queue == scene.frame.schedule.host() && first.placement.is_some() {
             hazards.show_to_next_run(scene, first, left);
         }
+        // A wait of this run may already be for a later point of that queue: it then blocks the stages of the first
+        // use.
         if let Some(wait) = self.known_through(scene, first, left, queue) {
             waits[wait] |= first.stages;
             return;
         }
+        // Else the last wait of this queue for the run before, if it is for a position at least as late; a batch has
+        // one wait per queue, so within the batch it moves to the later position.
         let batch = scene.batches.batch_of(first.physical);
         let known = self
             .waits
