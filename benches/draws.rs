@@ -1,5 +1,5 @@
 //! A pass of ten thousand draws with equal bindings, each with push data of its own: as a function of the caller's says
-//! them anew in each frame, and as steps that are compiled once.
+//! them again in each frame, and as steps that are compiled once.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Graphs that differ a little from each other: `deferred` frames beside the other families, and edits of any graph.
+//! Graphs that differ a little from each other: `deferred` frames, the other families, and edits of any graph.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ fn probed(graph: &Graph, chosen: impl Fn(usize) -> bool) -> Graph {
     declared(graph, false, |access| access.usage, probe)
 }
 
-/// Declares a graph anew, with other usages and with passes before some of its own.
+/// Declares a graph again, with other usages and with passes before some of its own.
 fn declared(
     of: &Graph,
     in_modules: bool,

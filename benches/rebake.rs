@@ -1,6 +1,7 @@
-//! Measures a bake of a graph that differs a little from the graph baked before, beside a bake that knows nothing of
-//! either. `cargo bench -p rgraph-plan --bench rebake` prints microseconds of both and their ratio, medians over edits that
-//! neither scratch has seen, all in one process. `RGRAPH_BENCH_TABLE=layered-256,fan` leaves only those rows.
+//! Measures a bake of a graph that differs a little from the graph baked before, compared with a bake that knows
+//! neither either. `cargo bench -p rgraph-plan --bench rebake` prints microseconds of both and their ratio, medians
+//! over edits that neither scratch has seen, all in one process. `RGRAPH_BENCH_TABLE=layered-256,fan` leaves only those
+//! rows.
 
 mod clock;
 mod edits;

@@ -218,7 +218,7 @@ fn workload(chain: &Chain, programs: &[Arc<Program>; 3]) -> Workload {
     workload
 }
 
-/// A frame that adds to the first word of a buffer: what its way there and back takes, beside copies in memory.
+/// A frame that adds to the first word of a buffer: the cost of the way there and back, compared with copies in memory.
 fn bytes() -> Result<(), String> {
     const BYTES: usize = 64 << 20;
     const ROUNDS: usize = 15;

@@ -1,4 +1,4 @@
-//! A plan and its judge: what was baked checks clean and computes what was declared; a plan with a hole does not.
+//! A plan and the checker: a baked plan has no finding and computes the declaration; a plan with a hole has findings.
 
 use rgraph_check::{check, interpret};
 use rgraph_plan::id::Span;

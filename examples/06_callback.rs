@@ -1,4 +1,4 @@
-//! A pass whose commands a function says, anew whenever the frame is recorded.
+//! A pass whose commands a function records, each time the frame is recorded.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! An engine's own frame loop: its swapchain, pipelines and set of all textures; rgraph plans and runs the frame between them.
 //!
 //! A deferred renderer in two passes of own commands. The first one draws colours, the second one reads them through an
-//! indexed set and lights them into an image of the swapchain. The graph is declared anew for each size of the window.
+//! indexed set and lights them into an image of the swapchain. The graph is declared again for each size of the window.
 
 use std::collections::HashMap;
 use std::ffi::CString;

@@ -1,7 +1,7 @@
 //! A frame in two halves, each drawn by a GPU of its own, and joined by the first; on a machine with one GPU both devices
 //! are that one.
 //!
-//! `cargo run --example several_gpus` prints the plan: parts, copies, and the modelled frame beside that of one GPU.
+//! `cargo run --example several_gpus` prints the plan: parts, copies, and the modelled frame and that of one GPU.
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ class Record(TypedDict):
     findings: int
     command: str
     where: str
-    #: How often each kind of barrier and its like stood in a plan that ran.
+    #: How often each kind of barrier and its like occurred in a plan that ran.
     kinds: dict[str, int]
 
 
@@ -62,7 +62,7 @@ class Campaign:
     sums: tuple[tuple[str, str], ...] = field(default=())
     #: What a page says of a campaign that was never run.
     missing: str = "not run"
-    #: Whether a run that succeeds found nothing; else its figures tell, beside the goal.
+    #: True if success means that nothing was found; else its figures are compared with the goal.
     judges: bool = True
 
 

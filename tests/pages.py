@@ -130,7 +130,7 @@ def check_other(block: Block) -> None:
         texts = ["\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in plain]
         assert any("\n".join(wanted) in text for text in texts), f"{block.page}:{block.line} is in no example"
     elif block.kind == "cpp":
-        # Of other engines, beside what is the same here.
+        # Code of other engines, next to the same in rgraph.
         assert "not compiled here" in block.page.read_text(encoding="utf-8")
     else:
         assert block.kind in PLAIN or block.kind in ("python", "sh"), f"{block.page}:{block.line}: {block.kind}"

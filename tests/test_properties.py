@@ -19,7 +19,7 @@ GENERATED = int(os.environ.get("RGRAPH_GRAPHS", "10000"))
 
 @pytest.mark.parametrize("part", range(10))
 def test_generated_graphs_break_no_law(part: int):
-    # Each is baked, judged, interpreted and compared, baked again, written and read: see `rgraph fuzz`.
+    # Each is baked, checked, interpreted and compared, baked again, written and read: see `rgraph fuzz`.
     count = GENERATED // 10
     broken = _core.fuzz(1 + part * count, count)
     assert [(seed, law) for seed, law, *_ in broken] == []

@@ -1,4 +1,4 @@
-//! Any bytes are a plan file or a message; what can be read can be listed, written, judged and followed.
+//! Any bytes are a plan file or a message; what can be read can be listed, written, checked and followed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -43,7 +43,7 @@ pub fn graph_file(bytes: &[u8]) {
     assert_eq!(check(&graph, &plan), []);
 }
 
-/// Bytes are a plan file or a message; what can be read can be listed, written, judged and followed.
+/// Bytes are a plan file or a message; what can be read can be listed, written, checked and followed.
 pub fn plan_file(bytes: &[u8]) {
     let Ok(plan) = read_plan(bytes, "fuzz") else { return };
     assert!(!rgraph_report::listing(&plan).is_empty());
@@ -54,10 +54,10 @@ pub fn plan_file(bytes: &[u8]) {
     }
 }
 
-/// A frame of some steps, which plan files are judged against.
+/// A frame of some steps, which plan files are checked against.
 const SMALL: &[u8] = &[0x55; 6 * CHUNK];
 
-/// The plan file of the graph that plan files are judged against: a seed of their corpus.
+/// The plan file of the graph that plan files are checked against: a seed of their corpus.
 pub fn plan_of_small() -> String {
     let (graph, profile) = from_bytes(SMALL, Limits::default());
     let plan = bake(&graph, &profile, &Options::default(), &mut Scratch::default()).expect("it is well-formed");

@@ -131,7 +131,7 @@ fn main() {
     build.include(root.join("glslang/MachineIndependent/preprocessor")).include(root.join("glslang/Include"));
     // Wheels are for systems whose C++ library may be older.
     if variable("CARGO_CFG_TARGET_OS") == "linux" {
-        // zig links its own libc++, always as a part of the library; another compiler's is an archive beside it. maturin
+        // zig links its own libc++, always as a part of the library; another compiler's is a separate archive. maturin
         // has zig write symbols of debuggers, which takes 18 GB for a unit of glslang.
         if build.get_compiler().path().to_string_lossy().contains("zig") {
             build.cpp_link_stdlib("c++").flag("-g0");

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sources beside the validator's that it needs.
+/// Sources that the validator needs besides its own.
 const SHARED: [&str; 24] = [
     "util/bit_vector",
     "util/parse_number",
@@ -105,7 +105,7 @@ fn main() {
     build.define(system, None);
     // Wheels are for systems whose C++ library may be older.
     if system == "SPIRV_LINUX" {
-        // zig links its own libc++, always as a part of the library; another compiler's is an archive beside it. maturin
+        // zig links its own libc++, always as a part of the library; another compiler's is a separate archive. maturin
         // has zig write symbols of debuggers, which takes 18 GB for a unit of glslang.
         if build.get_compiler().path().to_string_lossy().contains("zig") {
             build.cpp_link_stdlib("c++").flag("-g0");

@@ -93,7 +93,7 @@ def test_the_debug_view_is_left_out_and_async_work_is_on_its_queue(graph: rg.Gra
     assert {queues[name] for name in beside} == {"compute"}
     assert queues["lighting"] == queues["gbuffer"] == "graphics"
     assert queues["log"] is None
-    # They run beside the shadows: what they wait for is there before.
+    # They run at the same time as the shadows: their inputs are ready before.
     (occlusion,) = (batch for batch in plan.batches if "ssao/sample" in batch.passes)
     awaited = {(wait.queue, wait.value) for wait in occlusion.waits if not wait.previous_run}
     before = [batch.passes for batch in plan.batches if (batch.queue, batch.signal) in awaited]

@@ -195,7 +195,7 @@ def test_a_device_in_a_fork_is_refused(device: rg.Device):
     device.run(g).wait()
     read, write = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads: that is what is tested here.
+        # Python warns of forks in a process with threads, which this test needs.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

@@ -117,7 +117,7 @@ def test_g19_nine_in_ten_dependencies_of_generated_graphs_are_events() -> None:
     assert events >= 0.9 * apart, f"{events} of {apart}"
 
 
-# T9: packets beside passes that are culled, and beside some that are off.
+# T9: packets next to passes that are culled, and next to some that are off.
 
 
 def test_t09_culled_passes_are_in_no_packet_and_those_that_are_off_draw_nothing(device: rg.Device) -> None:

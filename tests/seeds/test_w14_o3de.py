@@ -188,7 +188,7 @@ def test_w14_a_pipeline_of_o3de_becomes_a_graph_that_bakes(pipeline):
         },
         "Stray": {"Forward.Plain": "sampled", "Stray.Half": "color_attachment"},
         "Post.Half": {"Forward.Plain": "sampled", "Post.Half.Half": "color_attachment"},
-        # The pass between is disabled: its fallback stands in its place.
+        # The pass between is disabled: its fallback replaces it.
         "Copy": {"Post.Half.Half": "sampled", "PipelineOutput": "color_attachment"},
     }
     assert uses["Depth"]["Depth.Depth"]["load"] == "clear"

@@ -40,7 +40,7 @@ def zoomed(opened, turns: int) -> None:
         opened.page.mouse.wheel(0, -120 if turns > 0 else 120)
         opened.settled()
     opened.page.keyboard.up("Control")
-    # The pointer lights nothing beside the graph.
+    # The pointer highlights nothing outside of the graph.
     opened.page.mouse.move(3, 3)
     opened.settled()
 

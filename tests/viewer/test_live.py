@@ -72,7 +72,7 @@ def test_the_page_follows_the_program(device: rg.Device, opened: Any):
             device.run(graph(3)).wait()
         opened.locator("#tab-frames").click()
         opened.locator("#view-frames .compared li", has_text=re.compile("^[2-9] frames")).wait_for()
-        # Another plan: the page begins anew in the same document, with what was pinned and the view.
+        # Another plan: the page starts again in the same document, with what was pinned and the view.
         device.run(graph(5)).wait()
         opened.locator(".top .figures li", has_text="5 passes").wait_for()
         assert opened.evaluate("globalThis.sameDocument")
@@ -136,7 +136,7 @@ def test_values_are_those_of_the_array_and_follow_it(device: rg.Device, opened: 
             device.run(bright(), inputs=light(0.75)).wait()
         opened.locator("#view-images .note.value", has_text="0.75 2.5 -0.125 1").wait_for()
         assert exposure.input_value() == "2", "the range that was chosen stays"
-        # Another plan: the same image is looked at in the page that begins anew, in the same range.
+        # Another plan: the same image is looked at in the page that starts again, in the same range.
         device.run(bright(0.5), inputs=light(7.0)).wait()
         opened.locator(".top .figures li", has_text="2 passes").wait_for()
         opened.locator("#view-images canvas[width='16']").wait_for()

@@ -1,4 +1,4 @@
-//! A graph that is declared anew for each frame: a chain of dispatches, each of which reads the image that the one
+//! A graph that is declared again for each frame: a chain of dispatches, each of which reads the image that the one
 //! before wrote. Every library declares it, records or finds its commands, and submits; the frame is waited for outside
 //! of what is timed. Libraries take turns, frame by frame; times are the thread's own, medians.
 //!

@@ -1,4 +1,4 @@
-//! The allocators under one interface. Each is driven as its documentation says; what differs is said beside it.
+//! The allocators under one interface. Each is driven as its documentation says; differences are noted there.
 
 use std::convert::Infallible;
 

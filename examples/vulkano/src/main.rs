@@ -1,4 +1,4 @@
-//! rgraph beside vulkano: one device and one queue, which vulkano made and lends, with its lock.
+//! rgraph with vulkano: one device and one queue, which vulkano made and lends, with its lock.
 //!
 //! vulkano fills an image of its own, rgraph doubles its texels, and vulkano copies it. Two timeline semaphores order the
 //! three, one per writer; the host waits once, at the end.

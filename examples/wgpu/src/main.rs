@@ -1,4 +1,4 @@
-//! rgraph beside wgpu: one device and one queue, which wgpu made and lends.
+//! rgraph with wgpu: one device and one queue, which wgpu made and lends.
 //!
 //! wgpu clears a texture of its own to red, rgraph draws green over the right half of it, and wgpu reads it. The texture
 //! never leaves the device, and no semaphore is needed: barriers order what is submitted to one queue. It changes sides as

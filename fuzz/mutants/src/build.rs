@@ -47,7 +47,7 @@ struct Source {
     written: Option<Written>,
 }
 
-/// Mutate the stages in a copy of the workspace under `home`, and build the tests of planner and judge.
+/// Mutate the stages in a copy of the workspace under `home`, and build the tests of planner and checker.
 pub fn build(root: &Path, home: &Path, stages: &str) -> Built {
     let tree = home.join("tree");
     copy(root, &tree);

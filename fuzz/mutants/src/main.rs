@@ -7,9 +7,9 @@
 //! rgraph-mutants all    # both
 //! ```
 //!
-//! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the environment,
-//! and builds the tests of planner and judge. `run` runs them for each mutant that they reach, shortest program first,
-//! until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
+//! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the
+//! environment, and builds the tests of planner and checker. `run` runs them for each mutant that they reach, shortest
+//! program first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
 
 mod build;
 mod find;

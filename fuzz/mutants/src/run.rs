@@ -64,7 +64,7 @@ fn spread(mutants: &[Mutant]) -> Vec<&Mutant> {
     all
 }
 
-/// Run each program without a mutant. One that fails is no judge of mutants.
+/// Run each program without a mutant. One that fails cannot test mutants.
 fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
     let (next, known) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::find::{Kind, Place};
 
-/// A file with its mutants, and where each stands in the new text.
+/// A file with its mutants, and the place of each in the new text.
 pub struct Written {
     pub text: String,
     /// Bytes of an alternative and its mutant; bytes of a whole place and all its mutants.

@@ -262,7 +262,7 @@ def _scale(lines: _Lines, at: int, axis: str) -> Scale:
         if one is not None and kinds[-1] not in _SCALES:
             refuse(f'{key} is "{one.value}"', f"use one of {', '.join(_SCALES)}", one.place)
     both, own = lines.number(f"scale{at}"), lines.number(f"scale_{axis}{at}")
-    # Numbers of texels are whole where the type beside them says so.
+    # Numbers of texels are whole where their type requires it.
     whole = "absolute" in (kinds if both is None else kinds[:1])
     factor = both if both is not None else 1.0 if own is None else own
     return Scale(kinds[0] or kinds[1] or "source", float(int(factor)) if whole else factor)

@@ -241,7 +241,7 @@ fn stands_right(
     findings.add(Rule::Attachment, Some(name), None, message);
 }
 
-/// Judges the attachments of one render pass together.
+/// Checks the attachments of one render pass together.
 struct Extents<'a, 'g> {
     facts: &'a Facts<'g>,
     plan: &'a Plan,
@@ -321,7 +321,7 @@ impl Extents<'_, '_> {
                 if !uses.iter().filter(mine).any(attaches) {
                     continue;
                 }
-                // What stands in for another image is that one's to find.
+                // A fallback is checked with the image that it replaces.
                 let finds = |at: &DeclaredUse, subresource: &SubresourceId| {
                     facts.memory[at.resource] != memory || at.subresources.binary_search(subresource).is_ok()
                 };

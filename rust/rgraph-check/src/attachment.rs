@@ -21,7 +21,7 @@ struct Tile {
     drawn_in: Option<u32>,
 }
 
-/// Judges memories that the plan calls transient attachments, and what lies in lazily allocated heaps. O(plan).
+/// Checks memories that the plan calls transient attachments, and what lies in lazily allocated heaps. O(plan).
 pub(crate) fn transient(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let mut tiles = IdVec::filled(Tile::default(), facts.memory.len());
     for (id, resource) in plan.resources.iter_ids().take(facts.memory.len()) {

@@ -202,8 +202,8 @@ impl Machine<'_> {
             let own = self.family(queue);
             let releases = families.is_some_and(|[from, _]| Some(from) == own);
             if releases && !moves {
-                // It writes nothing, and shows nothing: who uses the memory beside it, as the host may, must see those
-                // who wrote (Vulkan 1.3, "Queue Family Ownership Transfer").
+                // It writes nothing and makes nothing visible: another user of the memory, such as the host, must see
+                // the writes by itself (Vulkan 1.3, "Queue Family Ownership Transfer").
                 #[cfg(test)]
                 {
                     self.begin_instance();

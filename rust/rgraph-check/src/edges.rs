@@ -100,7 +100,7 @@ impl Machine<'_> {
         let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
         let state = &self.stores[store].subresources[subresource];
         if entered || state.written == Some(run) || state.reads.iter().any(|read| self.done[read.done].run == run) {
-            // A second queue that reads what the first entered: its entry stands beside the other.
+            // A second queue that reads after the first queue's entry: it has an entry of its own.
             let state = &mut self.stores[store].subresources[subresource];
             state.nodes.push(node);
             for write in &mut state.writes {
@@ -144,7 +144,7 @@ impl Machine<'_> {
         state.gone = if keeps { None } else { Some(if defined { Gone::Transition } else { Gone::Unwritten }) };
     }
 
-    /// Judges what a run leaves behind.
+    /// Checks the exit states of a run.
     pub(crate) fn end_run(&mut self) {
         if self.rendering.take().is_some() {
             self.findings.add(Rule::Malformed, None, None, "a render pass does not end".to_owned());

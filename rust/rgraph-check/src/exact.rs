@@ -1,7 +1,7 @@
-//! The exact judge of the tests: every pair of operations, every chain of nodes by search, no clocks, nothing
-//! dropped once judged. Quadratic; it exists so that the walk, which is linear, can be held against it.
+//! The exact checker of the tests: every pair of operations, every chain of nodes by search, no clocks, nothing
+//! dropped once checked. Quadratic; it exists so that the walk, which is linear, can be compared with it.
 //!
-//! It takes the operations and nodes of the walk as they happened and judges them anew. Left out on both sides are
+//! It takes the operations and nodes of the walk as they happened and checks them again. Left out on both sides are
 //! resources that outlive the frame (the runtime's barriers stand around them).
 
 use rgraph_ir::access::{Accesses, Stages};
@@ -316,8 +316,8 @@ impl<'m, 'a> Exact<'m, 'a> {
     }
 }
 
-/// What the walk and the exact judge say of the hazards of a plan, each its first one. What a third resource replaced,
-/// the walk may or may not judge again, as its intervals tell.
+/// The first hazard of a plan by the walk, and by the exact checker. What a third resource replaced,
+/// the walk may or may not check again, depending on its intervals.
 fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use crate::generate::{Limits, generate};
 
-    /// Of faulty plans as of right ones, the walk says what a judgement of all pairs says.
+    /// For faulty plans as for right ones, the walk agrees with a check of all pairs.
     #[test]
     fn the_walk_agrees_with_the_exact_judge_on_right_and_faulty_plans() {
         let mut scratch = Scratch::default();
@@ -364,7 +364,7 @@ mod tests {
                     .iter()
                     .any(|kind| mutant.kind.contains(kind))
             };
-            // All pairs do not follow a change of layout into the subpasses after it: such plans are judged as they
+            // All pairs do not follow a change of layout into the subpasses after it: such plans are checked as they
             // are.
             let mutants = mutate::mutants(&plan).into_iter().filter(|mutant| !regions && synchronization(mutant));
             let plans = std::iter::once(("nothing".to_owned(), plan.clone()))
@@ -378,7 +378,7 @@ mod tests {
         assert!(faulty > 100, "only {faulty} of {judged} plans were faulty");
     }
 
-    /// Whether a plan has a hazard, which the walk and the exact judge must agree on.
+    /// True if a plan has a hazard; the walk and the exact checker must agree.
     fn agreed(graph: &Graph, plan: &Plan, what: &str) -> bool {
         let [walk, exact] = both(graph, plan);
         assert_eq!(walk.is_some(), exact.is_some(), "{what}: the walk says {walk:?}, the exact judge {exact:?}");

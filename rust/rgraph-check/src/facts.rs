@@ -1,6 +1,6 @@
-//! What a declaration means, worked out anew from ARCHITECTURE.md: every pass and every inserted pass as a *declared
-//! pass* with the subresources that it reads, keeps and writes, the order of the accesses to each subresource, and the
-//! declared passes needed.
+//! What a declaration means, derived independently from ARCHITECTURE.md: every pass and every inserted pass as a
+//! *declared pass* with the subresources that it reads, keeps and writes, the order of the accesses to each
+//! subresource, and the declared passes needed.
 
 mod declared;
 mod fallback;
@@ -54,7 +54,8 @@ pub(crate) struct DeclaredUse {
     pub choices: Vec<Choice>,
     /// What it may read in the place of its resource.
     pub stand_ins: Vec<ResourceId>,
-    /// Earlier names of its memory that stand in for it so: they change nothing, but the use is one of theirs too.
+    /// Earlier names of its memory that are fallbacks in this way: they change nothing, but the use is one of theirs
+    /// too.
     pub names: Vec<ResourceId>,
 }
 
@@ -282,8 +283,8 @@ impl<'g> Facts<'g> {
         Some((self.stand_in_key(resource, declared, at), 0))
     }
 
-    /// The order of what stands in for a use: that of the use, so behind the writer of a read that looks forward; it looks
-    /// forward itself where nothing has written it by then.
+    /// The order of a fallback: that of the use, so after the writer of a forward read; it is a forward read
+    /// itself if nothing has written it by then.
     fn stand_in_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
         let declared = &self.declared_passes[declared];
         let (position, step) =

@@ -13,7 +13,7 @@ use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::DeclaredOf;
 
-/// Judges each pass that runs. O(accesses + commands); nothing where the plan's profile does not list its features.
+/// Checks each pass that runs. O(accesses + commands); nothing where the plan's profile does not list its features.
 pub(crate) fn features(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let Some(has) = plan.features else { return };
     let graph = facts.graph;

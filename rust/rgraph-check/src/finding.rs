@@ -82,7 +82,7 @@ rules! {
     Device = "device",
     /// A pass needs an optional feature that the profile of the plan lacks.
     Feature = "feature",
-    /// The plan is too large to be judged.
+    /// The plan is too large to be checked.
     TooLarge = "too_large",
 }
 

@@ -32,7 +32,7 @@ struct Walk<'a> {
     seen: HashMap<(MemoryId, QueueId), Seen>,
 }
 
-/// Judges the points. O(plan + accesses + points · batches).
+/// Checks the points. O(plan + accesses + points · batches).
 pub(crate) fn foreign(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     Walk { facts, plan, seen: HashMap::new() }.walk(declared_of, findings);
 }

@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::shape::Shape;
 
-/// Pieces of resources and commands that are judged at most.
+/// Most subresources and commands that are checked.
 const MOST_WORK: usize = 50_000_000;
 
 /// Whether every id, span and range points somewhere; nothing else may look at a plan for which this is false.

@@ -1,4 +1,4 @@
-//! Positions that only the judge has. One kind of position does not compile in the place of another; those of the
+//! Positions that only the checker has. One kind of position does not compile in the place of another; those of the
 //! nouns (passes, resources, queues, flags) come from `rgraph-ir`.
 
 use rgraph_ir::graph::FlagId;

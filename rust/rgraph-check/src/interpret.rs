@@ -176,7 +176,7 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<DeclaredPassId> {
     let subresources =
         facts.order.iter_ids().flat_map(|(memory, subresources)| subresources.iter().map(move |uses| (memory, uses)));
     for (memory, uses) in subresources {
-        // What stands in for another name of the same memory has that name's place.
+        // A fallback for another name of the same memory has that name's place.
         let own = |u: &&SubresourceUse| {
             let at = &facts.declared_passes[u.declared].uses[u.at];
             facts.memory[at.resource] != memory || facts.chain[at.resource] == u.key.0

@@ -1,7 +1,7 @@
-//! rgraph-check: the judge of plans. It shares the nouns of `rgraph-ir` and nothing else: what a declaration means,
-//! what a usage does, which stages contain which, how many bytes a texel takes are worked out anew here.
+//! rgraph-check: the checker of plans. It shares the nouns of `rgraph-ir` and nothing else: what a declaration means,
+//! what a usage does, which stages contain which, how many bytes a texel takes are defined independently here.
 //!
-//! # What is judged
+//! # What is checked
 //!
 //! A plan is right if every execution that Vulkan permits for it gives each pass the values that a serial run of the
 //! declaration gives it, and leaves the roots with the values of that run. [`check`] proves the part of this that does
@@ -10,9 +10,9 @@
 //!
 //! 1. `facts` flattens the declaration into *declared passes*, each with the subresources that it reads, keeps and
 //!    writes, the order of the accesses per subresource, and the set of passes that are needed.
-//! 2. `structure`, `agree`, `sets`, `foreign`, `packets`, `time` judge what needs no execution: ids and ranges, facts
-//!    that the plan repeats, sets of passes that may run at once, modelled times.
-//! 3. `machine` walks the batches in listed order and judges each access where it happens.
+//! 2. `structure`, `agree`, `sets`, `foreign`, `packets`, `time` check properties that need no execution: ids and
+//!    ranges, facts that the plan repeats, sets of passes that may run at once, modelled times.
+//! 3. `machine` walks the batches in listed order and checks each access where it happens.
 //!
 //! # The machine
 //!
@@ -43,24 +43,24 @@
 //!
 //! **Memory.** Each subresource has its last writes (several, if they commute), the reads since, layout, owner, a
 //! pending release, and the reason why its contents are gone, if they are: not written in this run, a transition from
-//! `undefined`, another owner of its bytes, a store operation that does not store, another family, garbage. An access
+//! `undefined`, another owner of its bytes, a store operation that does not store, another family, undefined. An access
 //! is compared with the last writes and the reads since, under its own name and under all names that share its bytes.
-//! Earlier accesses need no comparison: each of those was ordered behind them when it was judged. For the same reason a
-//! resource that judged writes have replaced whole supersedes what had its bytes before (`residents`).
+//! Earlier accesses need no comparison: each of those was ordered after them when it was checked. For the same reason a
+//! resource that checked writes have replaced whole supersedes what had its bytes before (`residents`).
 //!
 //! **Render passes.** Within one, `region` decides instead: rasterisation order between attachment accesses of one
 //! subpass, by-region barriers between two subpasses, and nothing else.
 //!
 //! # Runs
 //!
-//! One walk covers many runs, because each run is judged against what the runs before left. The first three have every
-//! flag on, as frames in flight do. Then every combination of flags stands twice in a row, in Gray order, so that it
+//! One walk covers many runs, because each run is checked against what the runs before left. The first three have every
+//! flag on, as frames in flight do. Then every combination of flags runs twice in a row, in Gray order, so that it
 //! meets itself and its neighbours: all combinations of up to six flags, 64 at random beyond. Histories add runs until
 //! each ring has turned.
 //!
-//! # Who judges the judge
+//! # Who checks the checker
 //!
-//! An exact judge in the tests keeps every operation and the whole happens-before relation, without clocks, and must
+//! An exact checker in the tests keeps every operation and the whole happens-before relation, without clocks, and must
 //! agree. [`interpret`] runs plans on symbols, in orders that the plan permits, and compares values. [`certificate`]
 //! writes the chain behind each hazard, which 200 lines verify. The tests remove parts of good plans, and each removal
 //! that matters must be found.
@@ -113,7 +113,7 @@ pub use minimal::{Entry, Examined, Part, minimal};
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;
 
-/// Judges a plan of a graph: every violation found, in plan order; empty if there is none.
+/// Checks a plan of a graph: every violation found, in plan order; empty if there is none.
 ///
 /// Walks the plan once (times queues and stages), for as many runs as its conditions ask for. Any plan may be given,
 /// also one that a file or a fault made up: what cannot be walked is a finding, never a panic.

@@ -2,8 +2,8 @@
 //! every subresource, and reports what it finds.
 //!
 //! One long walk covers frames in flight and conditions: the first three runs have every flag on, then every
-//! combination (up to 2^6, sampled beyond) stands twice in a row. Since every use is judged against what the runs
-//! before left, reuse of bytes between runs of different conditions is judged too.
+//! combination (up to 2^6, sampled beyond) runs twice in a row. Since every use is checked against what the runs
+//! before left, reuse of bytes between runs of different conditions is checked too.
 
 mod after;
 #[cfg(test)]
@@ -55,7 +55,7 @@ pub(crate) struct Machine<'a> {
     /// By memory: its first store; none for what is in the ring of another.
     pub first_store: IdVec<MemoryId, Option<StoreId>>,
     pub bytes: Bytes,
-    /// The stores that accesses of their bytes are still judged against.
+    /// The stores that accesses of their bytes are still checked against.
     pub residents: Residents<StoreId>,
     pub concurrent: IdVec<MemoryId, bool>,
     pub run: RunId,
@@ -72,11 +72,11 @@ pub(crate) struct Machine<'a> {
     pub exits: HashMap<StorePlace, Exit>,
     /// Resources and subresources whose contents somebody sees after the frame.
     pub kept: Vec<Kept>,
-    /// By declared pass: where it stands in this run.
+    /// By declared pass: its place in this run.
     pub ran_at: IdVec<DeclaredPassId, Option<Stand>>,
     /// Pure orderings, sorted by the later pass.
     pub after: Vec<Ordering>,
-    /// What the exact judge of the tests asks for.
+    /// What the exact checker of the tests asks for.
     #[cfg(test)]
     pub log: log::Log,
 }
@@ -505,7 +505,7 @@ impl<'a> Machine<'a> {
             }
             self.done.push(done);
         }
-        // Nothing orders the other members of a group after this one, nor a read after another: each is judged alone.
+        // Nothing orders the other members of a group after this one, nor a read after another: each is checked alone.
         if writes && !grouped {
             state.alias_seen = sequence.max(self.done.len() as u64);
         }

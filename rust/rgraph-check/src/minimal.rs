@@ -1,5 +1,5 @@
 //! Synchronization that a plan could do without: barrier entries, waits, stages and accesses are removed one after the
-//! other, and what the verdict needs is put back. What stays is minimal: of two parts that stand in for each other the
+//! other, and what the verdict needs is put back. What stays is minimal: of two parts that can replace each other, the
 //! first counts as redundant and the second as needed.
 
 use rgraph_ir::access::{Accesses, Stages};
@@ -102,7 +102,7 @@ impl Part {
 /// One part of a plan's synchronization.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Examined {
-    /// The batch that it stands in.
+    /// The batch that contains it.
     pub batch: BatchId,
     /// The command; `None` for waits.
     pub command: Option<CommandId>,

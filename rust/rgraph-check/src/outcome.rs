@@ -87,8 +87,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Whether the subresource holds anything that counts while the flags are so: the output of a pass that is switched
-    /// off holds nothing if another resource stands in for it.
+    /// True if the contents of the subresource count under these flags: the output of a pass that is switched
+    /// off has none if it has a fallback.
     pub(crate) fn counts(&self, facts: &Facts, flags: &FlagStates) -> bool {
         let writers = &facts.writers[facts.memory[self.resource]][self.subresource];
         let replaced = |u: &&SubresourceUse| {

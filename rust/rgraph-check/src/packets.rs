@@ -1,4 +1,4 @@
-//! Judges which passes' packets a plan lets a run sort together.
+//! Checks which passes' packets a plan lets a run sort together.
 //!
 //! Worked out from the plan's commands and the declared uses alone: neighbours in a batch, no barrier, event or wait
 //! between them; no two of them use a subresource that one of them writes, but for uses that commute. Attachments are
@@ -14,7 +14,7 @@ use crate::finding::{Findings, Rule};
 use crate::ids::{CommandId, DeclaredOf, Place};
 use crate::tables::is_attachment;
 
-/// Where a pass stands in the commands.
+/// The place of a pass in the commands.
 #[derive(Clone, Copy)]
 struct Stand {
     command: CommandId,
@@ -23,7 +23,7 @@ struct Stand {
     host: bool,
 }
 
-/// Judges the groups of packets. O(commands + accesses of subresources).
+/// Checks the groups of packets. O(commands + accesses of subresources).
 pub(crate) fn packets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     if plan.packets.is_empty() {
         return;

@@ -23,7 +23,7 @@ struct Attached<'a> {
 }
 
 impl Machine<'_> {
-    /// Opens a render pass and judges its load and store operations against its passes.
+    /// Opens a render pass and checks its load and store operations against its passes.
     pub(crate) fn begin_rendering(&mut self, command: CommandId, attachments: Span) {
         let facts = self.facts;
         let plan = self.plan;

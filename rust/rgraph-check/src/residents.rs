@@ -1,11 +1,11 @@
-//! Which memories a later access must still be judged against, by the bytes of each heap.
+//! Which memories a later access must still be checked against, by the bytes of each heap.
 //!
 //! A chain of transients that take turns in the same bytes has a quadratic number of pairs of neighbours, all but a few
-//! of which need no judgement of their own: an access that is ordered after a write is ordered after all that the write
-//! is ordered after, and what was available to the write stays available (Vulkan 1.3 specification, "Execution and
-//! Memory Dependencies": dependencies chain where the scopes meet, here at the stage of the write). So once a memory
-//! has been written whole, and each write was judged against everything in the same bytes without a finding, it stands
-//! for all earlier residents of its bytes, also where one of these is used again. Near-linear: an entry adds at most two
+//! of which need no check of their own: an access that is ordered after a write is ordered after all that the write is
+//! ordered after, and what was available to the write stays available (Vulkan 1.3 specification, "Execution and Memory
+//! Dependencies": dependencies chain where the scopes meet, here at the stage of the write). So once a memory has been
+//! written whole, and each write was checked against everything in the same bytes without a finding, it represents all
+//! earlier residents of its bytes, also where one of these is used again. Near-linear: an entry adds at most two
 //! intervals, and superseding removes the intervals that it covers.
 
 use std::collections::BTreeMap;

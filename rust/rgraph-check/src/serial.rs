@@ -1,6 +1,6 @@
 //! A declaration as one serial list of what has to happen: for those who compute what a graph means.
 //!
-//! The list comes from the same facts that the judge works with, so it shares nothing with the planner.
+//! The list comes from the same facts that the checker works with, so it shares nothing with the planner.
 
 use rgraph_ir::access::{Aspects, Load, Usage};
 use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};

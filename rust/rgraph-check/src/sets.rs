@@ -1,7 +1,8 @@
 //! What a plan says of passes that may run at once, and of passes that only move bytes.
 //!
-//! The order of CPU passes is worked out anew from the declaration and from bytes in common; that of GPU passes from the
-//! plan's barrier calls, events and waits. Functions of one set run on several threads, so a wrong set is a data race.
+//! The order of CPU passes is derived independently from the declaration and from bytes in common; that of GPU passes
+//! from the plan's barrier calls, events and waits. Functions of one set run on several threads, so a wrong set is a
+//! data race.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use crate::finding::{Findings, Rule};
 use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, Place};
 use crate::residents::Residents;
 
-/// Judges sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
+/// Checks sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
 pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     if plan.sets.is_empty() {
         return;
@@ -134,7 +135,7 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// What a pass uses, and how. What stands in for a use is read as well.
+    /// The uses of a pass, and their accesses. Fallbacks of a use are read as well.
     fn uses(&self, declared: DeclaredPassId, cpu: bool, mut each: impl FnMut(Place, Past)) {
         for (number, at) in self.facts.declared_passes[declared].uses.iter_ids() {
             let memory = self.facts.memory[at.resource];

@@ -30,7 +30,7 @@ impl Shape {
 }
 
 /// The shapes of all resources. Relative sizes that go round in circles end at the reference size: validation has
-/// refused them, and a judge must not hang on them.
+/// refused them, and a checker must not hang on them.
 pub(crate) fn shapes(graph: &Graph) -> IdVec<ResourceId, Shape> {
     let mut shapes = IdVec::filled(None, graph.resources().len());
     for id in graph.resources().ids() {

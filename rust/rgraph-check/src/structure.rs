@@ -1,4 +1,4 @@
-//! What can be judged without running anything: ids and spans, queues, passes, stages, places.
+//! What can be checked without running anything: ids and spans, queues, passes, stages, places.
 
 use std::collections::HashMap;
 

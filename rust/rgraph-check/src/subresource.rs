@@ -139,7 +139,7 @@ pub(crate) struct SubresourceState {
     pub nodes: Vec<NodeId>,
     /// Up to which operation the resources in the same bytes were looked at.
     pub alias_seen: u64,
-    /// The last judged write that replaced it.
+    /// The last checked write that replaced it.
     pub replaced: u64,
     pub layout: Layout,
     pub owner: Option<u32>,

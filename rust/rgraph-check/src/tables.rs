@@ -1,4 +1,4 @@
-//! The judge's own tables: what a usage does to memory, which layouts it may find, which stages a queue has, how
+//! The checker's own tables: what a usage does to memory, which layouts it may find, which stages a queue has, how
 //! stages are ordered, and how many bytes a texel takes.
 //!
 //! Source: Vulkan 1.3 specification, "Synchronization and Cache Control" (tables of supported stages and of accesses
@@ -52,7 +52,7 @@ const PIPELINE: [Stages; 11] = [
     Stages::COLOR_ATTACHMENT_OUTPUT,
 ];
 
-/// Task and mesh shaders stand between the indirect draw and rasterisation, beside the vertex pipeline.
+/// Task and mesh shaders are between the indirect draw and rasterisation, in place of the vertex pipeline.
 const MESH_PIPELINE: [Stages; 7] = [
     Stages::DRAW_INDIRECT,
     Stages::TASK_SHADER,

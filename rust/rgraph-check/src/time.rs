@@ -1,8 +1,8 @@
 //! Modelled times, for plans that hold a bound of their frame: passes start after the passes that they follow, nothing
 //! ends after the frame, and the bound lies between the longest path that the declaration names and the frame.
 //!
-//! The judge knows neither the costs of a device nor guessed durations. Its own path has the declared durations alone,
-//! and counts nothing for a pass that may share a render pass with the next one.
+//! The checker knows neither the costs of a device nor guessed durations. Its own path has the declared durations
+//! alone, and counts nothing for a pass that may share a render pass with the next one.
 
 use rgraph_ir::access::Usage;
 use rgraph_ir::id::IdVec;
@@ -17,13 +17,13 @@ use crate::tables::is_attachment;
 const ROUNDING: f64 = 1e-5;
 
 /// Pairs between two neighbouring groups of accesses that are looked at; of larger groups only those with a single
-/// access beside them are.
+/// neighbouring access are.
 const PAIRS: usize = 4096;
 
 /// By declared pass: the pass of the plan that it is.
 type PassOf = IdVec<DeclaredPassId, Option<PlanPassId>>;
 
-/// Judges the times of a plan.
+/// Checks the times of a plan.
 pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let Some(bound) = plan.report.bound else { return };
     let frame = plan.report.frame_us;

@@ -46,7 +46,7 @@ fn no_plan_beats_the_bound() {
     assert!(plans > 3000 && reached * 4 > plans, "the bound is near the frame in {reached} of {plans} plans");
 }
 
-/// A chain and a pass beside it, with declared durations.
+/// A chain and an independent pass, with declared durations.
 fn chain() -> (Graph, Plan) {
     let mut g = Graph::new("chain", [64, 64]);
     let names = ["a", "b", "c"].map(|name| g.buffer(name, 256));

@@ -27,7 +27,7 @@ fn generated(seed: u64, most_passes: u32, scratch: &mut Scratch) -> (Graph, Plan
     (graph, plan)
 }
 
-/// A plan that the judge finds right: what the planner gets wrong is for other tests to find.
+/// A plan that the checker accepts: other tests find the planner's faults.
 fn right(seed: u64, most_passes: u32, scratch: &mut Scratch) -> Option<(Graph, Plan)> {
     Some(generated(seed, most_passes, scratch)).filter(|(graph, plan)| check(graph, plan).is_empty())
 }
@@ -96,7 +96,7 @@ fn what_a_host_write_does_not_keep_needs_no_chain_that_carries_it() {
     proved(&graph, &plan).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// What the judge says of order and visibility and the certificate says otherwise would be a hole in one of them.
+/// If checker and certificate disagree on order or visibility, one of them has a hole.
 #[test]
 fn a_plan_without_one_barrier_or_wait_has_no_certificate_where_the_judge_refuses_it() {
     let mut scratch = Scratch::default();

@@ -1,4 +1,4 @@
-//! Barriers as events: with `always`, what has work in between is split, whatever else stands in its call.
+//! Barriers as events: with `always`, a barrier with work in between is split, whatever else is in its call.
 
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};

@@ -1,4 +1,4 @@
-//! The naive planner's plans are right: whatever the judge says of them is the judge's fault.
+//! The naive planner's plans are right: any finding about them is a fault of the checker.
 
 mod support;
 

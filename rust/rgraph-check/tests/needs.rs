@@ -1,5 +1,5 @@
-//! Optional features that passes need: refused by planner and judge where a profile lacks them, and placed where one has
-//! them.
+//! Optional features that passes need: refused by planner and checker where a profile lacks them, and placed where one
+//! has them.
 
 use rgraph_check::{Rule, check};
 use rgraph_files::{read_graph, read_plan, read_profile, write_graph, write_plan, write_profile};

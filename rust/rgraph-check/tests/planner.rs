@@ -1,4 +1,4 @@
-//! The planner's plans, judged: under every policy and split they check clean and compute what the declaration says.
+//! The planner's plans, checked: under every policy and split they check clean and compute what the declaration says.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -27,7 +27,7 @@ fn budget(turn: u64) -> MemoryBudget {
     [MemoryBudget::Least, MemoryBudget::Balanced, MemoryBudget::Fast, bytes][(turn % 4) as usize]
 }
 
-/// Bakes, judges and runs graphs of some seeds on all cores; returns what is wrong, a line each.
+/// Bakes, checks and runs graphs of some seeds on all cores; returns what is wrong, a line each.
 fn wrong(seeds: Range<u64>, options: impl Fn(u64) -> Options + Sync) -> Vec<String> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let seeds: Vec<u64> = match asked() {

@@ -1,4 +1,4 @@
-//! Any plan may be judged: of another graph, cut short, with ids and numbers that point nowhere. It is refused in
+//! Any plan may be checked: of another graph, cut short, with ids and numbers that point nowhere. It is refused in
 //! words, at once, and never with a panic.
 
 use rgraph_check::generate::{Limits, generate};

@@ -27,7 +27,7 @@ fn rules(graph: &Graph, plan: &Plan) -> Vec<Rule> {
     check(graph, plan).into_iter().map(|finding| finding.rule).collect()
 }
 
-/// Four functions in two chains, beside a pass of the GPU that reads the first one's result.
+/// Four functions in two chains, and a pass of the GPU that reads the first one's result.
 fn chains() -> Graph {
     let mut g = Graph::new("chains", [16, 16]);
     for chain in ["left", "right"] {
@@ -133,7 +133,7 @@ fn wrong_sets_of_the_gpu_and_wrong_copies_are_found() {
     assert!(rules(&g, &reversed).contains(&Rule::Copies));
 }
 
-/// Over generated graphs, the judge agrees with every set, and many have functions that may run at once.
+/// Over generated graphs, the checker agrees with every set, and many have functions that may run at once.
 #[test]
 fn sets_of_generated_graphs_are_right() {
     let (mut scratch, mut beside) = (Scratch::default(), 0);

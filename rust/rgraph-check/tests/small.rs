@@ -1,6 +1,6 @@
 //! Small graphs of two to five passes, most of them with conditional passes that write one output in parts, each with a
-//! fallback or without: baked in every way, judged, and played beside what they declare. `RGRAPH_SMALL` asks for more,
-//! `RGRAPH_SMALL_SEEDS` for some alone.
+//! fallback or without: baked in every way, checked, and interpreted like their declaration. `RGRAPH_SMALL` asks for
+//! more, `RGRAPH_SMALL_SEEDS` for some alone.
 
 #[path = "support/corner.rs"]
 mod corner;
@@ -19,7 +19,7 @@ fn seeds() -> Vec<u64> {
     named.unwrap_or_else(|| (0..count).collect())
 }
 
-/// Resources of one kind that can stand in for each other.
+/// Resources of one kind that can be fallbacks of each other.
 struct Family {
     image: bool,
     names: &'static [&'static str],

@@ -271,7 +271,7 @@ fn the_exit_of_a_history_covers_its_uses_under_every_name() {
             "roots": ["seen"]}"#,
     );
     let mut plan = support::naive(&graph);
-    // Behind the last pass no barrier is left that would stand in for an exit state.
+    // After the last pass no barrier remains that could replace an exit state.
     let last = plan.commands.iter().rposition(|one| matches!(one, Command::Pass { .. })).unwrap();
     plan.commands[last + 1..].fill(Command::Barriers(Barriers::default()));
     assert_accepted(&graph, &plan);
@@ -462,7 +462,7 @@ fn a_release_shows_nothing_to_the_host() {
         let mut plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).unwrap();
         assert_accepted(&graph, &plan);
         assert!(certificate(&graph, &plan).is_ok());
-        // A barrier to the host stands beside the release, which names the host too.
+        // A barrier to the host is next to the release, which names the host too.
         let host = Accesses::HOST_READ | Accesses::HOST_WRITE;
         let shows = |scope: &Scope| scope.dst_access.intersects(host);
         assert!(plan.buffer_barriers.iter().any(|barrier| barrier.families.is_some() && shows(&barrier.scope)));

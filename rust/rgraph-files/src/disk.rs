@@ -107,8 +107,8 @@ fn kind(metadata: &Metadata) -> Option<&'static str> {
     Some(if of.is_dir() { "a folder" } else { "something special" })
 }
 
-/// Replaces the contents of a file, or makes it: written beside its place first, then renamed, so that nobody ever sees
-/// half of it. Where the path is a link, the file that it names is replaced.
+/// Replaces the contents of a file, or makes it: written to a temporary file in the same folder, then renamed, so that
+/// no reader sees half of it. Where the path is a link, the file that it names is replaced.
 ///
 /// # Errors
 /// If the system refuses, or the path names anything but a file; nothing is left behind.

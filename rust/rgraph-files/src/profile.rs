@@ -42,7 +42,7 @@ pub(super) const LIMIT_KEYS: [&str; 8] = [
 ];
 const MEMORY_KEYS: [&str; 2] = ["type", "heap_size"];
 
-/// Most queues of one kind: each stands in the plan by itself.
+/// Most queues of one kind: each is a queue of the plan.
 pub(super) const MOST_QUEUES: u64 = 256;
 
 /// Reads a profile file; what it does not say is as in [`Profile::new`].

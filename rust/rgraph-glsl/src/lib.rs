@@ -8,7 +8,7 @@
 
 use std::ffi::{CString, c_char, c_int};
 
-/// What decides, beside a request, which words a text becomes: the version of this crate, which pins glslang, and how it
+/// The inputs of a compilation besides the request: the version of this crate, which pins glslang, and how glslang
 /// is called.
 pub const COMPILER: [&str; 2] = [env!("CARGO_PKG_VERSION"), include_str!("../cpp/glsl.cpp")];
 

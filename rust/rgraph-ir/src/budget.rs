@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What bytes of transients are worth. Each barrier call between dependent passes lets the queue drain; passes that
-/// could run beside each other and share bytes instead need one more of them.
+/// could run at the same time and share bytes instead need one more call.
 ///
 /// On one queue the budget caps the bytes; the order has the fewest barrier calls that fit below the cap. On several
 /// queues it decides if batches begin with a barrier call to reuse bytes of the batch before.

@@ -1,5 +1,5 @@
 //! A frame over several devices: which passes run on which device, in which parts, and which contents are copied
-//! between them. Plain data; `rgraph-plan` makes, prints, reads and writes it, `rgraph-check` judges it.
+//! between them. Plain data; `rgraph-plan` makes, prints, reads and writes it, `rgraph-check` checks it.
 
 use crate::graph::PassId;
 use crate::id::IdVec;

@@ -299,8 +299,8 @@ impl Graph {
         self.slots.len()
     }
 
-    /// What a module or extension point stands in, and its number in the sequence of passes, modules and extension
-    /// points as they were declared.
+    /// The module or extension point around a module or extension point, and its number in the sequence of passes,
+    /// modules and extension points as they were declared.
     pub fn slot_place(&self, slot: SlotId) -> (Option<SlotId>, u32) {
         (self.slots[slot].parent, self.slots[slot].sequence)
     }

@@ -106,7 +106,7 @@ impl<I: Id, T> IdVec<I, T> {
         Self { items: vec![value; len], id: PhantomData }
     }
 
-    /// Empties the vector and fills it anew, keeping its memory.
+    /// Empties the vector and fills it again, keeping its memory.
     #[inline]
     pub fn refill(&mut self, value: T, len: usize)
     where

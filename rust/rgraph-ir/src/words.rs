@@ -197,7 +197,7 @@ pub fn life_words() -> Vec<&'static str> {
 }
 
 /// Why a placed resource shares its bytes with nobody; `None` for those that do, and for those without a place. The
-/// sentences name what stands in the way: lives that overlap, or nothing to be gained. O(resources log resources).
+/// sentences name the reason: lives that overlap, or no gain. O(resources log resources).
 pub fn unaliased_sentences(plan: &Plan) -> IdVec<ResourceId, Option<String>> {
     let mut why = IdVec::filled(None, plan.resources.len());
     let lives = |id: ResourceId| plan.resources[id].lifetime;

@@ -63,7 +63,7 @@ fn a_bake_is_given_up_in_every_search() {
         END.set(Some(begin + Duration::from_millis(50)));
         let baked = cancellable(enough, || bake(&g, &Profile::discrete(), &options, &mut Scratch::default()));
         assert_eq!(baked.err(), Some(Cancelled), "{passes} passes, {policy}: over in {:?}", begin.elapsed());
-        // Unoptimised and beside other tests a stage takes many times as long.
+        // Unoptimised, and while other tests run, a stage takes many times as long.
         assert!(begin.elapsed() < Duration::from_secs(2), "{passes} passes, {policy}: {:?}", begin.elapsed());
     }
 }

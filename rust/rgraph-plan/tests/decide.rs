@@ -7,7 +7,7 @@ use rgraph_plan::prelude::*;
 use rgraph_plan::what_if::{Changes, what_if};
 use rgraph_report::what_if_text;
 
-/// A shadow map and ambient occlusion beside each other, then lighting.
+/// A shadow map and ambient occlusion independent of each other, then lighting.
 fn frame() -> Graph {
     let mut g = Graph::new("frame", [1024, 1024]);
     let depth = g.image("depth", Format::Depth32float);

@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// A heap, and beside it what it must be like.
+/// A heap and its expected state.
 struct Model {
     heap: Heap,
     spare: usize,

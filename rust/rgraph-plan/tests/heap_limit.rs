@@ -261,7 +261,7 @@ fn a_proof_of_refusal_agrees_with_all_orders() {
 
 #[test]
 fn dependencies_prove_what_is_too_large_to_search() {
-    // A long chain, beside it a buffer that its first pass writes and its last one reads.
+    // A long chain, and a buffer that its first pass writes and its last one reads.
     let mut g = Graph::new("long", [64, 64]);
     let (long, out) = (g.buffer("long", 8 * UNIT), g.buffer("out", UNIT));
     let mut last = g.buffer("link 0", UNIT);

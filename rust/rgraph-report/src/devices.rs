@@ -7,8 +7,8 @@ use rgraph_ir::graph::Graph;
 use rgraph_ir::id::Id;
 use rgraph_ir::words::bytes_phrase;
 
-/// Prints a plan for several devices of that graph: one line per step, and the modelled frame beside that of the first
-/// device alone.
+/// Prints a plan for several devices of that graph: one line per step, and the modelled frame compared with that of the
+/// first device alone.
 pub fn devices_listing(graph: &Graph, plan: &DevicesPlan) -> String {
     let flat = graph.flattened();
     let graph = flat.as_ref().unwrap_or(graph);

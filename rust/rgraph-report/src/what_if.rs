@@ -6,8 +6,8 @@ use rgraph_plan::what_if::WhatIf;
 
 use crate::diff;
 
-/// The answer as text: changes, figures beside those of `before`, the bound of other queues, the timeline (`*`: on the
-/// critical path), and the differences.
+/// The answer as text: changes, figures compared with those of `before`, the bound of other queues, the timeline (`*`:
+/// on the critical path), and the differences.
 pub fn what_if_text(answer: &WhatIf, before: &Plan) -> String {
     let diff = diff(before, &answer.plan);
     let mut out = format!(

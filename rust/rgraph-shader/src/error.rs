@@ -40,7 +40,7 @@ impl fmt::Display for ShaderError {
 
 impl std::error::Error for ShaderError {}
 
-/// Where something stands in a text, as bytes, and what is there.
+/// A range of a text, in bytes, and its contents.
 pub(crate) struct Label {
     /// First byte and the one after the last.
     pub span: std::ops::Range<usize>,

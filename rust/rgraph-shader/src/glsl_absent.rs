@@ -1,4 +1,4 @@
-//! What stands in for GLSL where the feature `glsl` is off: each text is refused.
+//! GLSL without the feature `glsl`: each text is refused.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;

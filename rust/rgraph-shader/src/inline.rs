@@ -3,8 +3,8 @@
 
 use naga::{Block, Function, Handle, Module, Span, Statement};
 
-/// Most instructions of an entry point with all that it calls, each call counted anew. On the software driver of Mesa 22
-/// code of this size takes some seconds to compile; no shader of the tests has a tenth of it.
+/// Most instructions of an entry point with all that it calls, each call counted again. On the software driver of Mesa
+/// 22 code of this size takes some seconds to compile; no shader of the tests has a tenth of it.
 pub(crate) const MOST_INSTRUCTIONS: u64 = 1 << 17;
 
 /// A function with the call at which its inlined size goes beyond [`MOST_INSTRUCTIONS`]; `None`: of itself.

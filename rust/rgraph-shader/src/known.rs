@@ -1,4 +1,4 @@
-//! Programs that were compiled before: graphs are often declared anew, files are read again and again, and callbacks
+//! Programs that were compiled before: graphs are often declared again, files are read again and again, and callbacks
 //! record every frame.
 //!
 //! They are known by what they are made of: a hash of sources, kind and entry point finds one, and comparing the sources

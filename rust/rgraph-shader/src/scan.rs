@@ -212,7 +212,7 @@ fn elect(bare: &str, out: &mut String) -> &'static str {
 }
 
 /// Blanks an extension in the lists of `enable` before the first declaration of a WGSL text without comments: with its
-/// comma if others stand beside it, else with the whole directive.
+/// comma if there are others, else with the whole directive.
 fn blank_enabled(bare: &str, extension: &str, out: &mut String) {
     let mut start = 0;
     for directive in bare.split_inclusive(';') {

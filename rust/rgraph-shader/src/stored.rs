@@ -1,10 +1,10 @@
 //! Compiled GLSL on disk, by content, so that a process that starts again does not compile again. WGSL is not kept: naga
 //! takes about as long as reading a file.
 //!
-//! An entry holds the whole request beside its answer and a sum of both: its name is a hash, and comparing the request
-//! proves it. Whatever else is in the folder (entries cut short, damaged, of other compilers) is ignored. Processes share
-//! the folder without locks: an entry is written to a temporary file and renamed, so no process sees half of one, and
-//! an entry that another process has open can be removed.
+//! An entry holds the whole request with its answer and a checksum of both: its name is a hash, and comparing the
+//! request proves it. Whatever else is in the folder (entries cut short, damaged, of other compilers) is ignored.
+//! Processes share the folder without locks: an entry is written to a temporary file and renamed, so no process sees
+//! half of one, and an entry that another process has open can be removed.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};

@@ -22,7 +22,7 @@ fn compile(language: Language, text: &str) -> Result<Program, ShaderError> {
 fn functions_that_each_call_the_next_one_twice_are_refused_at_a_call() {
     let fault = compile(Language::Wgsl, &doubling(40)).unwrap_err();
     assert_eq!(fault.code, Code::BadShader);
-    // The last function, f40, stands in line 42; sizes double upwards from there.
+    // The last function, f40, is in line 42; sizes double upwards from there.
     let (line, _) = fault.at.expect("a place");
     assert!((20..40).contains(&line), "{fault}");
     assert!(fault.to_string().contains("instructions once its calls are inlined"), "{fault}");

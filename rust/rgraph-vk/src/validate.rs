@@ -1,7 +1,7 @@
-//! SPIR-V of others, judged by the Khronos validator before a driver sees it: drivers crash on what it refuses.
+//! SPIR-V of others, checked by the Khronos validator before a driver sees it: drivers crash on what it refuses.
 //!
 //! So is what glslang made of GLSL: it takes more than it writes rightly. What naga wrote is not asked for. Each module
-//! is judged once per process.
+//! is checked once per process.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_int};

@@ -144,7 +144,7 @@ fn a_borrowed_device_shows_windows_if_it_was_made_for_them() {
     device.close().expect("closes");
 }
 
-/// A lock that counts, and sees who comes beside.
+/// A lock that counts, and notices concurrent callers.
 #[derive(Default)]
 struct Counting {
     held: AtomicBool,

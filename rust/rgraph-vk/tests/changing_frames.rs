@@ -36,7 +36,7 @@ const ADD: &str = "
 /// Frames that fill every cache.
 const WARM: u32 = 16;
 
-/// Calls that make something or record all of a frame anew.
+/// Calls that make an object or record a whole frame again.
 const MAKING: [&str; 6] = [
     "vkCreateCommandPool",
     "vkAllocateCommandBuffers",

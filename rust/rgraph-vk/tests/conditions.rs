@@ -49,7 +49,7 @@ fn mips_of_a_pass_that_is_off_are_not_generated_whatever_the_names_are() {
     }
 }
 
-/// The better picture and its reader are under one flag: while it is off, what would stand in is needed by nobody and
+/// The better picture and its reader are under one flag: while it is off, no pass needs the fallback, which
 /// has no memory.
 #[test]
 fn a_reader_that_is_off_binds_nothing_that_would_stand_in() {

@@ -1,4 +1,4 @@
-//! A graph that is declared and compiled anew for each frame: what a device keeps of the one before, counted by the
+//! A graph that is declared and compiled again for each frame: what a device keeps of the one before, counted by the
 //! driver's calls.
 
 #[path = "../../rgraph-plan/tests/common/counting.rs"]
@@ -101,8 +101,8 @@ fn run(compiled: &Compiled, first: ResourceId, value: u32) -> Frame {
     compiled.run(&Inputs { uploads: vec![(first, Upload::Bytes(&given))], ..Inputs::default() }).unwrap()
 }
 
-/// The making calls of frames that are each declared anew with `declare`, once all is warm, and how often commands were
-/// recorded.
+/// The making calls of frames that are each declared again with `declare`, once all is warm, and how often commands
+/// were recorded.
 fn calls(declare: impl Fn(&Arc<Program>, u32) -> (Chain, u32)) -> Option<(Vec<&'static str>, usize)> {
     let (table, device) = counted()?;
     let add = program(Kind::Compute, ADD);

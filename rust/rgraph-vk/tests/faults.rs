@@ -82,7 +82,7 @@ impl Life<'_> {
         let out = self.again("reading", || frame.read(example.out))?;
         assert_eq!(out.bytes(), texels, "after {:?}", self.faults.fired());
         let tally = self.again("reading", || frame.read(example.tally))?;
-        // Three frames, and one whose wait failed; a frame that failed before it ran begins anew.
+        // Three frames, and one whose wait failed; a frame that failed before it ran starts again.
         assert!((1..=4).contains(&tally.bytes()[0]), "after {:?}", self.faults.fired());
         self.again("reading", || frame.report())?;
         Some(())

@@ -1,4 +1,4 @@
-//! Plans that the device did not bake are judged before they run; a plan that was changed by hand is refused with the
+//! Plans that the device did not bake are checked before they run; a plan that was changed by hand is refused with the
 //! findings, and one that only says less runs.
 #![forbid(unsafe_code)]
 

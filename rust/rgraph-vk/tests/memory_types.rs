@@ -55,7 +55,7 @@ fn kept(domain: MemoryDomain) -> Workload {
     Workload::new(graph)
 }
 
-/// Depth of its own beside a root: the depth lives within one render pass.
+/// Depth of its own in addition to a root: the depth lives within one render pass.
 fn drawn() -> Workload {
     let mut graph = Graph::new("drawn", [64, 64]);
     let out = graph.image("out", Format::Rgba8unorm);

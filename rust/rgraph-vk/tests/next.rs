@@ -1,4 +1,4 @@
-//! Graphs that are declared anew while they run: what lives from frame to frame goes from one to the next.
+//! Graphs that are declared again while they run: what lives from frame to frame goes from one to the next.
 
 #[path = "support/bench.rs"]
 mod bench;
@@ -153,7 +153,7 @@ fn graphs_that_never_run_hand_everything_on() {
     let (workload, dst) = counter(1, 256);
     let last = next(&device, &compiled, workload);
     assert_eq!(word(&run(&last), dst), 2);
-    // What one began anew, and did not run, begins anew in the one after it.
+    // A reset of a graph that never ran passes to the next graph.
     let larger = next(&device, &last, counter(0, 512).0);
     let (workload, dst) = counter(0, 512);
     assert_eq!(word(&run(&next(&device, &larger, workload)), dst), 1);

@@ -1,4 +1,4 @@
-//! Many frames on four threads of one device, with sizes that change, flags that flip and graphs that are baked anew:
+//! Many frames on four threads of one device, with sizes that change, flags that flip and graphs that are baked again:
 //! every result is right, and nothing grows. `RGRAPH_SOAK_FRAMES` makes it longer.
 
 #[path = "support/bench.rs"]

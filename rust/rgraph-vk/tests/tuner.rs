@@ -127,7 +127,7 @@ fn read(done: &rgraph_vk::Frame, frame: &Frame) -> Vec<u32> {
     words(done.read(frame.out).unwrap().bytes())
 }
 
-/// Runs frames; results are those of `wanted`, which runs beside, by itself.
+/// Runs frames; results are those of `wanted`, which runs separately.
 fn run(tuner: &Tuner, wanted: &Compiled, frame: &Frame, frames: std::ops::Range<u32>) {
     for at in frames {
         let given = bytes(&[at; 64]);

@@ -1,4 +1,4 @@
-//! Work of passes, as data: dispatches, draws, transfers, builds and traces of rays beside a declaration.
+//! Work of passes, as data: dispatches, draws, transfers, builds and traces of rays for a declaration.
 //!
 //! A [`Workload`] is a graph and the [`Work`] of its passes. Functions stand only where data cannot; one that records
 //! commands of a graphics interface itself is a parameter, which the runtime fills in, so nothing here names one.

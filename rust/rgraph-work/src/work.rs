@@ -1,5 +1,5 @@
-//! What passes do when they run: plain data beside the declaration, so that frames are recorded without asking
-//! anybody. Functions stand only where data cannot.
+//! What passes do when they run: plain data next to the declaration, so that frames are recorded without
+//! callbacks. Functions are used only if data does not suffice.
 
 mod bound;
 mod pass_hasher;
@@ -61,7 +61,7 @@ impl<R: ?Sized> fmt::Debug for Workload<R> {
 pub enum Work<R: ?Sized = Infallible> {
     /// Dispatches, draws and transfers, in this order where keys are equal.
     Steps(Vec<Step>),
-    /// A function that runs on the host, beside the GPU, with views of the pass's buffers.
+    /// A function that runs on the host, concurrently with the GPU, with views of the pass's buffers.
     Host(Arc<dyn HostWork>),
     /// A function that says the steps each time the frame is recorded.
     Record(Arc<dyn RecordWork>),
@@ -331,7 +331,7 @@ pub enum What {
     Texels(View, Format),
     /// A sampler.
     Sampler(Sampler),
-    /// Bytes in a uniform buffer of their own, which may change from frame to frame without recording anew.
+    /// Bytes in a uniform buffer of their own, which may change from frame to frame without recording again.
     Data(Vec<u8>),
 }
 

@@ -12,7 +12,7 @@
 //! g.root(out);
 //!
 //! let plan = bake(&g, &Profile::discrete(), &Options::default(), &mut Scratch::default())?;
-//! assert!(rgraph::check::check(&g, &plan).is_empty(), "the judge, which shares no code with the planner");
+//! assert!(rgraph::check::check(&g, &plan).is_empty(), "the checker, which shares no code with the planner");
 //! # Ok::<(), GraphError>(())
 //! ```
 #![forbid(unsafe_code)]

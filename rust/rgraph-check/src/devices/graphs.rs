@@ -1,5 +1,5 @@
 //! The graphs of parts: each has the passes of its part in their order, with the accesses of the declaration, and
-//! imports every memory that is used before, after or beside it.
+//! imports every memory that is used before, after or at the same time.
 
 use rgraph_ir::devices::{DevicePartId, DevicesPlan};
 use rgraph_ir::graph::{Access, Graph, PassId};
@@ -78,7 +78,7 @@ fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Fi
     }
 }
 
-/// The accesses of a pass, with nothing that is numbered anew.
+/// The accesses of a pass, without numbers that change from graph to graph.
 fn uses(graph: &Graph, pass: PassId) -> Vec<(Access, rgraph_ir::graph::Ranges, rgraph_ir::graph::Details)> {
     let own = graph.accesses().iter().filter(|access| access.pass == pass);
     own.map(|access| {

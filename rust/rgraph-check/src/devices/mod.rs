@@ -1,4 +1,4 @@
-//! Judges a plan for several devices: each device's memory is walked step by step, with a version per subresource.
+//! Checks a plan for several devices: each device's memory is walked step by step, with a version per subresource.
 //!
 //! A version says which writes its contents have: the last one in declared order, and the unordered ones since. The
 //! version that an access needs follows from the declaration alone. Steps of one device run in the order of the plan,
@@ -16,8 +16,8 @@ use crate::facts::{Facts, Inserted};
 use crate::finding::{Finding, Findings, Rule};
 use walk::DeviceId;
 
-/// Judges a plan for several devices, and the graphs that its parts are compiled from, in the order of its parts.
-/// Returns every violation found; empty if there is none. Each part's own plan is judged by [`check`](crate::check).
+/// Checks a plan for several devices, and the graphs that its parts are compiled from, in the order of its parts.
+/// Returns every violation found; empty if there is none. Each part's own plan is checked by [`check`](crate::check).
 ///
 /// O(accesses × subresources × writers between).
 pub fn check_devices(graph: &Graph, plan: &DevicesPlan, parts: &[Graph]) -> Vec<Finding> {

@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         self.facts.writers[memory].iter().flatten().any(|writer| self.planned[writer.declared])
     }
 
-    /// Whether a memory is one that the caller gives anew to every device.
+    /// True of a memory that the caller supplies to every device.
     fn is_given(&self, memory: MemoryId) -> bool {
         let imported = |name: ResourceId| matches!(self.facts.graph.resources()[name].life, Life::Imported(_));
         self.facts.names(memory).any(imported) && !self.is_written(memory) && self.facts.ring[memory] == 1

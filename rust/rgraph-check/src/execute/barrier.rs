@@ -127,8 +127,8 @@ impl Machine<'_, '_> {
                 subresource.torn = Torn::Always;
             }
         }
-        // A release in one layout writes nothing, and shows nothing: who uses the memory beside it, as the host may,
-        // must see those who wrote (Vulkan 1.3, "Queue Family Ownership Transfer").
+        // A release in one layout writes nothing and makes nothing visible: another user of the memory, such as the
+        // host, must see the writes by itself (Vulkan 1.3, "Queue Family Ownership Transfer").
         if moves || !releases {
             subresource.now.replace(writer);
         }

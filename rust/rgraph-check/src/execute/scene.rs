@@ -36,7 +36,7 @@ pub(crate) struct AccessTarget {
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedAccess {
     pub number: UseId,
-    /// The resource itself, or one that stands in for it.
+    /// The resource itself, or its fallback.
     pub resource: ResourceId,
     pub memory: MemoryId,
     pub targets: Vec<AccessTarget>,
@@ -90,7 +90,7 @@ pub(crate) struct Rendering {
     pub declared_passes: Vec<DeclaredPassId>,
 }
 
-/// A plan beside its declaration.
+/// A plan and its declaration.
 pub(crate) struct Scene<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
@@ -515,7 +515,7 @@ pub(crate) fn reads_value(at: &DeclaredUse, aspect: Aspects) -> bool {
     at.must_read || at.keeps_aspect(aspect) || attachment && at.load_of(aspect) == Load::Clear
 }
 
-/// Grids cut by uses, by what stands in for them, and by the plan's barriers and edges.
+/// Grids cut by uses, by their fallbacks, and by the plan's barriers and edges.
 fn fine_grids(facts: &Facts, plan: &Plan) -> IdVec<MemoryId, Grid> {
     let mut grids: IdVec<MemoryId, _> = facts.shapes.iter().map(Grid::new).collect();
     for (memory, grid) in facts.grids.ids().zip(grids.iter_mut()) {

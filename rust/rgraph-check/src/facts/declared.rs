@@ -44,7 +44,7 @@ impl Facts<'_> {
             });
         }
         for fallback in graph.fallbacks() {
-            // What is another name of the same memory cannot stand in for it: the memory holds what it holds.
+            // Another name of the same memory is no other fallback: the contents are the same.
             let memory = |resource: ResourceId| self.memory.get(resource).zip(self.frames_ago.get(resource));
             let apart =
                 memory(fallback.output).zip(memory(fallback.input)).is_some_and(|(output, input)| output != input);
@@ -233,7 +233,7 @@ impl Facts<'_> {
         }
     }
 
-    /// All that may stand in for a resource; what stands in may itself be an output with a fallback.
+    /// All fallbacks of a resource; a fallback may itself be an output with a fallback.
     fn all_stand_ins(&self, output: ResourceId) -> Vec<ResourceId> {
         let mut found = vec![output];
         let mut next = 0;

@@ -1,4 +1,4 @@
-//! What stands in for the outputs of passes that are switched off, and for whom.
+//! Fallbacks for the outputs of passes that are switched off, and their readers.
 //!
 //! A pass reads a resource as a whole. Each subresource of what it reads comes from the last writer before it that runs
 //! or names a fallback; while one of those is off, the pass reads the fallback of the last one that is.
@@ -11,7 +11,7 @@ use rgraph_ir::resource::ResourceId;
 use super::{DeclaredUse, Facts, Key, SubresourceUse};
 use crate::ids::{DeclaredPassId, SubresourceId, UseId};
 
-/// Decides by the flags whether a pass reads a resource or what stands in for it.
+/// Decides by the flags whether a pass reads a resource or a fallback.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Choice {
     output: ResourceId,
@@ -33,7 +33,7 @@ struct Maker {
 }
 
 impl Choice {
-    /// What stands in while the flags are so; the error of `on` where it does not know one that matters.
+    /// The fallback under these flags; the error of `on` if it does not know a flag that matters.
     fn pick<E>(&self, on: &mut impl FnMut(FlagId) -> Result<bool, E>) -> Result<Option<ResourceId>, E> {
         let mut last: Option<Maker> = None;
         for maker in self.makers.iter().flat_map(|makers| Self::decisive(makers, on).transpose()) {
@@ -43,7 +43,7 @@ impl Choice {
         Ok(last.and_then(|maker| maker.input))
     }
 
-    /// The pass that is off and names what stands in for it, unless a later one runs.
+    /// The pass that is off and names a fallback, unless a later one runs.
     fn decisive<E>(makers: &[Maker], on: &mut impl FnMut(FlagId) -> Result<bool, E>) -> Result<Option<Maker>, E> {
         for maker in makers {
             match maker.flag {
@@ -58,8 +58,8 @@ impl Choice {
     }
 }
 
-/// The resource that a use is of while the flags are so; the error of `on` where it does not know one that matters.
-/// What stands in may itself be the output of a pass that is off; no chain of them is a circle.
+/// The resource that a use accesses under these flags; the error of `on` if it does not know a flag that matters.
+/// A fallback may itself be the output of a pass that is off; fallbacks form no cycle.
 pub(crate) fn effective<E>(
     resource: ResourceId,
     choices: &[Choice],
@@ -80,7 +80,7 @@ pub(crate) fn known_effective(resource: ResourceId, choices: &[Choice], on: impl
     found
 }
 
-/// What stands in for what a pass reads of one resource.
+/// Fallbacks for the subresources that a pass reads of one resource.
 #[derive(Default)]
 struct Found {
     choices: Vec<Choice>,
@@ -117,7 +117,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What may stand in for what a pass reads of a resource in `uses`; that may have stand-ins itself.
+    /// Fallbacks that a pass may read for a resource in `uses`; these may have fallbacks themselves.
     fn stand_ins_of(&self, reader: DeclaredPassId, resource: ResourceId, uses: &[UseId]) -> Found {
         let mut found = Found::default();
         let mut outputs = vec![resource];

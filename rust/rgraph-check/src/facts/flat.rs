@@ -1,4 +1,4 @@
-//! Modules and extension points flattened: what stands in a slot stands at the slot's place in the order.
+//! Modules and extension points flattened: the items of a slot have the slot's place in the order.
 
 use rgraph_ir::graph::{Graph, PassId, SlotId};
 use rgraph_ir::id::{Id, IdVec};
@@ -15,7 +15,7 @@ enum Item {
 /// The position of each pass in the flattened declaration: slots are walked depth first, each slot's passes and inner
 /// slots in the order of their declaration. O(n log n).
 pub(super) fn positions(graph: &Graph) -> IdVec<PassId, DeclaredPassId> {
-    // Items by slot; the last list is of those that stand in none. Slots have sequence numbers of their own.
+    // Items by slot; the last list is of those in no slot. Slots have sequence numbers of their own.
     let outside = graph.slots();
     let mut inside: Vec<Vec<(u32, Item)>> = vec![Vec::new(); outside + 1];
     let list = |slot: Option<SlotId>| slot.map_or(outside, |slot| slot.index().min(outside));

@@ -19,7 +19,7 @@ pub enum Family {
     DiscardRemembered,
     /// Resources to be left to a queue that a pass on the host uses.
     LeaveAfterHost,
-    /// An unordered access beside others of the same resource in one pass.
+    /// An unordered access together with others of the same resource in one pass.
     UnorderedBeside,
     /// Depth read in place: with a test by the same pass, or by one of the same render pass.
     DepthInPlace,
@@ -107,7 +107,7 @@ pub enum Family {
     MemoryDomains,
     /// Memory that need not be there, for attachments of one render pass.
     LazyMemory,
-    /// Stencil as a mask: written, tested and cleared by itself, sampled beside a test of depth.
+    /// Stencil as a mask: written, tested and cleared by itself, sampled in a pass that tests depth.
     StencilMasks,
 }
 
@@ -201,5 +201,5 @@ impl Families {
     }
 }
 
-/// What the default limits leave out: families on which planner, judge and interpreter do not agree yet. None.
+/// What the default limits leave out: families on which planner, checker and interpreter do not agree yet. None.
 pub const UNSETTLED: Families = Families::of(&[]);

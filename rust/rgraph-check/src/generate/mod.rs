@@ -10,7 +10,7 @@
 //! it holds something, and a pass that comes late in the declaration but early in the order (a *debt*) uses nothing
 //! that depends on the passes that wait for it.
 //!
-//! [`Family`] names features that a caller can exclude; [`UNSETTLED`] are the families on which planner, judge and
+//! [`Family`] names features that a caller can exclude; [`UNSETTLED`] are the families on which planner, checker and
 //! interpreter disagree (none now). `Limits::devices` makes graphs for several devices. A test compares the graphs with
 //! and without each family, and tests hold lists of what a thousand graphs and their plans must have (`tests/reach.rs`,
 //! `tests/reach_plans.rs`).

@@ -78,7 +78,7 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, mut late: Source, limi
     graph
 }
 
-/// Passes at places of a layer, which stand by numbers: declared in another order than they stand in, and some of them in
+/// Passes at places of a layer, which are sorted by number: declared in another order, and some of them in
 /// a module inside of their place.
 fn fill_layer(
     graph: &mut Graph,

@@ -1,4 +1,4 @@
-//! What the walk did, as the exact judge of the tests reads it.
+//! What the walk did, as the exact checker of the tests reads it.
 
 use std::cell::Cell;
 

@@ -9,7 +9,7 @@ use crate::region::within;
 use crate::subresource::{Court, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
 
 impl Machine<'_> {
-    /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
+    /// Checks one later side against everything that is still to be seen in the subresource and in the same bytes.
     pub(crate) fn judge(&mut self, place: StorePlace, y: &Later, resource: ResourceId) {
         let StorePlace { store, subresource } = place;
         let mut found = Vec::new();
@@ -31,7 +31,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Judges a later side, at a place, against what is still to be seen there or, `aliased`, elsewhere in the same bytes.
+    /// Checks a later side, at a place, against what is still to be seen there or, `aliased`, elsewhere in the same
+    /// bytes.
     fn judge_pairs(
         &self,
         court: &Court,

@@ -53,7 +53,7 @@ pub(crate) struct Kept {
     pub subresource: SubresourceId,
 }
 
-/// Where something stands in a run.
+/// A place in a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Stand {
     pub queue: QueueId,

@@ -1,4 +1,4 @@
-//! When a store supersedes the other residents of its bytes, so that later accesses are judged against it alone: the
+//! When a store supersedes the other residents of its bytes, so that later accesses are checked against it alone: the
 //! rule and its reason are in [`crate::residents`].
 
 use super::{Machine, Store};
@@ -17,8 +17,8 @@ pub(crate) struct Replaced {
 }
 
 impl Machine<'_> {
-    /// Lets a store supersede the other residents of its bytes, once writes that were judged against all of them have
-    /// replaced each of its subresources. Callers have judged and recorded a write outside of any unordered group.
+    /// Lets a store supersede the other residents of its bytes, once writes that were checked against all of them have
+    /// replaced each of its subresources. Callers have checked and recorded a write outside of any unordered group.
     pub(crate) fn supersede(&mut self, StorePlace { store, subresource }: StorePlace) {
         if self.stores[store].replaced.is_refused {
             return;
@@ -36,13 +36,13 @@ impl Machine<'_> {
             return;
         }
         // The next write of the same bytes must still destroy contents that are there. Memory that is new in each run
-        // forgets what it was judged against, so it supersedes nothing that outlives the run.
+        // forgets what it was checked against, so it supersedes nothing that outlives the run.
         let (stores, fresh) = (&self.stores, &self.facts.fresh);
         let is_fresh = |store: StoreId| fresh[stores[store].memory];
         let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
         self.residents.supersede(store, |other| other != store && keep(other));
-        // What used such a resident is ordered before these writes, and available to them: its own next access is judged
-        // against them alone, too.
+        // What used such a resident is ordered before these writes, and available to them: its own next access is
+        // checked against them alone, too.
         for other in others.into_iter().filter(|other| !self.residents.is_resident(*other)) {
             for state in self.stores[other].subresources.iter_mut() {
                 state.writes.clear();
@@ -96,7 +96,7 @@ mod tests {
         pairs
     }
 
-    /// A chain of passes in few bytes has a quadratic number of neighbours, and is judged in linear time.
+    /// A chain of passes in few bytes has a quadratic number of neighbours, and is checked in linear time.
     #[test]
     fn the_pairs_per_pass_do_not_grow_with_the_length_of_a_chain() {
         let [short, long] = [pairs_per_pass(128), pairs_per_pass(2048)];

@@ -351,7 +351,7 @@ impl Features {
         }
     }
 
-    /// Several names of one memory, and what stands in for what.
+    /// Several names of one memory, and fallbacks.
     fn names(&mut self, graph: &Graph) {
         let (mut names, mut frames) = (BTreeMap::<ResourceId, Vec<ResourceId>>::new(), BTreeSet::new());
         let size = |id: ResourceId| graph.resources()[id].as_image().and_then(|image| image.size);

@@ -1,4 +1,4 @@
-//! Small graphs in a line format, baked in every way and judged.
+//! Small graphs in a line format, baked in every way and checked.
 //!
 //! One declaration per line; `#` begins a comment:
 //!

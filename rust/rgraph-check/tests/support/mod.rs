@@ -1,5 +1,5 @@
 //! A naive planner for tests: one queue, every pass alone, a full barrier before each, layouts tracked piece by
-//! piece, no aliasing. It shares no code with the planner or the judge; both are held against it.
+//! piece, no aliasing. It shares no code with the planner or the checker; both are compared with it.
 
 mod declared;
 
@@ -61,7 +61,7 @@ pub fn can_plan(graph: &Graph) -> bool {
     let falls_to = |to: ResourceId, access: &&Access| {
         graph.fallbacks().iter().any(|one| one.output == access.resource && one.input == to)
     };
-    // It reads what stands in for an output, and not what stands in for that.
+    // It reads the fallback of an output, and not the fallback of that one.
     let chain = graph.fallbacks().iter().any(|one| graph.fallbacks().iter().any(|next| next.output == one.input));
     let twice = |a: &Access| {
         let own = accesses.iter().filter(|b| b.pass == a.pass);

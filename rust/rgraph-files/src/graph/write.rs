@@ -21,7 +21,7 @@ pub fn write_graph(graph: &Graph) -> String {
     write_graph_with(flat.as_ref().unwrap_or(graph), &mut Declaration)
 }
 
-/// What stands in a graph file beside the declaration.
+/// The parts of a graph file besides the declaration.
 pub trait Tails {
     /// Lines of the graph, before its images: see [`Sheet::key`].
     fn tables(&mut self, sheet: &mut Sheet);

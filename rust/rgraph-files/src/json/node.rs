@@ -23,7 +23,7 @@ pub struct Node<'a, 'p> {
 }
 
 impl<'a, 'p> Node<'a, 'p> {
-    /// The text that it stands in.
+    /// The text that contains it.
     pub fn source(&self) -> &'p Source<'a> {
         self.source
     }

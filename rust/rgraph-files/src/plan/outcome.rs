@@ -1,4 +1,4 @@
-//! Reading what a plan says beside its passes and commands: memory, edges, subgraphs, pairs not merged, the report.
+//! Reads the parts of a plan besides passes and commands: memory, edges, subgraphs, pairs not merged, the report.
 
 use super::keys;
 use super::read::{Counts, hexadecimal, own_id, position_word, subresource};

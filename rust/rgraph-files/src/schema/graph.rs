@@ -42,7 +42,7 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
-/// Numbers, texts and truths may be those of an option, wherever they stand in lists and objects.
+/// Numbers, texts and truths may be those of an option, anywhere in lists and objects.
 fn or_option(schema: &mut Value) {
     let option = || {
         json!({"type": "object", "properties": {"option": {"type": "string"}}, "required": ["option"],

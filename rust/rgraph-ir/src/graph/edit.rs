@@ -1,4 +1,4 @@
-//! Declarations taken back or made anew, in place: ids of everything else keep their meaning.
+//! Declarations taken back or made again, in place: ids of everything else keep their meaning.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ impl Graph {
         let mut kept = self.accesses.iter().map(|access| access.pass != pass);
         self.access_places.retain(|_| kept.next().unwrap_or(true));
         self.accesses.retain(|access| access.pass != pass);
-        // Places stand beside accesses up to the last one that has one.
+        // Parallel to the accesses, up to the last access with a place.
         self.access_places.truncate(self.accesses.len());
         self.after.retain(|(later, _)| *later != pass);
         self.fallbacks.retain(|fallback| fallback.pass != pass);
@@ -34,7 +34,7 @@ impl Graph {
         self.duplicate("resources", name, self.resource_place(first), again).resource(name)
     }
 
-    /// Declares a pass anew: its name and its place in the order stay, its accesses do not. O(declaration).
+    /// Declares a pass again: its name and its place in the order stay, its accesses do not. O(declaration).
     pub fn redeclare_pass(&mut self, id: PassId, pass: Pass, place: Option<Place>) {
         self.clear_pass(id);
         let slot = self.pass_mut(id).slot;
@@ -42,7 +42,7 @@ impl Graph {
         self.pass_places[id.index()] = place;
     }
 
-    /// Declares a resource anew: its name and what passes do with it stay.
+    /// Declares a resource again: its name and what passes do with it stay.
     pub fn redeclare_resource(&mut self, id: ResourceId, resource: Resource, place: Option<Place>) {
         *self.resource_mut(id) = resource;
         self.resource_places[id.index()] = place;

@@ -34,7 +34,7 @@ pub struct Pass {
     pub conditional: Option<FlagId>,
     /// Whether its accesses came from a setup function, which may opt out by declaring none.
     pub setup: bool,
-    /// The module or extension point that it stands in.
+    /// The module or extension point that contains it.
     pub slot: Option<SlotId>,
     /// Optional features that its shaders need; only a device that has them can run it.
     pub needs: Vec<ShaderNeed>,

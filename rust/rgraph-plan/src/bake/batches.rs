@@ -19,7 +19,7 @@ use crate::stages::cull::LiveId;
 use crate::stages::schedule::{self, HOST, Instance, Order};
 use crate::stages::weigh;
 
-/// How often an order is made anew because merged passes make more batches than there are levels.
+/// How often an order is made again because merged passes make more batches than there are levels.
 const ATTEMPTS: usize = 3;
 
 /// Memory that is reused.

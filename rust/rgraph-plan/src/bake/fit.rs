@@ -66,7 +66,7 @@ impl Scratch {
         Err(GraphError::one(out_of_memory(graph, &memory_type, [needs, has], &worst, floor.as_ref())))
     }
 
-    /// Orders, merges and places anew, as the bake did first.
+    /// Orders, merges and places again, as the bake did first.
     fn start_over(
         &mut self,
         graph: &Graph,
@@ -286,7 +286,7 @@ impl Scratch {
         Some(Floor { pass: name(need.pass).to_owned(), bytes: need.bytes, alive })
     }
 
-    /// Orders the passes anew so that few bytes are alive at once; false if there is no such order to try.
+    /// Orders the passes again so that few bytes are alive at once; false if there is no such order to try.
     fn reorder(&mut self, graph: &Graph, profile: &Profile, one_queue: bool) -> bool {
         let instance = self.weights.instance(crate::stages::weigh::Input {
             graph,

@@ -1,4 +1,4 @@
-//! Orders and queues that come from outside: a hook sees the passes as the scheduler does, proposes, and is judged by
+//! Orders and queues that come from outside: a hook sees the passes as the scheduler does, proposes, and is checked by
 //! the modelled frame of the plan that its proposal makes.
 
 use super::{Measure, Options, Scratch, bake, bake_with, flat};

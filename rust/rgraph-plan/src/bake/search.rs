@@ -1,4 +1,4 @@
-//! Plans that may be faster than one's own: other policies, other queues, what a hook proposes; each judged by its
+//! Plans that may be faster than one's own: other policies, other queues, what a hook proposes; each checked by its
 //! modelled frame. Long work for a thread in the background: some dozen bakes, each of which polls [`crate::cancel`].
 
 use super::propose::{Problem, Proposal, Propose, Tried, bake_proposal, problem};
@@ -35,7 +35,7 @@ pub struct Search<'a> {
     pub most: usize,
 }
 
-/// Policies that are tried beside the caller's.
+/// Policies that are tried in addition to the caller's.
 const POLICIES: [Policy; 5] = [Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::BoxTree];
 
 /// Steps of search beyond the caller's effort: nobody waits for it.

@@ -36,7 +36,7 @@ struct Serial {
 
 /// Plans a graph for several devices, the first of which has the passes that gain nothing elsewhere.
 ///
-/// The plan says the modelled frame beside that of the first device alone. With one profile, or where nothing is
+/// The plan has the modelled frame and that of the first device alone. With one profile, or where nothing is
 /// gained, it has one part, which is the whole graph. Deterministic, as [`bake`] is. O(bake + passes² · devices) for
 /// graphs up to some hundred passes; the search of places is bounded by `options.effort`.
 ///

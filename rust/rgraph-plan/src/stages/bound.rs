@@ -1,6 +1,6 @@
 //! A lower bound of the modelled frame, whatever order and queues a plan chooses: the longest path through the
 //! dependencies, and the load of queues. Both follow the model of [`play`](super::play): a pass that depends on another
-//! one begins after a barrier call, a submit or a hop, except where both may stand in one render pass; a queue starts a
+//! one begins after a barrier call, a submit or a hop, unless both may be in one render pass; a queue starts a
 //! pass when the one before leaves it room.
 //!
 //! # Source

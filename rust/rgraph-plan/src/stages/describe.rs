@@ -199,8 +199,8 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
     }
 }
 
-/// Lifetimes of the names of one memory, which accesses of a pass that uses several of them do not tell apart: each
-/// name that an access gives, and what stands in for a conditional output. O(accesses) if there are such.
+/// Lifetimes of the names of one memory, which accesses of a pass that uses several of them do not distinguish: each
+/// name that an access gives, and the fallback of a conditional output. O(accesses) if there are such.
 fn extend_names(input: Input<'_>, plan: &mut Plan) {
     let Frame { graph, facts, .. } = input.frame;
     if facts.memory.iter_ids().all(|(id, memory)| id == *memory) {
@@ -223,7 +223,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
     }
 }
 
-/// Heaps and placements; every name of a placed memory stands in the list.
+/// Heaps and placements; every name of a placed memory is in the list.
 pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Frame { facts, .. } = input.frame;
     let transients = input.transients;

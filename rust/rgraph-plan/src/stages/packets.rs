@@ -1,6 +1,6 @@
 //! Passes whose packets a run may sort together, so that equal pipelines and descriptors are bound once.
 //!
-//! Between two barrier calls, events or waits of a queue nothing orders dispatches, so they may stand in any order. Draws
+//! Between two barrier calls, events or waits of a queue nothing orders dispatches, so they may run in any order. Draws
 //! of one subpass are in rasterisation order; only passes that promise that their draws commute give it up. Source: The
 //! Machinery, "Render Graphs" (packets of all passes, merged and sorted by key).
 

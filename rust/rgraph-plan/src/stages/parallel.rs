@@ -196,7 +196,7 @@ fn placement(input: Input<'_>, access: &ResolvedAccess) -> Option<PlacementId> {
     input.transients.index.get(memory).copied().flatten()
 }
 
-/// Passes that do nothing but read and write by transfers. What stands in for a resource is not named.
+/// Passes that do nothing but read and write by transfers. Fallbacks are not named.
 fn copies(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Scratch { copying, sources, pairs, .. } = scratch;
     let (accesses, facts) = (input.frame.graph.accesses(), input.frame.facts);

@@ -66,7 +66,7 @@ pub(crate) struct Transients {
     /// On several queues, by first use: first and last scheduled pass of each memory on each queue (the host too), or
     /// none.
     uses: Vec<Option<[PlanPassId; 2]>>,
-    /// Where each placement stands in `uses`.
+    /// The position of each placement in `uses`.
     row: Vec<PlacementId>,
     happens: Happens,
     used_by_host: IdVec<PlacementId, bool>,

@@ -25,7 +25,7 @@ pub struct Settings {
     pub frames: u32,
     /// Frames after a change of plans that are not measured: two are usually under way.
     pub lead: u32,
-    /// The part of a frame that a plan must save to stay, beside the noise.
+    /// The part of a frame that a plan must save to stay, in addition to the noise.
     pub margin: f64,
     /// Most trials of a search.
     pub most: usize,
@@ -105,7 +105,7 @@ impl From<f64> for FrameTime {
     }
 }
 
-/// What the caller has to do beside frames.
+/// The caller's task while frames run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Errand {
     /// Search plans for these durations in microseconds, and say what was [`found`](Tuning::found).
@@ -133,7 +133,7 @@ pub struct Trial {
     pub measured_us: Option<f64>,
     /// The same of the plan that was kept until then.
     pub kept_us: Option<f64>,
-    /// What the difference has to exceed beside the margin, in microseconds.
+    /// The amount that the difference must exceed in addition to the margin, in microseconds.
     pub noise_us: f64,
     /// Its measured frames.
     pub frames: u32,

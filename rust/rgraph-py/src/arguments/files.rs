@@ -1,4 +1,4 @@
-//! Files: reading them whole, and writing them beside their place and then renaming.
+//! Files: reading them whole, and writing a temporary file that is then renamed.
 
 use std::io;
 use std::path::Path;

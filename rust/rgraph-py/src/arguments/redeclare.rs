@@ -1,8 +1,8 @@
 //! Names that are declared once more, and declarations that are taken back.
 //!
-//! A name that is taken is refused at the call. In a graph that replaces (`Graph(replace=True)`), and after `Graph.remove`,
-//! it is declared anew in the place of what was declared before: handles and the order of passes stay. What was removed keeps
-//! its id until then, and is left out of what is baked.
+//! A name that is taken is refused at the call. In a graph that replaces (`Graph(replace=True)`), and after
+//! `Graph.remove`, it is declared again in the place of what was declared before: handles and the order of passes stay.
+//! What was removed keeps its id until then, and is left out of what is baked.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Files beside a graph file: what its images and buffers are filled with.
+//! Sidecar files of a graph file: the contents of its images and buffers.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -132,7 +132,7 @@ fn cell_of(py: Python<'_>, file: &str) -> Option<String> {
     let compile = shell.getattr(intern!(py, "compile")).ok()?;
     let named = compile.call_method1(intern!(py, "format_code_name"), (file,)).ok().filter(|named| !named.is_none())?;
     let (_, name): (String, String) = named.extract().ok()?;
-    // IPython writes `In[14]`, and shows `In [14]:` beside the cell.
+    // IPython writes `In[14]`, and shows `In [14]:` next to the cell.
     let number = name.strip_prefix("In[").and_then(|rest| rest.strip_suffix(']'));
     Some(number.map_or(name.clone(), |number| format!("In [{number}]")))
 }

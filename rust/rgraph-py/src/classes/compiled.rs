@@ -101,8 +101,8 @@ impl Order {
             let whole = load.0.clone();
             let work: CompileWork = Box::new(move |device, previous| match (previous, made_of_it) {
                 (Some(previous), _) => device.compile_plan_next(previous, plan, whole),
-                // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
-                // with the graph that it was judged against; both are immutable.
+                // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a checked plan
+                // with the graph that it was checked against; both are immutable.
                 (None, true) => unsafe { device.compile_plan_unchecked(plan, whole) },
                 (None, false) => device.compile_plan(plan, whole),
             });

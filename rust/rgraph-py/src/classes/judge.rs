@@ -1,4 +1,4 @@
-//! The judge and the interpreter: what `rgraph-check` offers, for Python.
+//! The checker and the interpreter: what `rgraph-check` offers, for Python.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

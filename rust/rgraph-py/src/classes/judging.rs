@@ -1,4 +1,4 @@
-//! What plans offer of the judge and the interpreter.
+//! What plans offer of the checker and the interpreter.
 
 use std::sync::Arc;
 

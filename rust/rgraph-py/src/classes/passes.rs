@@ -305,7 +305,7 @@ impl Work {
                 access(state, id, (&prefix, &named.place), &self.found, used)?;
             }
             let open = self.needs.checks.iter().any(|check| known(check.at).is_none());
-            // What was judged is not judged again.
+            // What was checked is not checked again.
             let checks = if open { std::mem::take(&mut self.needs.checks) } else { Vec::new() };
             let (prefix, table) = (prefix.clone(), self.found.as_slice().into());
             let draft = Draft { pass: id, prefix, place: named.place, table, todo, checks, open };

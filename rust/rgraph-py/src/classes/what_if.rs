@@ -1,4 +1,4 @@
-//! `rgraph.WhatIf`: the plan under other choices, beside the one before.
+//! `rgraph.WhatIf`: the plan under other choices, compared with the one before.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What `Device.run` compiled: found again for a graph that did not change, and for one that was declared anew as before.
+//! What `Device.run` compiled: found again for a graph that did not change, and for one that was declared again as
+//! before.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -16,7 +16,7 @@
 //! its template.
 //!
 //! `Device.view` serves the page on 127.0.0.1 (the policy allows the server's own address then): frames of the same
-//! plan move what is drawn, another plan begins the page's function anew in the same document, with view, pin and zoom
+//! plan move what is drawn, another plan begins the page's function again in the same document, with view, pin and zoom
 //! kept. Messages have pictures; values of an image are asked for while somebody looks at it.
 
 mod accesses;
@@ -91,7 +91,7 @@ pub struct Page<'a> {
     pub later_images: &'a [(String, String)],
     /// Values of images: of those that have a picture, and of those of `against`.
     pub values: &'a [Values],
-    /// What a judge found.
+    /// What a checker found.
     pub findings: &'a [Finding],
     /// Another plan that this one is compared with, the later one of the two, and its declaration.
     pub against: Option<(&'a Plan, Option<&'a Graph>)>,
@@ -108,7 +108,7 @@ pub struct Values {
     pub after: bool,
     /// The mip.
     pub mip: u32,
-    /// A `data:` URI of a PNG: the layers beside each other, and below each other the first, second and third byte of
+    /// A `data:` URI of a PNG: the layers side by side, and stacked the first, second and third byte of
     /// their singles; alpha has its three bytes as the colors of a fourth part.
     pub png: String,
     /// Width and height of a layer in the picture, in texels.
@@ -128,7 +128,7 @@ pub struct Values {
 /// When the passes of one run began and ended.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Measured {
-    /// Passes; those of the host may stand in `host` instead.
+    /// Passes; those of the host may be in `host` instead.
     pub passes: Vec<PassSpan>,
     /// What the host did.
     pub host: Vec<HostSpan>,
@@ -234,7 +234,7 @@ impl<'a> Page<'a> {
             hazards: hazard_templates().collect(),
             live: self.live,
         };
-        // A `<` stands in strings only, so its escape says the same; with none there, no name can end the element.
+        // A `<` occurs in strings only, so its escape is equivalent; without any `<`, no name can end the element.
         serde_json::to_string(&payload).expect("plain data serializes").replace('<', "\\u003c")
     }
 

@@ -1,5 +1,5 @@
 //! The heaps: bytes upwards, passes to the right, a block for each placement. Blocks too small for their names have a
-//! number, and the names stand in a key below.
+//! number, and the names are in a key below.
 
 use super::{EDGE, MUTED, Picture, TEXT, text_width};
 use crate::page::data::PlanData;

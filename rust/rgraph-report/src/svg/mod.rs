@@ -1,6 +1,6 @@
 //! Still pictures of a plan as SVG. They need neither script nor font of their own, so that they look right where both
 //! are stripped (repositories, notebooks, papers); where styles are left in, they follow the reader's dark theme. Names
-//! are whole: where a box is too narrow for its name, the name is written beside it or in a key below.
+//! are whole: where a box is too narrow for its name, the name is written next to it or in a key below.
 
 mod matrix;
 mod memory;

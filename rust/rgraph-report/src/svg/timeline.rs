@@ -229,7 +229,7 @@ impl Picture {
     fn arrow(&mut self, index: usize, arrow: &Arrow, lanes: &[Lane]) {
         let (upper, lower) = (arrow.upper(), arrow.lower());
         let [first, last] = if arrow.lanes[0] == upper { arrow.ends } else { [arrow.ends[1], arrow.ends[0]] };
-        // Arrows beside each other bend at different heights.
+        // Neighbouring arrows bend at different heights.
         let step = (index % 3) as f64 * 3.0;
         let mut line = vec![[first, lanes[upper].top + BOX]];
         let mut turn = |x: f64, y: f64| {

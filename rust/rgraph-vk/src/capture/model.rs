@@ -53,7 +53,7 @@ pub(super) struct Content {
 pub(super) struct CapturedFrame {
     /// Position in [`Model::graphs`].
     pub graph: usize,
-    /// Whether what lives from run to run began anew.
+    /// True if persistent resources and histories were reset.
     pub reset: bool,
     /// Whether each flag was on.
     pub flags: Vec<(String, bool)>,

@@ -35,8 +35,8 @@ use crate::work::{Work, Workload};
 pub struct ReplayOptions<'a> {
     /// Bakes each graph for this device instead of taking the captured plan.
     pub anew: bool,
-    /// The graph whose images are kept, all that a picture can be of, at the end of its last frame. It is baked anew with
-    /// them as roots.
+    /// The graph whose images are kept, all that a picture can be of, at the end of its last frame. It is baked again
+    /// with them as roots.
     pub images: Option<usize>,
     /// Called every 50 ms while waiting.
     pub poll: Option<Poll<'a>>,
@@ -115,7 +115,7 @@ impl fmt::Display for Replay {
 
 impl Device {
     /// Runs a capture on this device and compares what it leaves with what was captured. Plans of the capture are
-    /// judged first; where one does not fit this device, the graph is baked for it and a note says so.
+    /// checked first; where one does not fit this device, the graph is baked for it and a note says so.
     ///
     /// # Errors
     /// If a graph of the capture does not run on this device, or contents do not fit their resources.

@@ -57,7 +57,7 @@ impl CacheFile {
         Ok(data.to_vec())
     }
 
-    /// Writes beside the file first, then renames: there never is half a cache.
+    /// Writes a temporary file in the same folder, then renames it: the cache is never incomplete.
     pub(crate) fn write(&self, data: &[u8]) {
         let mut file = Vec::with_capacity(data.len() + 64);
         file.extend_from_slice(MAGIC);

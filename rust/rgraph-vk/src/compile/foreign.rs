@@ -1,4 +1,4 @@
-//! Plans that this device did not bake: the graph is validated for the device, and the plan judged against the graph,
+//! Plans that this device did not bake: the graph is validated for the device, and the plan checked against the graph,
 //! before anything allocates, indexes or records by them.
 
 use rgraph_plan::declared;
@@ -17,7 +17,7 @@ pub(crate) fn check_graph(graph: &Graph, profile: &Profile) -> Result<(), Error>
     Ok(declared::check(graph, profile)?)
 }
 
-/// Refuses a plan with which the judge finds any fault. Linear in the plan.
+/// Refuses a plan with any finding. Linear in the plan.
 pub(crate) fn judge(graph: &Graph, plan: &Plan) -> Result<(), Error> {
     refused(graph, &rgraph_check::check(graph, plan))
 }

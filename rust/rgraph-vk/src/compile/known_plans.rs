@@ -1,4 +1,4 @@
-//! Plans that a device made before: a graph that is declared anew as it was is not planned again.
+//! Plans that a device made before: a graph that is declared again as it was is not planned again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

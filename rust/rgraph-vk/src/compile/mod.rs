@@ -1,4 +1,4 @@
-//! Everything made once for a graph: plans judged, steps bound to packets, pipelines, render passes, command ranges.
+//! Everything made once for a graph: plans checked, steps bound to packets, pipelines, render passes, command ranges.
 
 mod ahead;
 pub(crate) mod bind;

@@ -102,7 +102,7 @@ pub(crate) struct Prepared {
     pub sorted: IdVec<PlanPassId, u32>,
     /// Whether some chunks are recorded in each run.
     pub records_again: bool,
-    /// Buffers that live passes use as acceleration structures, or that stand in for one, where the device has them.
+    /// Buffers that live passes use as acceleration structures, or as fallbacks of one, if the device has them.
     pub structures: Vec<ResourceId>,
     /// Uses of those that outlive a run, or that may have a stand-in which does, in the order of the plan.
     pub structure_uses: Vec<StructureUse>,
@@ -417,7 +417,7 @@ impl Drop for Prepared {
 pub(crate) struct StructureUse {
     pub pass: PlanPassId,
     pub resource: ResourceId,
-    /// Whether the pass builds it anew.
+    /// True if the pass builds it from scratch.
     pub builds: bool,
 }
 

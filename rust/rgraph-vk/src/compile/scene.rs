@@ -118,7 +118,7 @@ pub(crate) fn usages(
             usages.image |= source | destination;
         }
     }
-    // What stands in for the output of a pass that is off is read as that one is, and may itself be stood in for.
+    // A fallback for the output of a pass that is off is read like that output, and may itself have a fallback.
     for _ in graph.fallbacks() {
         for fallback in graph.fallbacks() {
             let usages = out[memory[fallback.output]];

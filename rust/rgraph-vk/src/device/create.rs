@@ -17,7 +17,7 @@ use crate::frame::clock;
 use crate::memory::is_unified;
 use crate::window;
 
-/// A device as the planner sees it: the first family with graphics, then a compute and a transfer family beside it.
+/// A device as the planner sees it: the first family with graphics, then a compute and a transfer family besides.
 pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profile {
     use Capabilities as C;
     let families = &device.info.families;
@@ -47,7 +47,7 @@ pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profil
     let memory = unsafe { context.raw().get_physical_device_memory_properties(device.raw) };
     let local = device.info.heaps.iter().filter(|heap| heap.device_local).map(|heap| heap.size).max();
     let mut kinds = vec![MemoryType { name: "device".to_owned(), heap_size: local }];
-    // Where the device's memory is the host's too, what the host uses may lie beside what it does not.
+    // If the device's memory is the host's too, resources that the host uses may be among those that it does not use.
     if !is_unified(&memory) {
         kinds.push(MemoryType { name: "host".to_owned(), heap_size: None });
     }

@@ -1,4 +1,4 @@
-//! One lock of the process, for what drivers do not do beside each other although Vulkan says that they may.
+//! One lock of the process, for calls that drivers cannot do at the same time although Vulkan permits it.
 //!
 //! NVIDIA's driver (580.159 on Linux) locks up inside when one thread destroys a device while another frees objects of
 //! another device. Devices and instances therefore come and go alone; frees and allocations of memory share the lock.

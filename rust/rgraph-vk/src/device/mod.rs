@@ -88,8 +88,8 @@ pub struct DeviceOptions {
     /// Threads that help to record and to call functions of passes; `None`: rgraph's own.
     pub threads: Option<Arc<dyn JobThreads>>,
     /// Compiled graphs that are kept, once nobody has them, for the next equal declaration: see [`Device::compile`]. A
-    /// program that declares its graph anew for each frame needs one for each frame whose [`Frame`](crate::Frame) it keeps,
-    /// and one more; 0: none, memory is freed at once.
+    /// program that declares its graph again for each frame needs one for each frame whose [`Frame`](crate::Frame) it
+    /// keeps, and one more; 0: none, memory is freed at once.
     pub spare_graphs: u32,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Submit {
     pub waits: Vec<WaitFor>,
     /// What it runs, in this order.
     pub commands: Vec<vk::CommandBuffer>,
-    /// Semaphores of the caller's and their values, signalled beside the queue's own.
+    /// Semaphores of the caller's and their values, signalled in addition to the queue's own.
     pub signals: Vec<(vk::Semaphore, u64)>,
     /// A fence of the caller's; of several submits in one call only the last has one.
     pub fence: vk::Fence,

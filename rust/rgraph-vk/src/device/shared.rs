@@ -210,7 +210,7 @@ impl Shared {
     }
 
     /// An image layout as this device knows it. Without swapchains nobody presents, and layout `PRESENT_SRC` does not
-    /// exist (VUID-VkImageMemoryBarrier2-newLayout-parameter); `GENERAL` stands in for it.
+    /// exist (VUID-VkImageMemoryBarrier2-newLayout-parameter); `GENERAL` replaces it.
     pub(crate) fn layout(&self, layout: Layout) -> vk::ImageLayout {
         match layout {
             Layout::PresentSrc if !self.enabled.swapchains => vk::ImageLayout::GENERAL,

@@ -142,7 +142,7 @@ impl CompiledDevices {
     ///
     /// # Errors
     /// The first error of a device, a part or a function of the caller's: the other devices stop at their next step,
-    /// and what stays from frame to frame begins anew with the next run. An input that does not fit changes nothing.
+    /// and what stays from frame to frame starts again with the next run. An input that does not fit changes nothing.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<DevicesFrame, Error> {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let [(_, compiled)] = &self.0.parts[..] {

@@ -184,7 +184,7 @@ impl Devices {
         self.compile_judged(plan, workload, options)
     }
 
-    /// Judges a plan of others.
+    /// Checks a plan of others.
     fn check(&self, plan: &DevicesPlan, graph: &Graph) -> Result<(), Error> {
         if plan.profiles.len() != self.list().len() {
             let count = self.list().len();

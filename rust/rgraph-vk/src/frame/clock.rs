@@ -91,7 +91,7 @@ impl DeviceClock {
     }
 }
 
-/// Ticks from `from` to `to` on a clock of so many bits that may have begun anew between them.
+/// Ticks from `from` to `to` on a clock of so many bits that may have begun again between them.
 pub(crate) fn difference(to: u64, from: u64, bits: u32) -> i64 {
     let unused = 64 - bits.clamp(1, 64);
     (to.wrapping_sub(from) << unused).cast_signed() >> unused

@@ -1,5 +1,5 @@
-//! Passes on the host: functions that run beside the GPU, behind timeline waits, and signal when they are done. Those
-//! of one set of the plan run at once, on the graph's own thread and on helpers of the job pool.
+//! Passes on the host: functions that run concurrently with the GPU, after timeline waits, and signal when they are
+//! done. Those of one set of the plan run at once, on the graph's own thread and on helpers of the job pool.
 
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -64,7 +64,7 @@ impl Seen {
     }
 
     /// Whether both may be viewed at once: they share no byte, or both are only read. Buffers of one arena share
-    /// bytes where a plan places them so, which only a plan that was not judged does for buffers of one pass.
+    /// bytes where a plan places them so, which only a plan that was not checked does for buffers of one pass.
     fn may_be_seen_with(&self, other: &Self) -> bool {
         let [one, two] = [self, other].map(|seen| [seen.start.addr().get(), seen.start.addr().get() + seen.bytes()]);
         !(self.writable || other.writable) || one[1] <= two[0] || two[1] <= one[0]

@@ -35,7 +35,7 @@ pub struct Inputs<'a> {
     pub first: Vec<(ResourceId, &'a [u8])>,
     /// What they hold before this run; all remembered frames of a history.
     pub states: Vec<(ResourceId, &'a [u8])>,
-    /// Whether what lives from run to run begins anew, as before the first run.
+    /// True to reset persistent resources and histories before this run.
     pub reset: bool,
     /// New contents of plain-data uniform blocks: pass, position in the program's bindings, bytes.
     pub data: Vec<(PassId, u32, Vec<u8>)>,
@@ -49,7 +49,7 @@ pub struct Inputs<'a> {
     pub read: Option<Vec<ResourceId>>,
     /// Roots that are not read back by default.
     pub unread: Vec<ResourceId>,
-    /// Parts of roots to be read back beside: one mip, some layers, some bytes.
+    /// Further parts of roots to read back: one mip, some layers, some bytes.
     pub parts: Vec<(ResourceId, Ranges)>,
     /// Which GPU times are measured.
     pub measure: Measure,

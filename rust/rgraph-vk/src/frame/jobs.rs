@@ -1,5 +1,5 @@
-//! The job pool: threads of the process that help with functions of the caller's, beside the thread that waits for
-//! them.
+//! The job pool: threads of the process that help with functions of the caller's, in addition to the thread that waits
+//! for them.
 //!
 //! Nothing waits for a helper: a thread that submits tasks also works on them, so work goes on while all helpers are
 //! busy (with functions that never return, or that wait for runs on other devices). A helper that finds nothing to do

@@ -69,7 +69,7 @@ pub struct RawContext<'a> {
 pub(crate) struct RawUse<'a> {
     /// What the pass declares, in the plan.
     pub declared: ResourceId,
-    /// What stands in for it: itself, unless the pass that writes it is switched off.
+    /// The resource that readers get for it: itself, unless the pass that writes it is switched off.
     pub resource: ResourceId,
     pub physical: Option<&'a Arc<PhysicalResource>>,
 }

@@ -238,7 +238,7 @@ impl Recorder<'_> {
 
     fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
         let info = self.dependency(barriers);
-        // SAFETY: outside of a render pass; the barriers are the plan's: baked here, or judged by `foreign`.
+        // SAFETY: outside of a render pass; the barriers are the plan's: baked here, or checked by `foreign`.
         unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
     }
 

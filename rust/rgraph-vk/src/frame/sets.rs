@@ -127,7 +127,7 @@ impl Variant {
             for write in &packets.writes[set.writes.range()] {
                 let image =
                     |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
-                // The view, and the layout that its image is in: what stands in may be in another.
+                // The view, and the layout that its image is in: a fallback may be in another.
                 let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
                     let resource = self.stand_in(prepared, write.pass, declared);
                     let layout = match resource == declared {

@@ -1,4 +1,4 @@
-//! What stands in for the outputs of passes that are switched off.
+//! Fallbacks for the outputs of passes that are switched off.
 //!
 //! Each subresource of what a pass reads comes from the last writer before it that runs or names a fallback. While one
 //! of those is off, the pass reads the fallback of the last one that is, and the whole of it.
@@ -29,7 +29,7 @@ pub(crate) fn stand_in(
 ) -> ResourceId {
     let scene = &prepared.scene;
     let is_output = |of: ResourceId| scene.stand_ins.iter().any(|one| one.output == of);
-    // A pass that is off reads nothing, and what would stand in need not be there.
+    // A pass that is off reads nothing, and its fallback need not exist.
     if !on[pass] || !is_output(resource) {
         return resource;
     }

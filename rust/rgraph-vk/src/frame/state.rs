@@ -183,7 +183,7 @@ impl RunState {
         Error::Device(device)
     }
 
-    /// The next run is given this import anew.
+    /// The next run needs this import again.
     pub(crate) fn release(&mut self, home: ResourceId) {
         self.imports[home] = None;
         self.rebound += 1;

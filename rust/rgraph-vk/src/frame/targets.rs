@@ -5,7 +5,7 @@
 //! contents, whether they depend on the old ones or not. A pass that is planned to clear cannot load, because its plan
 //! keeps no old contents: earlier writers may be culled, the image's bytes may be another's, its layout is undefined.
 //! The same holds for a pass that only tests depth: its plan orders no write. So a pass with a load per run is declared,
-//! planned and judged as one that loads.
+//! planned and checked as one that loads.
 
 use std::collections::BTreeMap;
 

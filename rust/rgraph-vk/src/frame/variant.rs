@@ -24,7 +24,7 @@ use crate::frame::sets::Sets;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::{PhysicalResource, Raw, Structure, ViewKey, attachment_view_type};
 
-/// What handles, sets and barriers depend on: where all of it is equal, nothing is made anew.
+/// The state that handles, sets and barriers depend on: if all of it is equal, nothing is made again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Key {
     /// Where the rings of histories are.
@@ -415,7 +415,7 @@ enum Change {
     Moves(u32, u32),
 }
 
-/// The batch that each buffer barrier and each image barrier of a plan stands in.
+/// The batch of each buffer barrier and each image barrier of a plan.
 fn batches_of_barriers(prepared: &Prepared) -> (Vec<BatchId>, Vec<BatchId>) {
     let plan = &prepared.plan;
     let mut buffers = vec![BatchId::new(0); plan.buffer_barriers.len()];

@@ -29,7 +29,7 @@ use crate::memory::share::released;
 use crate::memory::staging::Block;
 use crate::memory::state::{Region, ResourceState};
 
-/// Bytes from which on a buffer is copied on a queue for transfers alone, beside what other queues do. Fewer are there
+/// Bytes from which on a buffer is copied on a queue that only transfers, while other queues work. Fewer are there
 /// sooner without the semaphore between two queues.
 const APART: u64 = 256 << 10;
 

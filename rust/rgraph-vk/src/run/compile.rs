@@ -20,12 +20,12 @@ impl Device {
     /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run. A graph that is
     /// declared as one of the last few is not baked again: both have the same plan.
     ///
-    /// A program may declare its graph anew for each frame. With [`DeviceOptions::spare_graphs`](crate::DeviceOptions), of a
-    /// graph nothing of which lasts from run to run and whose passes have steps only, the device keeps memory, views,
-    /// descriptor sets and recorded commands when the last handle and the last frame are dropped, and the next equal
-    /// declaration takes them over; where its steps have other push data, they are recorded again, and where they are other
-    /// steps, memory and views are kept. Such a graph is kept for 64 further compilations and runs, until memory is short,
-    /// or until the device is closed.
+    /// A program may declare its graph again for each frame. With
+    /// [`DeviceOptions::spare_graphs`](crate::DeviceOptions), of a graph nothing of which lasts from run to run and
+    /// whose passes have steps only, the device keeps memory, views, descriptor sets and recorded commands when the
+    /// last handle and the last frame are dropped, and the next equal declaration takes them over; where its steps have
+    /// other push data, they are recorded again, and where they are other steps, memory and views are kept. Such a
+    /// graph is kept for 64 further compilations and runs, until memory is short, or until the device is closed.
     ///
     /// # Errors
     /// What is wrong with the declaration, the work of its passes or its shaders; or that the device cannot do it.
@@ -44,7 +44,7 @@ impl Device {
 
     /// As [`Device::compile`], for a graph that comes after another one: persistent resources and histories of the same
     /// name and shape keep memory, contents and states, and frames of `previous` that are under way stay valid. What is
-    /// declared in another size, format or depth of history begins anew, and a note of the report says so.
+    /// declared in another size, format or depth of history starts again, and a note of the report says so.
     ///
     /// `previous` may run on until the new graph does: its first run goes on behind the last one of `previous`, which is
     /// refused from then on (RG-E403). The same happens if a further graph is compiled after this one before it ran. Of a
@@ -83,8 +83,9 @@ impl Device {
         previous.lock().check_heir(previous.prepared())
     }
 
-    /// Judges a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
-    /// queues that this device lacks are folded onto those that it has. [`Device::compile`] bakes and needs no judge.
+    /// Checks a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
+    /// queues that this device lacks are folded onto those that it has. [`Device::compile`] bakes itself and needs no
+    /// check.
     ///
     /// # Errors
     /// `RG-E504` with the findings of [`rgraph_check::check`]; else as [`Device::compile`].
@@ -95,7 +96,7 @@ impl Device {
         Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
     }
 
-    /// As [`Device::compile_plan`], without the judge.
+    /// As [`Device::compile_plan`], without the check.
     ///
     /// # Errors
     /// As [`Device::compile`]; and if a name of the graph or the plan is not in the other.

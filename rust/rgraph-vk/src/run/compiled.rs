@@ -127,7 +127,7 @@ impl Compiled {
         self.run_lending(inputs, None)
     }
 
-    /// The same with an import that is lent for this run alone: the next one has to be given it anew.
+    /// The same with an import that is lent for this run alone: the next one has to be given it again.
     pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
         let prepared = &self.0.prepared;
         let submitted = {

@@ -1,4 +1,4 @@
-//! Graphs compiled beside frames: on a thread of their own, or on one of the caller's.
+//! Graphs compiled while frames run: on a thread of their own, or on one of the caller's.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

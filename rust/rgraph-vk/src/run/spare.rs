@@ -1,4 +1,4 @@
-//! Compiled graphs that nobody has any more, kept for the next declaration that is equal: a graph that is declared anew
+//! Compiled graphs without an owner, kept for the next declaration that is equal: a graph that is declared again
 //! for each frame keeps its memory, views, descriptor sets and recorded commands.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -80,7 +80,7 @@ impl std::fmt::Debug for TunerOptions {
 ///
 /// Each run is a frame as [`Compiled::run`] makes it, and computes the same. Some frames are measured; plans that may be
 /// faster are searched and compiled in the background, tried for some frames, and stay only if their frames are shorter
-/// beyond the noise. While a plan is tried, its transients take memory beside those of the plan that is kept.
+/// beyond the noise. While a plan is tried, its transients take memory in addition to those of the current plan.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

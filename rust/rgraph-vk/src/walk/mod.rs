@@ -91,11 +91,11 @@ impl Walk {
         Self::judged(graph, Arc::new(plan), frames)
     }
 
-    /// Follows a plan from wherever; the judge looks at it first. `frames` may be under way at once.
+    /// Walks a plan from any source, after the checker accepts it. Up to `frames` may be in flight.
     ///
     /// # Errors
-    /// `RG-E504` with the judge's findings; RG-E102 for what only rgraph's own runtime records: fallbacks of conditional
-    /// passes, input attachments, passes of the CPU that are the first to use what outlives a run.
+    /// `RG-E504` with the checker's findings; RG-E102 for what only rgraph's own runtime records: fallbacks of
+    /// conditional passes, input attachments, passes of the CPU that are the first to use what outlives a run.
     pub fn new(graph: &Graph, plan: Arc<Plan>, frames: usize) -> Result<Self, Error> {
         foreign::judge(graph, &plan)?;
         Self::judged(graph, plan, frames)

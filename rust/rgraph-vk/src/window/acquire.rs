@@ -19,7 +19,7 @@ use crate::memory::command_pools::OneTime;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a frame is waited for that the screen may never show.
 const ON_SCREEN: Duration = Duration::from_millis(100);
-/// How often a swapchain that is out of date is made anew for one frame.
+/// How often a swapchain that is out of date is made again for one frame.
 const ATTEMPTS: usize = 4;
 
 /// A window in which frames are shown. Clones are the same one. Dropping the last one closes it.
@@ -207,7 +207,7 @@ impl Inner {
         self.shared.noted(raw.called("vkCreateSemaphore"))
     }
 
-    /// Makes the swapchain anew, if there is reason to; a window without texels then has none.
+    /// Makes the swapchain again, if there is reason to; a window without texels then has none.
     pub(super) fn current(&self, state: &mut State) -> Result<(), Error> {
         self.shared.check()?;
         if state.surface.is_none() {
@@ -273,7 +273,7 @@ impl Inner {
                 && *generation == state.generation
             {
                 let timeout = ON_SCREEN.as_nanos() as u64;
-                // What it says beside success (out of date, no time left) is found out when the next image is acquired.
+                // Other results than success (out of date, timeout) show when the next image is acquired.
                 // SAFETY: the number was given to a present of the chain; the window's lock keeps other threads out.
                 let _ = unsafe { waits.wait_for_present(chain.raw, *number, timeout) };
             }

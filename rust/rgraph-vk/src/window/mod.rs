@@ -151,7 +151,7 @@ pub enum Shown {
     Yes,
     /// The window has no texels.
     Minimised,
-    /// The graph's image has another size or format than the window: declare it anew.
+    /// The graph's image has another size or format than the window: declare it again.
     Resized,
     /// The screen gave no image within a second: a window that nobody sees. Try again later.
     Late,

@@ -188,7 +188,8 @@ impl Window {
     /// further submit. Captures leave such runs out.
     ///
     /// Without a frame nothing ran, and semaphores and fence are as before: [`Shown::Minimised`], [`Shown::Late`], or
-    /// [`Shown::Resized`] for a window of another size or format than the import, for which the graph is declared anew.
+    /// [`Shown::Resized`] for a window of another size or format than the import, for which the graph is declared
+    /// again.
     ///
     /// # Errors
     /// RG-E225 if `target` is not an imported image; RG-E122 if the window is closed or its surface lost; else as

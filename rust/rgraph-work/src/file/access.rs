@@ -1,4 +1,4 @@
-//! Accesses that follow from work, beside those that a file says.
+//! Accesses that follow from work, in addition to those that a file lists.
 
 use std::collections::HashSet;
 

@@ -20,8 +20,8 @@ use crate::error::WorkError;
 use crate::infer::{Needs, Who};
 use crate::work::{self, Step, Workload};
 
-/// Reads the bytes of a graph file with its work. Files that it names are looked for beside `path`; `None`: it is text
-/// that comes from no file, and can name none.
+/// Reads the bytes of a graph file with its work. Files that it names are searched in the folder of `path`; `None`: it
+/// is text that comes from no file, and can name none.
 ///
 /// # Errors
 /// See [`super::load`].
@@ -216,7 +216,7 @@ pub(super) struct Work<'w, 'l> {
     pub who: Who<'w>,
     /// The graph so far.
     pub graph: &'w Graph,
-    /// The module that it stands in.
+    /// The module that contains it.
     pub scope: &'w Scope<'w>,
     /// The pass.
     pub pass: PassId,

@@ -1,4 +1,4 @@
-//! What stands in for PNG files where the feature `png` is off: each is refused.
+//! PNG files without the feature `png`: each is refused.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Samplers: named ones beside the passes, and such as stand where they are used.
+//! Samplers: named ones in a table, and those written where they are used.
 
 use std::collections::HashMap;
 

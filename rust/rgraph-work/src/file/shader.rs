@@ -1,4 +1,4 @@
-//! Shaders: named ones beside the passes, files beside the graph, and such as stand where they are used.
+//! Shaders: named ones in a table, sidecar files, and those written where they are used.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::collections::HashMap;

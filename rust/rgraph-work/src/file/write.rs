@@ -41,7 +41,7 @@ pub struct Arrays<'a> {
 }
 
 /// Writes a graph file with its work: the declaration as `rgraph_files::write_graph` does, with all accesses, and
-/// beside it shaders, samplers and what each pass does. Shaders that were read from files below `folder` and did not
+/// shaders, samplers and the work of each pass. Shaders that were read from files below `folder` and did not
 /// change since are named, all others written out. Reading it gives the same graph with the same work and the same arrays.
 ///
 /// # Errors
@@ -527,7 +527,7 @@ impl Tails for Writer<'_> {
                 sheet.text(": {");
                 match &given.code {
                     GivenCode::Text(language, text) => {
-                        // Files that it includes do not lie beside the graph.
+                        // Its included files are not in the folder of the graph.
                         let flat = given.included.flat(text);
                         let text = flat.as_ref().unwrap_or(text);
                         sheet.value(if *language == Language::Wgsl { "wgsl" } else { "glsl" });

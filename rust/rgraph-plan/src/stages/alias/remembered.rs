@@ -1,5 +1,5 @@
-//! Placements of bakes before: a frame in which other things changed finds its bytes again, as they would be found
-//! anew. Placing is a function of what is compared here, so the offsets are the same.
+//! Placements of earlier bakes: a frame in which other things changed gets the same offsets as a search would find
+//! again. Placing is a function of the values compared here, so the offsets are the same.
 
 use super::item::{Item, Peak};
 

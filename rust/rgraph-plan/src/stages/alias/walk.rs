@@ -106,7 +106,7 @@ pub fn previous_owners(placed: &[Placed], scratch: &mut WalkScratch, out: &mut P
             if start == end {
                 continue;
             }
-            // Both ends become cuts, so that what lies beside the item keeps its owner.
+            // Both ends become cuts, so that the bytes next to the item keep their owner.
             for cut in [start, end] {
                 let owner = owners[cuts.last_until(cut) as usize];
                 owners[cut as usize] = owner;

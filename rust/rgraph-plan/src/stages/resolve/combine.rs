@@ -113,7 +113,7 @@ fn both(a: ResolvedAccess, b: &ResolvedAccess) -> ResolvedAccess {
     }
 }
 
-/// The effect of two uses in one pass: a write is one whatever reads beside it.
+/// The effect of two uses in one pass: a write stays a write whatever the other use reads.
 fn stronger(a: Effect, b: Effect) -> Effect {
     let rank = |effect| match effect {
         Effect::Read => 0,

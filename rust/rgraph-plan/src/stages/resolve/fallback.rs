@@ -1,5 +1,5 @@
-//! What stands in for the output of a conditional pass while its flag is off: readers of the output are readers of the
-//! stand-in too, at the place in the order where they read the output.
+//! Fallbacks for the output of a conditional pass while its flag is off: readers of the output are readers of the
+//! fallback too, at the place in the order where they read the output.
 
 use super::meaning::Effect;
 use super::meaning::Meaning;
@@ -106,8 +106,8 @@ impl Facts {
         self.fallbacks.find_one(pass, resource).is_some_and(elsewhere)
     }
 
-    /// Whether a use may leave its subresources alone while its pass runs: it reads an output with a fallback, or what
-    /// stands in for one, and the flag says which.
+    /// True if a use may leave its subresources alone while its pass runs: it reads an output with a fallback, or a
+    /// fallback, and the flag decides which.
     pub fn reads_either(&self, graph: &Graph, access: &ResolvedAccess) -> bool {
         if self.fallbacks.sorted.is_empty() || access.effect != Effect::Read {
             return false;
@@ -122,8 +122,8 @@ impl Facts {
         &self.fallbacks.stand_ins
     }
 
-    /// What stands in for an output is cut where the readers of the output are, because they read that part of it.
-    /// O(1) without fallbacks, else O(accesses + stand-ins of what they read).
+    /// A fallback is cut where the readers of the output are, because they read that part of it.
+    /// O(1) without fallbacks, else O(accesses + fallbacks that they read).
     pub(super) fn cut_stand_ins(&mut self, source: Source<'_>) {
         if self.fallbacks.sorted.is_empty() {
             return;
@@ -154,7 +154,7 @@ impl Facts {
         self.fallbacks.outputs = outputs;
     }
 
-    /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the pass accessed one of
+    /// A reader of a conditional pass's output also reads its fallback. Returns true if the pass accessed one of
     /// those memories before.
     pub(super) fn access_fallbacks(
         &mut self,
@@ -171,7 +171,7 @@ impl Facts {
         outputs.push(output);
         let mut twice = false;
         let mut next = 0;
-        // What stands in may itself be the output of a pass that is switched off.
+        // A fallback may itself be the output of a pass that is switched off.
         while let Some(&from) = outputs.get(next) {
             next += 1;
             let passes = self.decisive_passes(source, reader, output, from);
@@ -193,8 +193,8 @@ impl Facts {
         twice
     }
 
-    /// The passes whose fallbacks a pass may get in the place of `from`, which it reads, or which may stand in for the
-    /// `output` that it reads: for some subresource none behind them runs always, or has a fallback too.
+    /// The passes whose fallbacks a pass may get in the place of `from`, which it reads, or which may be a fallback of
+    /// the `output` that it reads: for some subresource no later pass runs always, or has a fallback too.
     fn decisive_passes(&self, source: Source<'_>, reader: PassId, output: ResourceId, from: ResourceId) -> Vec<PassId> {
         let mut found = Vec::new();
         if self.fallbacks.of(from).is_empty() {
@@ -232,7 +232,7 @@ impl Facts {
         found
     }
 
-    /// The last pass that may write what a pass reads of `from`, an output that it reads or what stands in for that:
+    /// The last pass that may write what a pass reads of `from`, an output that it reads or its fallback:
     /// the pass that the read looks forward to, or the one before the reader.
     fn last_before(
         &self,
@@ -249,7 +249,7 @@ impl Facts {
         if from == output { last } else { behind(last, from, part) }
     }
 
-    /// An access of a pass that reads what stands in for an output, and one that writes it in the same pass: the write
+    /// An access of a pass that reads the fallback of an output, and one that writes it in the same pass: the write
     /// leaves nothing to read, or is at another stage, or the read looks forward, so that its place in the order is
     /// behind passes that the write comes before.
     pub(super) fn overwritten_stand_in(
@@ -274,7 +274,7 @@ impl Facts {
     }
 }
 
-/// Whether an access reads what stands in for the resource that its access names.
+/// True if an access reads a fallback of the resource that its access names.
 pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
     declared_of(graph, access).is_some_and(|declared| declared.resource != access.resource)
 }

@@ -1,6 +1,6 @@
 //! From words to facts: every declared use becomes accesses of subresources with stages, access kinds, a layout and an
 //! effect; the work that a declaration implies (mip chains, scaled blits) becomes passes of its own; and all passes
-//! stand in one serial order, the meaning that everything later must keep.
+//! are in one serial order, the meaning that everything later must keep.
 //!
 //! One walk over the declaration, one over the accesses; O(accesses + subresources accessed), O(t log t) where byte or
 //! mip ranges cut a resource, and a topological sort only where reads look forward or names of one memory interleave.
@@ -115,8 +115,8 @@ pub struct ResolvedAccess {
 }
 
 impl ResolvedAccess {
-    /// Whether another access is part of the same use: of one access, and of one resource, the declared one or one that
-    /// stands in for it.
+    /// Whether another access is part of the same use: of one access, and of one resource, the declared one or its
+    /// fallback.
     pub fn of_one_use(&self, other: &Self) -> bool {
         (self.declared, self.resource) == (other.declared, other.resource)
     }

@@ -110,7 +110,7 @@ impl Facts {
             for one_use in accesses.chunk_by(ResolvedAccess::of_one_use) {
                 let mut position = self.place_of(source, pass, one_use, first_writer);
                 if stands_in(source, &one_use[0]) {
-                    // It is read where what it stands in for is.
+                    // A fallback is read where its output is.
                     let named = accesses.chunk_by(ResolvedAccess::of_one_use);
                     let named = named.filter(|other| other[0].declared == one_use[0].declared);
                     let places = named.map(|other| self.place_of(source, pass, other, first_writer));

@@ -56,14 +56,14 @@ pub enum Problem {
         /// An access by another.
         second: AccessId,
     },
-    /// A pass that reads an output, and writes what stands in for it: the write leaves nothing of that, or the read looks
-    /// forward and has another place in the order than the write.
+    /// A pass that reads an output, and writes its fallback: the write replaces all of that, or the read is a
+    /// forward read and has another place in the order than the write.
     StandsIn {
         /// The pass.
         pass: PassId,
         /// The access that reads the output.
         read: AccessId,
-        /// The access that writes what stands in.
+        /// The access that writes the fallback.
         write: AccessId,
     },
     /// Passes that must run before each other, first repeated at the end is left out.

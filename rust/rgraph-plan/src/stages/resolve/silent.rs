@@ -12,7 +12,7 @@ use crate::resource::ResourceId;
 use crate::stages::cull::Live;
 use crate::stages::size::Shape;
 
-/// What the walk over all accesses sees beside mistakes.
+/// Findings of the walk over all accesses, apart from mistakes.
 #[derive(Default, Debug)]
 pub struct Silent {
     /// `(reader, resource, subresource)`: nothing has written the subresource, though something of the range is written.

@@ -123,7 +123,7 @@ fn leave_as(
     let at_end = |barrier: &BarrierId| Some(hazards.calls.barriers[*barrier].call) == hazards.at_end[batch];
     let call = if let Some(transition) = state.producer_barrier.filter(at_end) {
         // Its layout changes at that end, for the host: the release follows in a call of its own, since nothing orders
-        // the barriers of one. A release shows nothing, so the host sees the image by a barrier beside it.
+        // the barriers of one. A release makes nothing visible, so the host needs a barrier of its own.
         hazards.calls.add_target(transition, scope.src_stages, Accesses::empty());
         let call = hazards.call_behind_end(batch);
         let why = Why { hazard: Hazard::Host, from, to: None, resource: part.memory };

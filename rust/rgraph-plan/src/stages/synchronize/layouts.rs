@@ -10,7 +10,7 @@ use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::subresource::{Part, Subresource};
 use crate::stages::resolve::{Origin, part_of};
 
-/// A use of an image by a name beside which its memory has others for passes to use at once: two histories of equal
+/// A use of an image whose memory has several names that a pass may use at once: two histories of equal
 /// depth are one memory, and the reads of a pass under both names are one access.
 #[derive(Clone, Copy, Debug)]
 struct Named {

@@ -163,7 +163,7 @@ impl Check<'_> {
         self.block(mistake);
     }
 
-    /// The attachments of a render pass are the same whatever the flags are, so no other image can stand in for one.
+    /// The attachments of a render pass are the same whatever the flags are, so none of them can have a fallback.
     fn check_fallback_attachments(&mut self, sorted: &[Fallback]) {
         let accesses = self.graph.accesses();
         for (index, access) in accesses.iter().enumerate() {

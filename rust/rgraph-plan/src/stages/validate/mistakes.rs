@@ -121,7 +121,7 @@ impl<'a> Uses<'a> {
     }
 
     /// A read of `resource` by the access at that position, where nothing before it writes `part` (words, or empty).
-    /// `resource` may be another than the access names: what stands in for it while a flag is off.
+    /// `resource` may be another than the access names: its fallback while a flag is off.
     fn never_written(&self, access: AccessId, resource: ResourceId, part: &str, named: bool) -> Mistake {
         let graph = self.graph;
         let read = declared_access(graph, access);
@@ -202,7 +202,7 @@ impl<'a> Uses<'a> {
         format!("add a pass that writes \"{name}\"{when}, {meant}")
     }
 
-    /// Passes that must run before each other: each one before the next because of what stands beside it, the last
+    /// Passes that must run before each other: each one before the next for the reason next to it, the last
     /// before the first.
     fn cycle(&self, passes: &[(PassId, Via)]) -> Mistake {
         let graph = self.graph;

@@ -205,7 +205,7 @@ impl RunState {
     }
 
     /// An image or buffer for the caller's array. Where all of it is written each frame in flight has one of its own,
-    /// so that what the next frame reads is uploaded beside the work of this one; else it is the one that is bound.
+    /// so that what the next frame reads is uploaded during the work of this one; else it is the one that is bound.
     fn own_physical(
         &mut self,
         prepared: &Prepared,

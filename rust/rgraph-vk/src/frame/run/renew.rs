@@ -22,7 +22,7 @@ impl RunState {
         true
     }
 
-    /// Begins anew with a graph whose steps may be others than before.
+    /// Starts again with a graph whose steps may differ from the earlier ones.
     pub(crate) fn renew(&mut self, prepared: &Prepared, commands: Renewed) {
         self.first = self.run;
         self.initialised = false;

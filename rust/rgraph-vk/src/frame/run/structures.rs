@@ -9,7 +9,7 @@ use crate::frame::state::RunState;
 
 impl RunState {
     /// Refuses a run that traces, refits or instances a structure that no run built: its memory holds zeros, on which
-    /// drivers hang. What stands in for the output of a pass that is off is what is used.
+    /// drivers hang. A fallback for the output of a pass that is off counts as used.
     pub(super) fn check_built(&self, prepared: &Prepared) -> Result<(), Error> {
         let mut built = Vec::new();
         for &StructureUse { pass, resource, builds } in &prepared.structure_uses {

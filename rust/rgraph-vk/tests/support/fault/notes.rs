@@ -37,7 +37,7 @@ pub unsafe fn made_memory(outcome: Outcome, memory: *mut vk::DeviceMemory, bytes
     }
 }
 
-/// Several objects were made, or null handles stand in the places of those that were not.
+/// Several objects were made, with null handles for those that were not.
 pub unsafe fn made_each<P: Handle, T: Handle + Copy>(outcome: Outcome, pool: P, objects: *mut T, count: usize) {
     let pool = pool.as_raw();
     for i in 0..count {

@@ -18,7 +18,7 @@ pub struct SmallWorld {
 }
 
 impl SmallWorld {
-    /// What an allocation of `bytes` beside `count` others that hold `held` gives, if it is too much.
+    /// The error of an allocation of `bytes` after `count` others of `held` bytes in all, if it is too much.
     pub fn refuses(&self, count: usize, held: u64, bytes: u64) -> Option<vk::Result> {
         if self.allocations.is_some_and(|most| count >= most as usize) {
             return Some(vk::Result::ERROR_TOO_MANY_OBJECTS);

@@ -65,7 +65,7 @@ pub const REQUIRED: [&str; 54] = [
     "wait: for the run before",
 ];
 
-/// How often each kind stood in a plan that ran.
+/// How often each kind occurred in a plan that ran.
 #[derive(Default, Debug)]
 pub struct Coverage(BTreeMap<String, u64>);
 
@@ -237,7 +237,7 @@ impl Coverage {
         }
     }
 
-    /// The kinds of a list that never stood in a plan.
+    /// The kinds of a list that never occurred in a plan.
     pub fn missing<'a>(&self, kinds: &[&'a str]) -> Vec<&'a str> {
         kinds.iter().copied().filter(|kind| !self.0.contains_key(*kind)).collect()
     }

@@ -50,7 +50,8 @@ struct Subject {
 /// Graphs that are mutated.
 const SUBJECTS: u64 = 24;
 
-/// Tries `count` mutants from `seed` on. The seed of each stands in the file `at` before anything runs it, for a process that ends.
+/// Tries `count` mutants from `seed` on. The seed of each is written to the file `at` before it runs, in case the
+/// process ends.
 ///
 /// # Errors
 /// If there is no device.
@@ -194,7 +195,7 @@ fn gather(value: &Value, scalars: &mut Vec<Value>) {
     }
 }
 
-/// Removes, doubles, exchanges, empties or reverses what stands in a list or object.
+/// Removes, doubles, exchanges, empties or reverses the contents of a list or object.
 fn change_list(value: &mut Value, random: &mut Random) {
     match value {
         Value::Array(list) => {

@@ -44,7 +44,7 @@ pub fn told_bytes(told: &Told) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The work of a case, made anew for each compiled graph: host functions count their calls.
+/// The work of a case, made again for each compiled graph: host functions count their calls.
 pub fn workload(case: &Case, library: &Library) -> Workload {
     let mut workload = Workload::new(case.adapted.graph.clone());
     for operation in case.operations.iter().flatten() {

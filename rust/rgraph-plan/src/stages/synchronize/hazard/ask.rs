@@ -380,7 +380,7 @@ impl Hazards {
     /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
     pub(super) fn place(&mut self, scene: Scene<'_>, here: Here<'_>, need: &Need) -> CallId {
         let open = self.open[usize::from(here.queue)];
-        // A barrier before the wait for the other user of an import would use it beside them.
+        // A barrier before the wait for the other user of an import would access it at the same time as that user.
         let earliest = need.earliest.max(scene.foreign.waited(here.memory, here.queue));
         let physical = open.filter(|&open| Some(open) >= earliest).unwrap_or(here.physical);
         self.open[usize::from(here.queue)] = Some(physical);
