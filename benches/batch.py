@@ -1,4 +1,4 @@
-"""Cost of a task of `rgraph.batch` beside the bare run of its frame: `python benches/batch.py`.
+"""Cost of a task of `rgraph.batch` compared with the bare run of its frame: `python benches/batch.py`.
 
 The frame is one dispatch, so that little but the way of the task is measured. Workers are warm: the first pass over the
 tasks, with start and compile, is printed apart. Needs `rgraph-vulkan[dask]` for the lines of Dask.

@@ -1,9 +1,9 @@
 """What passes cost in Python: declared with accesses alone, with source lines and without; and with one shader, run.
 
-The first approximates a frame declared anew each time. Goals: 2 ms without source lines, 3 ms with. The second declares
-a chain of dispatches of one WGSL text and runs it, where there is a device: declared anew, unchanged, compiled. Goals:
-1.0, 0.3 and 0.03 µs per pass, and 76 µs for one dispatch from its declaration until it is done. Run with `make bench`,
-which builds a release module first; a debug build is several times slower.
+The first approximates a graph declared again for each frame. Goals: 2 ms without source lines, 3 ms with. The second
+declares a chain of dispatches of one WGSL text and runs it, where there is a device: declared again, unchanged,
+compiled. Goals: 1.0, 0.3 and 0.03 µs per pass, and 76 µs for one dispatch from its declaration until it is done. Run
+with `make bench`, which builds a release module first; a debug build is several times slower.
 """
 
 import statistics

@@ -1,4 +1,4 @@
-"""What CUDA alone copies between two GPUs: `devices.py --probe` prints it beside what rgraph reaches.
+"""Rates of CUDA's own copies between two GPUs: `devices.py --probe` prints them with those of rgraph.
 
 Both ends are memory of `cuMemCreate` that both GPUs access, as those of rgraph's copies. The host waits by asking the
 stream, as rgraph does; `pushed` is by a stream of the source, `pulled` by one of the target.

@@ -1,4 +1,4 @@
-"""How well the model predicts frames: generated graphs with real shaders, modelled beside measured.
+"""How well the model predicts frames: modelled and measured times of generated graphs with real shaders.
 
 Each graph is measured with its passes isolated (`measure="passes"`). With these durations and the device's costs
 (`rgraph doctor --measure`) it is planned, and the plan's modelled frame is compared with the time from frame to frame

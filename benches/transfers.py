@@ -1,4 +1,4 @@
-"""Bytes between host and device: MiB/s by size and way, beside torch's copies where torch sees a GPU.
+"""Bytes between host and device: MiB/s by size and method, compared with torch's copies where torch finds a GPU.
 
     python benches/transfers.py [--sizes 1,16,64,256] [--seconds 0.3]
 

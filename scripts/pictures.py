@@ -1,4 +1,4 @@
-"""Make the pictures of README and manual anew: the demos, the viewer, the gallery, the tutorial.
+"""Make the pictures of README and manual again: the demos, the viewer, the gallery, the tutorial.
 
 `make pictures` builds, and runs it under a driver; `.venv/bin/python scripts/pictures.py viewer` makes one kind. The
 charts of the page on performance are drawn by `make bench`, which measures.
@@ -32,7 +32,7 @@ def demos() -> None:
 
 
 def photo() -> None:
-    """A noisy photo beside what the photo laboratory makes of it."""
+    """A noisy photo, and the result of the photo laboratory."""
     import numpy as np
     from PIL import Image
 

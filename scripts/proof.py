@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Campaigns: run what is worth more than a test is, and keep what was reached beside its goal in docs/reliability.md.
+"""Campaigns: run checks that are too long for tests, and record the results with their goals in docs/reliability.md.
 
 ``scripts/proof.py`` runs the long form of every campaign (hours), ``--short`` the short form (minutes), ``--only NAME``
 one of them, ``--list`` names them, ``--write`` keeps what was reached in ``docs/reliability.json`` and writes the page

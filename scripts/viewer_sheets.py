@@ -234,7 +234,7 @@ def point(tab: Any, view: str) -> None:
 
 
 def sheet(browser: Any, pictures: list[tuple[str, bytes]], title: str, file: Path) -> None:
-    """Put pictures beside each other, each under its name.
+    """Put pictures side by side, each under its name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page of error codes: its entries, what their examples say; `python tests/error_page.py` writes that anew."""
+"""The page of error codes: its entries and the output of their examples, written by `python tests/error_page.py`."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The numbered examples as graph files; `python tests/example_files.py` writes those anew."""
+"""The numbered examples as graph files; `python tests/example_files.py` writes those again."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ class _EndError(Exception):
 
 
 def graph(path: Path) -> rg.Graph:
-    """The graph that an example declares: what stands in its `g` when it opens a device, or ends."""
+    """The graph that an example declares: the value of its `g` when it opens a device, or ends."""
     names: dict[str, object] = {"__name__": "example"}
     code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     here = Path.cwd()

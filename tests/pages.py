@@ -117,7 +117,7 @@ def run_shell(block: Block, folder: Path) -> int:
 
 
 def check_other(block: Block) -> None:
-    """A block of another language must be well-formed, and Rust must stand in an example that is compiled and run."""
+    """A block of another language must be well-formed, and Rust must be part of an example that is compiled and run."""
     if block.kind == "json":
         json.loads(block.code)
     elif block.kind == "toml":

@@ -1,4 +1,4 @@
-"""The page of ready-made passes: one line for each; `python tests/passes_page.py` writes it anew."""
+"""The page of ready-made passes: one line for each; `python tests/passes_page.py` writes it again."""
 
 import inspect
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages that benches write: each machine keeps its section, with the figures before beside new ones."""
+"""Pages that benches write: each machine keeps its section, with earlier figures next to new ones."""
 
 import importlib.util
 import json

@@ -304,7 +304,7 @@ def test_view_writes_the_page_beside_the_file(film: Path):
 
 
 class Watching:
-    """A `rgraph watch` that runs beside the test."""
+    """A `rgraph watch` that runs during the test."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.log = folder / "log.txt"

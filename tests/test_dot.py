@@ -1,4 +1,4 @@
-"""Drawings for Graphviz: whoever lays them out finds no cycle, every node that an arrow names, and equal depths."""
+"""Drawings for Graphviz: a layout finds no cycle, every node that an arrow names, and equal depths."""
 
 import re
 from collections import Counter

@@ -1,6 +1,6 @@
 """Real graphs made by others: they bake everywhere, check clean, cull exactly, and place no more than is known to do.
 
-They lie outside of this repository, beside it; without them these tests are skipped.
+They are outside of this repository, in the same folder; without them these tests are skipped.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Pictures of tutorial and cookbook, which their pages make; `python tests/tutorial_pictures.py` makes them anew."""
+"""Pictures of tutorial and cookbook, which their pages make; `python tests/tutorial_pictures.py` makes them again."""
 
 import contextlib
 import shutil

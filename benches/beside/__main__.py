@@ -1,4 +1,4 @@
-"""rgraph beside other libraries, in one run on this machine: ``python benches/beside [--where TEXT] [--write]``.
+"""rgraph compared with other libraries, in one run on this machine: ``python benches/beside [--where TEXT] [--write]``.
 
 Libraries that are not installed, or find no device, are left out. Each is measured in processes of its own, one after
 the other. ``--write`` keeps the figures in docs/performance.json under the name of the machine and writes the tables of
@@ -21,7 +21,7 @@ from libraries import LIBRARIES
 
 HERE = Path(__file__).parent
 FRESH = 5
-"""Processes that are started anew for figures of a first frame."""
+"""Number of fresh processes for figures of a first frame."""
 
 
 def measured(name: str, what: str) -> dict[str, Any] | str:

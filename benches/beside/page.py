@@ -1,4 +1,4 @@
-"""Tables and charts of what was measured beside other libraries."""
+"""Tables and charts of the comparison with other libraries."""
 
 import json
 import math
@@ -164,7 +164,7 @@ def chart(table: Table, libraries: dict[str, Any]) -> str:
 
 
 def earlier(kept: dict[str, Any], date: str) -> dict[str, Any] | None:
-    """The figures of rgraph that a table shows beside new ones: those of the last other day."""
+    """Earlier figures of rgraph for the last column of a table: those of the last other day."""
     if kept["date"] == date:
         before: dict[str, Any] | None = kept.get("before")
         return before

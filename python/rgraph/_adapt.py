@@ -25,7 +25,7 @@ class Adapt(NamedTuple):
     frames: int = 12
     """Measured frames of each plan that is tried, and as many of the kept one between them."""
     margin: float = 0.01
-    """The part of a frame that a plan must save to be kept, beside the noise."""
+    """The part of a frame that a plan must save to be kept, in addition to the noise."""
     trials: int = 12
     """Most plans that are tried after a search."""
     background: bool = True
@@ -55,7 +55,7 @@ class Trial(NamedTuple):
     kept_us: float | None
     """The same of the plan that was kept until then."""
     noise_us: float
-    """What the difference had to exceed, beside the margin."""
+    """The amount that the difference had to exceed, in addition to the margin."""
     frames: int
     """Its measured frames."""
     kept: bool

@@ -112,7 +112,7 @@ class Layer:
         shader
             See `Module.raster`.
         key
-            Where it stands in the layer: lower keys are drawn first, equal ones in the order of their declaration.
+            Its place in the layer: lower keys are drawn first, equal ones in the order of their declaration.
         **options
             Those of `Module.raster`, except `color` and `depth`.
 

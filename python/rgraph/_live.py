@@ -149,7 +149,7 @@ class LiveView:
         return other
 
     def _say(self, pictures: dict[str, Any]) -> None:
-        """Make the message for all pages: a page with other passes begins anew, else only times and pictures change."""
+        """Make the message for all pages: a page with other passes restarts, else only times and pictures change."""
         assert self._plan is not None
         self._pictures |= pictures
         series = Series(list(self._reports)) if self._reports else None

@@ -13,7 +13,7 @@ def data_uri(array: Any, *, size: int = 256) -> str:
     ----------
     array
         What a frame gave back, or any other object with a buffer: (height, width), (height, width, channels) or
-        (layers, height, width, channels) of any kind of number; layers stand beside each other. Floats are linear
+        (layers, height, width, channels) of any kind of number; layers are side by side. Floats are linear
         light, scaled until the brightest texels are white; depths and integers are stretched; what is not finite is
         magenta.
     size

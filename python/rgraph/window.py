@@ -309,7 +309,7 @@ def _size(graph: Graph | Compiled, root: str) -> tuple[int, int]:
 
 
 class _Graphs:
-    """The graph that is shown, made anew when its files change."""
+    """The graph that is shown, made again when its files change."""
 
     def __init__(
         self, device: Device, graph: Graph | Compiled | str | Path | Callable[[], Graph], root: str | None, reload: bool

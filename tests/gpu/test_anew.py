@@ -1,4 +1,4 @@
-"""Graphs that are declared anew as they were before run without being compiled, and those that differ do not."""
+"""Graphs that are declared again as before run without being compiled, and those that differ do not."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Plans that this process did not bake are judged before they run; there is no way around."""
+"""Plans that this process did not bake are checked before they run; this cannot be skipped."""
 
 import json
 import pickle

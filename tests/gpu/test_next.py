@@ -39,7 +39,7 @@ def found(frame: rg.Frame) -> tuple[int, int]:
 
 
 def test_contents_go_along(device: rg.Device) -> None:
-    """Declared anew each frame, with frames under way that are read at the end."""
+    """Declared again for each frame, with frames in flight that are read at the end."""
     compiled = device.compile(counting(0))
     frames = [device.run(compiled)]
     for at in range(1, 6):
@@ -76,7 +76,7 @@ def test_a_tuned_graph_hands_over_what_its_last_plan_left(device: rg.Device) -> 
 
 
 def test_plans_go_along_and_other_devices_do_not(device: rg.Device) -> None:
-    """A plan of the graph that comes after is judged."""
+    """A plan of the next graph is checked."""
     first = device.compile(counting(0))
     device.run(first).wait()
     second = device.compile(counting(1).bake(device.profile), previous=first)

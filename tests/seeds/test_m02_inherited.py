@@ -1,4 +1,4 @@
-"""M2: what another queue family owns is acquired if it was released, else initialised anew."""
+"""M2: what another queue family owns is acquired if it was released, else initialised again."""
 
 import numpy as np
 import pytest

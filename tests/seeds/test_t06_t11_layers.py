@@ -1,4 +1,4 @@
-"""T6 and T11: passes stand in named layers by key and demand what is behind; without demand it costs nothing."""
+"""T6 and T11: passes in named layers are sorted by key and may demand modules, which cost nothing unless demanded."""
 
 from __future__ import annotations
 

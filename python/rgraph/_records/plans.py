@@ -53,7 +53,7 @@ class PlannedPass(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """A proposal of a hook, judged: see `propose=` of `Graph.bake`."""
+    """A proposal of a hook and its result: see `propose=` of `Graph.bake`."""
 
     frame_us: float | None
     """Modelled time of its frame in microseconds; None: it is not permitted."""

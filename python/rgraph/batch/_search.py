@@ -91,7 +91,7 @@ class Found(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """Frames of a plan beside those of the first one; or why there are none."""
+    """Frames of a plan and of the first one; or the reason why there are none."""
 
     us: float = 0.0
     """The median of its frames in microseconds, from frame to frame."""

@@ -213,8 +213,8 @@ def tune(
     policies and efforts, and hill climbs, each of which changes orders and queues at random and keeps the changes that
     make the modelled frame shorter. A plan depends on its number, the durations and the profile, not on its worker.
     The best `trials` of them are measured, each in turn with the first plan on one worker; workers that share a device
-    take turns. Plans are judged in the order of their modelled frames, so equal measurements keep the same plan. A call
-    whose worker is lost runs again.
+    take turns. Plans are compared in the order of their modelled frames, so equal measurements keep the same plan. A
+    call whose worker is lost runs again.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def tune(
     queues
         Whether passes may leave queues that they name.
     margin
-        The part of a frame that a plan must save to be kept, beside the noise.
+        The part of a frame that a plan must save to be kept, in addition to the noise.
     profile
         The device: no worker opens one, and the modelled frame decides. Default: the device of the workers, which
         measure.

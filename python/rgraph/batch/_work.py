@@ -172,7 +172,7 @@ class _Ready:
 
 
 def _written(path: str, array: Array) -> str:
-    """Write a file beside its place, then rename it: a worker that is lost leaves no half of one."""
+    """Write a temporary file in the same folder, then rename it: a lost worker leaves no incomplete file."""
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f".{file.stem}.{os.getpid()}{file.suffix}")

@@ -54,7 +54,7 @@ def exists(path: str, *, other: tuple[str, ...] = ()) -> None:
     Raises
     ------
     UsageError
-        If it is not; with the file beside it that was probably meant.
+        If it is not; with a similar file of the same folder as a suggestion.
     """
     file = Path(path)
     if path == STANDARD or file.is_file():

@@ -87,7 +87,7 @@ def plans(folder: str, planning: Namespace | None = None) -> dict[str, Plan]:
     folder
         The folder.
     planning
-        How graph files that have no plan beside them are baked; None: they are left out.
+        How graph files without a plan in the same folder are baked; None: they are left out.
 
     Raises
     ------

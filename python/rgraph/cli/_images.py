@@ -61,7 +61,7 @@ def replayed(device: Device, path: str, nth: int, *, anew: bool) -> tuple[Replay
     nth
         Which of its graphs, from 0.
     anew
-        Whether graphs are baked anew.
+        True to bake the graphs again.
 
     Raises
     ------

@@ -149,7 +149,7 @@ def _time(us: float) -> str:
 
 
 def _listed(values: dict[str, Any]) -> list[str]:
-    """Times of the passes, the longest with a bar beside them."""
+    """Times of the passes, with bars relative to the longest."""
     passes = values["passes"]
     whole = sum(one["median"] for one in passes) or 1.0
     unit, scale = ("ms", 1000) if whole >= 10_000 else ("µs", 1)

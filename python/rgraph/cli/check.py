@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _graph_of(plan: str) -> str:
-    """The graph file beside a plan file."""
+    """The graph file in the folder of a plan file."""
     if plan.endswith(".rgraph.json"):
         raise UsageError(
             f"{plan}: a graph file, not a plan",
@@ -77,7 +77,7 @@ def _verify(plan: Plan, graph: Graph, path: str) -> int:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Judge.
+    """Check a plan.
 
     Parameters
     ----------

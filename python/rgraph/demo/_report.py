@@ -1,4 +1,4 @@
-"""What a demo leaves beside its picture: the plan, its listing, the viewer, the timeline."""
+"""Files that a demo writes with its picture: the plan, its listing, the viewer, the timeline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write(
     report: rgraph.Report | None = None,
     images: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write the plan beside a picture; returns the files.
+    """Write the plan to the folder of a picture; returns the files.
 
     Parameters
     ----------

@@ -302,7 +302,7 @@ def constants(
     Parameters
     ----------
     frame
-        Its number, from 0; frame 0 begins anew.
+        Its number, from 0; frame 0 resets the histories.
     size, shadow_texels
         As in `build`.
     seconds

@@ -61,7 +61,7 @@ class Data(NamedTuple):
     counters: tuple[str, ...]
     """Those that count frames."""
     modulus: int
-    """They begin anew after so many frames; 0: never."""
+    """They restart after so many frames; 0: never."""
     early: dict[str, tuple[int, Any]]
     """Members that have another value in the first frames: in how many, and which."""
 

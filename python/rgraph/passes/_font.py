@@ -1,7 +1,7 @@
 """A font of 5 × 12 dots, made for rgraph: ASCII, and the letters of Latin-1 that are one with an accent.
 
 A glyph is seven rows from the top of capitals to the baseline, and up to two below it. A row is a digit of base 32,
-its highest bit on the left: "4" is a dot in the middle, "v" a full row. Accents stand in two rows above.
+its highest bit on the left: "4" is a dot in the middle, "v" a full row. Accents use two rows above.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What doctor finds without Vulkan: the system, its graphics hardware, what is installed beside rgraph."""
+"""What doctor finds without Vulkan: the system, its graphics hardware, other installed packages."""
 
 from __future__ import annotations
 

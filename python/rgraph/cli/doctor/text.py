@@ -39,7 +39,7 @@ def _fitted(line: str) -> list[str]:
 
 
 def _row(name: str, style: str, words: str) -> list[str]:
-    """Something about a device; words that have no room beside the name of the row begin below it."""
+    """Something about a device; words that do not fit next to the name of the row begin below it."""
     head = f"       {paint(f'{name:8}', style)}"
     longest = max(map(len, words.split()))
     if longest > columns() - _MARGIN:
