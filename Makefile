@@ -141,6 +141,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benches/declare.py
 	$(BIN)/python benches/chains.py
 	$(BIN)/python benches/transfers.py
+	$(BIN)/python benches/size.py
 	$(BIN)/pip install --quiet $$($(BIN)/python -c '$(BENCHED)')
 	$(BIN)/python benches/beside --write
 

@@ -57,7 +57,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Adds the declared passes whose writes a read of a subresource at `key` may see.
+    /// Adds the declared passes whose writes a read of a subresource at `key` may see, up to the last one that itself
+    /// needs what was there before: who needs that one needs the passes before it, too.
     pub(super) fn writers_before(
         &self,
         memory: MemoryId,
@@ -71,9 +72,10 @@ impl Facts<'_> {
         for lap in 0..2 {
             let mut before = writers.partition_point(|u| u.key < from);
             // Who is in an unordered group, or needs one of it, needs all of it.
-            let own = writers
+            let own = writers[before..]
                 .iter()
-                .find(|u| Some(u.declared) == reader && u.key == from && u.group != 0)
+                .take_while(|u| u.key == from)
+                .find(|u| Some(u.declared) == reader && u.group != 0)
                 .map_or(0, |u| u.group);
             before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
             let mut last_group = None;
@@ -83,11 +85,17 @@ impl Facts<'_> {
                 }
                 let at = &self.declared_passes[u.declared].uses[u.at];
                 work.push(u.declared);
-                let whole = !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(subresource));
+                if at.must_read || at.keeps_aspect(self.grids[memory].aspect(subresource)) {
+                    // Members of one group come before each other: each would leave the others' earlier writers to them.
+                    if own != 0 && u.group == own {
+                        continue;
+                    }
+                    return;
+                }
                 // While it is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
                 let falls_back = !self.edged[memory] && self.falls_back(u.declared, at.resource);
                 let replaces = self.declared_passes[u.declared].flag.is_none() || falls_back;
-                if whole && replaces {
+                if replaces {
                     last_group = Some(u.group);
                 }
             }
@@ -124,5 +132,43 @@ impl Facts<'_> {
         }
         torn.dedup();
         torn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rgraph_ir::id::Id;
+
+    use super::*;
+    use crate::ids::UseId;
+
+    fn pushed(unordered: bool, passes: usize) -> usize {
+        let access = format!(r#"{{"resource": "sum", "usage": "storage_read_write", "unordered": {unordered}}}"#);
+        let list: Vec<_> = (0..passes).map(|at| format!(r#"{{"name": "p{at}", "accesses": [{access}]}}"#)).collect();
+        let text = format!(
+            r#"{{"rgraph": 1, "buffers": {{"sum": {{"size": 256, "persistent": true}}}}, "passes": [{}], "roots": ["sum"]}}"#,
+            list.join(",")
+        );
+        let graph = rgraph_files::read_graph(text.as_bytes(), "sums.rgraph.json").expect("the graph is right");
+        let facts = Facts::new(&graph, None);
+        assert!(facts.needed.iter().all(|needed| *needed), "all passes are needed");
+        let (declared, number) = (DeclaredPassId::new(passes - 1), UseId::new(0));
+        let (memory, subresource) = (facts.memory[ResourceId::new(0)], SubresourceId::new(0));
+        let (key, _) = facts.key(ResourceId::new(0), subresource, declared, number).expect("it is no history");
+        let mut work = Vec::new();
+        facts.writers_before(memory, subresource, key, Some(declared), &mut work);
+        work.len()
+    }
+
+    /// A pass that adds to what was there needs the pass before it, and that one the passes before.
+    #[test]
+    fn a_long_chain_of_partial_writers_is_walked_once() {
+        assert_eq!(pushed(false, 500), 1);
+    }
+
+    /// Members of a group of unordered accesses need each other, and the last one of the frame before.
+    #[test]
+    fn all_members_of_an_unordered_group_are_needed() {
+        assert_eq!(pushed(true, 50), 49 + 1);
     }
 }
