@@ -113,7 +113,7 @@ def test_w09_chaos_finds_what_was_not_declared(device: rg.Device) -> None:
         return g
 
     assert device.chaos(graph(True), seeds=3).findings == ()
-    # The second half of what is shown was never written: garbage, which differs from run to run.
+    # The second half of what is shown was never written: undefined contents, which differ from run to run.
     (found,) = device.chaos(graph(False), seeds=4).findings
     assert found.resource == "part"
     assert found.hint

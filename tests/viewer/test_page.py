@@ -9,7 +9,7 @@ import rgraph as rg
 
 VIEWS = ["frame", "timeline", "resources", "memory", "graph", "matrix", "costs", "tables"]
 
-# One queue and several, merged passes, aliases, split barriers, culled passes, handed-over ownership.
+# One queue and several, merged passes, aliases, split barriers, culled passes, ownership transfers.
 GOLDEN = ["async_compute", "culled", "alias", "merge", "ownership"]
 
 

@@ -24,7 +24,7 @@
 //! **Clocks.** A clock has one number per queue and leaf stage: every operation there before this position is ordered
 //! before the clock's point. It has one more per queue and kind of write: every such write before this position is
 //! available. One number is exact, because both sets are closed towards earlier positions: a first scope takes in what
-//! its stages did since the begin of the queue (Vulkan 1.3, "Execution and Memory Dependencies"). Clocks form a lattice
+//! its stages did since the start of the queue (Vulkan 1.3, "Execution and Memory Dependencies"). Clocks form a lattice
 //! under the maximum per entry. A synchronization command reads the clocks of its first scope and joins the result into
 //! those of its second scope. Clocks only grow, so one walk in submission order reaches the fixed point.
 //!

@@ -406,7 +406,7 @@ impl<'a> Machine<'a> {
             };
             let key = facts.key(resource, subresource, declared, number);
             let group = key.map_or(0, |(_, group)| group);
-            // The host keeps what is there, if anything is.
+            // The host keeps the contents, if there are any.
             let keeps = at.keeps_aspect(aspect)
                 && (at.usage != Usage::HostWrite || facts.finds(resource, subresource, key, &self.flags));
             all.clear();

@@ -286,7 +286,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Removes a part from what is left of its entry, and puts it back if the verdict needs it.
+    /// Removes a part from the rest of its entry, and puts it back if the verdict needs it.
     fn part(&mut self, subject: &Subject, scope: Scope, part: Part) -> bool {
         let entries = [Some(subject.entry), subject.twin];
         for entry in entries.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Bad input: every mistake of a file is said with file, line, path and what was found; nothing crashes.
+//! Bad input: every mistake of a file is reported with file, line, path and the value found; nothing crashes.
 
 use rgraph_files::{read_graph, read_profile};
 use rgraph_plan::error::{Code, GraphError};
@@ -85,7 +85,7 @@ fn bytes_that_are_no_text_are_found_by_line_and_column() {
     assert_eq!(error.to_string(), message);
 }
 
-/// An access, and what is said of it (after file, line and the path up to the access).
+/// An access, and the message about it (after file, line and the path up to the access).
 const ACCESSES: [(&str, &str, &str); 25] = [
     ("7", "RG-E222", " is 7, but must be an object: an access"),
     (r#"{"usage": "sampled"}"#, "RG-E222", " has no \"resource\""),

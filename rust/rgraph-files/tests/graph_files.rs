@@ -16,7 +16,7 @@ fn read(text: &str) -> Graph {
     read_graph(text.as_bytes(), "test.rgraph.json").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A graph that says everything that can be said.
+/// A graph with every declaration that a file can have.
 fn everything() -> Graph {
     let mut g = Graph::new("every \"thing\"\n", [1280, 720]);
     let image = |image: Image| Resource::image(image);

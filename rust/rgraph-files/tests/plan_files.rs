@@ -149,7 +149,7 @@ fn a_plan_with_the_documented_fields_only_is_read() {
     assert_eq!(plan.queues.as_slice()[0].capabilities, Capabilities::all());
     assert_eq!(plan.passes.as_slice()[1].culled, Some(Culled::WritesNothing));
     assert!(matches!(plan.commands[0], Command::Barriers(b) if b.images.len() == 1 && !b.by_region));
-    // What a barrier is for is told from its scopes and layouts.
+    // The purpose of a barrier is derived from its scopes and layouts.
     assert_eq!(plan.memory_barriers[0].why.hazard, Hazard::WriteAfterWrite);
     assert_eq!(plan.buffer_barriers[0].why.hazard, Hazard::WriteAfterRead);
     assert_eq!(plan.image_barriers[0].why.hazard, Hazard::FirstUse);

@@ -151,7 +151,7 @@ macro_rules! named {
 named! {
     /// Image layouts.
     pub enum Layout {
-        /// Contents are garbage or may become it.
+        /// Contents are undefined or may become undefined.
         Undefined = "undefined",
         /// Any access.
         General = "general",

@@ -57,7 +57,7 @@ impl MemoryBudget {
         cap.min(heap.unwrap_or(u64::MAX)).max(declared)
     }
 
-    /// Fewest bytes, of those placed on several queues, that are worth barrier calls at the begin of batches, where the
+    /// Fewest bytes, of those placed on several queues, that are worth barrier calls at the start of batches, where the
     /// queue waits for another anyway; `None`: none are.
     pub fn worth_cutting(self, placed: u64) -> Option<u64> {
         match self {

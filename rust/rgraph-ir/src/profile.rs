@@ -64,7 +64,7 @@ pub struct Limits {
     pub max_image_layers: u32,
     /// Most colour attachments of a pass.
     pub max_color_attachments: u32,
-    /// Most samples a texel.
+    /// Most samples per texel.
     pub max_samples: u32,
     /// Largest buffer, in bytes.
     pub max_buffer: u64,

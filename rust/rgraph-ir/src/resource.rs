@@ -153,7 +153,7 @@ pub struct History {
     pub of: ResourceId,
     /// How many frames ago, at least 1.
     pub frames: u32,
-    /// Whether the first frames read zeros (else they read garbage).
+    /// True if the first frames read zeros; else their contents are undefined.
     pub zero_first: bool,
 }
 

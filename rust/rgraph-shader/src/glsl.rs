@@ -41,7 +41,7 @@ impl<'a> Glsl<'a> {
         for (at, text) in all() {
             scan::guard(sources.name_of(at), Language::Glsl, text)?;
         }
-        // Lines are those of the texts, whatever `#line` says: an excerpt shows what is there.
+        // Lines are those of the texts, whatever `#line` says: an excerpt shows these lines.
         let texts: Vec<Cow<'_, str>> = sources.texts().map(scan::without_line_directives).collect();
         let texts: Vec<&str> = texts.iter().map(Cow::as_ref).collect();
         let include = |(within, header, file): &'a (usize, String, usize)| rgraph_glsl::Include {

@@ -135,7 +135,7 @@ impl Program {
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
     ///
     /// WGSL is compiled so that no access leaves its resource: an index outside an array becomes one inside, texels
-    /// outside an image read as zero and are not written. GLSL and SPIR-V are handed on as they are: there the device's
+    /// outside an image read as zero and are not written. GLSL and SPIR-V are passed on unchanged: there the device's
     /// robust access keeps accesses of buffers and images inside, and an index outside an array of the shader's own is
     /// undefined, as it is in GLSL.
     ///

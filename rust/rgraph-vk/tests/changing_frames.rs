@@ -250,7 +250,7 @@ fn a_flag_that_toggles_is_recorded_once_for_each_of_its_values() {
     assert_eq!(made(&table), []);
 }
 
-/// A step that adds what was said last.
+/// A step that adds the value recorded last.
 struct Says {
     add: Arc<Program>,
     src: ResourceId,
@@ -302,7 +302,7 @@ fn of_ten_frames(said: &[u32]) -> Option<Vec<usize>> {
 fn passes_around_one_that_a_function_says_stay_recorded() {
     let Some(none) = of_ten_frames(&[]) else { return };
     let [plain, ..] = none[..] else { unreachable!() };
-    // One more command buffer a frame: that of the pass, or of neighbours that are said.
+    // One more command buffer per frame: that of the pass, or of neighbours that callbacks record.
     assert_eq!(of_ten_frames(&[20]), Some(vec![plain + 10, 0, 0]));
     assert_eq!(of_ten_frames(&[20, 21, 22]), Some(vec![plain + 10, 0, 0]));
     assert_eq!(of_ten_frames(&[5, 20, 39]), Some(vec![plain + 30, 0, 0]));

@@ -1,4 +1,4 @@
-//! Error codes that only a driver in trouble gives: what is said is what the page of error codes shows.
+//! Error codes that only a failing driver causes: the messages are those of the page of error codes.
 
 mod support {
     pub mod demand;

@@ -1,4 +1,4 @@
-//! The fault table held against a small program of its own: every call fails once, and nothing stays alive.
+//! The fault table tested with a small program of its own: every call fails once, and nothing stays alive.
 
 mod support {
     pub mod demand;
@@ -168,7 +168,7 @@ fn every_call_fails_once_with_what_it_may_give_and_nothing_stays_alive() {
                 assert_eq!(outcome, Ok(7));
                 break;
             };
-            // What fails while all is torn down cannot be said.
+            // A failure during teardown cannot be reported.
             assert!(outcome == Err(error) || call == "vkDeviceWaitIdle", "{error:?} at {call}: {outcome:?}");
             failed += 1;
         }

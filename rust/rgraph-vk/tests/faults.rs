@@ -39,9 +39,9 @@ struct Life<'a> {
     faults: &'a Faults,
     /// What failed, first of all.
     error: Option<Error>,
-    /// Whether nothing failed until the device was closed: nobody is told any more that it was lost.
+    /// Whether nothing failed until the device was closed: its loss can no longer be reported.
     closing: bool,
-    /// Whether nothing failed until all was dropped: nobody can be told anything.
+    /// Whether nothing failed until all was dropped: nothing can be reported.
     dropping: bool,
 }
 

@@ -47,7 +47,7 @@ impl std::fmt::Debug for Allocator {
     }
 }
 
-// SAFETY: where it is not told to do wrong, memory is what was asked for; rgraph refuses the wrong.
+// SAFETY: unless a test makes it fail, memory is as requested; rgraph refuses wrong memory.
 unsafe impl MemorySource for Allocator {
     fn allocate(&self, request: &MemoryRequest<'_>) -> Result<LentMemory, vk::Result> {
         let fault = self.fault.load(Ordering::Relaxed);

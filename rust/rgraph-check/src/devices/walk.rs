@@ -33,13 +33,13 @@ pub(super) fn slot(facts: &Facts, resource: ResourceId) -> SlotId {
     SlotId::of(if facts.frames_ago[resource] > 0 { resource } else { facts.memory[resource].first_name() })
 }
 
-/// Which writes contents have; `None`: garbage.
+/// The writes that contents have; `None`: undefined contents.
 type Version = Option<Writes>;
 
 /// By subresource.
 type Versions = IdVec<SubresourceId, Version>;
 
-/// The last ordered write (its place among the accesses, from 1; 0: what was there at the begin of the frame), and the
+/// The last ordered write (its place among the accesses, from 1; 0: the contents at the start of the frame), and the
 /// exclusive or of the hashes of the unordered ones since.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Writes {
@@ -58,7 +58,7 @@ pub(super) struct Walk<'a> {
     planned: IdVec<DeclaredPassId, bool>,
     /// By declared pass: what it inserts, in order.
     inserted: IdVec<DeclaredPassId, Vec<DeclaredPassId>>,
-    /// By memory, and history: the device that has it at the begin of a frame; `None`: all.
+    /// By memory, and history: the device that has it at the start of a frame; `None`: all.
     home: IdVec<SlotId, Option<DeviceId>>,
     /// By device, memory (or history) and subresource.
     held: IdVec<DeviceId, IdVec<SlotId, Versions>>,

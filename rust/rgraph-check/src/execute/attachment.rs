@@ -121,7 +121,7 @@ impl<'e> Machine<'_, 'e> {
         }
     }
 
-    /// A store operation: what is not stored is gone, what nobody wrote is written again.
+    /// A store operation: contents that are not stored are lost, contents that nobody wrote are written again.
     pub(super) fn store(&mut self, node: &Node, rendering: RenderingId, target: TargetId) {
         if !self.is_rendered(rendering, node.run) {
             return;

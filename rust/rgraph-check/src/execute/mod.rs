@@ -348,7 +348,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 continue;
             }
             let grouped = target.group != 0 && subresource.group == Some((target.group, node.run));
-            // The host keeps what is there, if anything is.
+            // The host keeps the contents, if there are any.
             let held = if grouped { &subresource.before } else { &subresource.now };
             if kept && self.value(held, access.resource, node.run) == UNDEFINED {
                 if let Some(read) = target.read {
@@ -518,8 +518,8 @@ impl<'a, 'e> Machine<'a, 'e> {
         subresource.actor = Some(agent.actor);
     }
 
-    /// Notes that a use looks at what others left in its bytes: garbage to it, but those who follow the look follow the
-    /// writes that it saw.
+    /// Notes that a use reads the contents that others left in its bytes: undefined to it, but accesses after the read
+    /// come after the writes that it saw.
     fn see_garbage(&mut self, place: PlaceId, agent: &Agent) {
         for &other in &self.scene.aliases[place] {
             let content = &mut self.subresources[other].now;

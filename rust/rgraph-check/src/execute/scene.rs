@@ -453,7 +453,7 @@ impl<'a> Scene<'a> {
                 .filter(|access| access.resource == resource && crate::tables::writes(access.access) == at.writes);
             own.for_each(|access| mask |= bit(access.layout));
         }
-        // The host finds garbage in any layout, and cannot change one.
+        // To the host, undefined contents are the same in any layout, and it cannot change a layout.
         if at.usage == Usage::HostRead && mask & bit(Layout::Undefined) > 0 {
             return u16::MAX;
         }

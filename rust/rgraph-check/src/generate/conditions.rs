@@ -1,4 +1,4 @@
-//! Passes that a flag switches: over what is there, with a fallback, or with readers under the same flag.
+//! Passes that a flag switches: over earlier contents, with a fallback, or with readers under the same flag.
 
 use rgraph_ir::access::Usage;
 use rgraph_ir::graph::Use;
@@ -27,7 +27,7 @@ impl Maker {
         }
     }
 
-    /// A pass that may be off: writes over what is there, or writes what only passes under its flag read.
+    /// A pass that may be off: writes over earlier contents, or writes what only passes under its flag read.
     pub(super) fn conditional(&mut self) {
         let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
         let queue = self.queue(work);

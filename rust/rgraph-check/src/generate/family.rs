@@ -81,7 +81,7 @@ pub enum Family {
     Feedback,
     /// Copies of depth, and depth that shaders read as storage.
     DepthCopies,
-    /// Two samples a texel, several samples of depth, resolves that do not name what they resolve.
+    /// Two samples per texel, several samples of depth, resolves that do not name what they resolve.
     OddSamples,
     /// Images that are used in any order.
     UnorderedImages,

@@ -154,7 +154,7 @@ pub(super) struct Known {
     pub(super) defined: u128,
     /// Subresources that hold something only while a flag is on.
     pub(super) only: [u128; MOST_FLAGS],
-    /// Subresources that some pass wrote, be it with garbage.
+    /// Subresources that some pass wrote, even with undefined contents.
     pub(super) written: u128,
     /// Open debts whose early passes come before something that used it.
     pub(super) taint: u16,

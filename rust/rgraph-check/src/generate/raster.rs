@@ -120,7 +120,7 @@ impl Maker {
         }
     }
 
-    /// Several samples a texel, resolved at the end of the render pass or by a command, or read as they are.
+    /// Several samples per texel, resolved at the end of the render pass or by a command, or read as they are.
     pub(super) fn multisampled(&mut self) {
         let mut target = self.drawn_target();
         let odd = self.allows(Family::OddSamples);

@@ -119,8 +119,8 @@ impl Machine<'_> {
             Later::Op(y) => (y.op.write, y.inner),
             Later::Node(_) => (true, false),
         };
-        // A read in between saw the write, be it as garbage under the name of the later side, and is ordered before this
-        // write. What a device saw, the host has not seen.
+        // A read in between saw the write, even if as undefined contents under the name of the later side, and is
+        // ordered before this write. What a device saw, the host has not seen.
         inner
             || writes
                 && states.iter().flat_map(|state| &state.reads).any(|read| {

@@ -1,4 +1,4 @@
-//! What `serde` hands over: keys, and every element or entry as its slice of the text.
+//! Values as `serde` visits them: keys, and every element or entry as its slice of the text.
 
 use std::borrow::Cow;
 use std::fmt;

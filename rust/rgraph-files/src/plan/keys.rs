@@ -1,4 +1,4 @@
-//! The keys of a plan file: what the reader knows, and what the schema is held against.
+//! The keys of a plan file: those that the reader knows, with which the schema is compared.
 
 /// Of a plan file.
 pub(crate) const PLAN: [&str; 16] = [
@@ -76,7 +76,7 @@ pub(crate) const SIGNAL: [&str; 2] = ["queue", "value"];
 pub(crate) const BARRIERS: [&str; 5] = ["op", "by_region", "memory", "buffers", "images"];
 /// Of an event.
 pub(crate) const EVENT: [&str; 5] = ["op", "event", "memory", "buffers", "images"];
-/// Of the begin of a render pass.
+/// Keys of the start of a render pass.
 pub(crate) const BEGIN: [&str; 3] = ["op", "physical_pass", "attachments"];
 /// Of a pass command.
 pub(crate) const PASS_COMMAND: [&str; 3] = ["op", "pass", "layouts"];

@@ -1,4 +1,4 @@
-//! Reading a plan file: counts first, so that every id can be held against them, then the rest in order. Nothing
+//! Reading a plan file: counts first, so that every id can be checked against them, then the rest in order. Nothing
 //! that a plan says can point outside it, so what works on plans needs no checks.
 
 use std::collections::HashMap;

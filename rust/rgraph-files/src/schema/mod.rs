@@ -114,7 +114,7 @@ fn word<W: Word>(also: &[&str]) -> Value {
     json!({"enum": words})
 }
 
-/// Properties of an object schema: what a reader's keys are held against.
+/// Properties of an object schema, compared with a reader's keys.
 #[cfg(test)]
 fn keys(schema: &Value) -> Vec<&str> {
     schema["properties"].as_object().expect("an object schema").keys().map(String::as_str).collect()

@@ -160,7 +160,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// By device and memory: whether it holds something at the begin of a frame.
+    /// By device and memory: true if it has contents at the start of a frame.
     fn filled_first(&self, plan: &DevicesPlan) -> Vec<IdVec<ResourceId, bool>> {
         let mut given = IdVec::filled(false, self.flat.resources().len());
         for (id, resource) in self.flat.resources().iter_ids() {

@@ -37,7 +37,7 @@ pub(super) struct Memories {
     pub of: IdVec<ResourceId, ResourceId>,
     /// By memory.
     pub stay: IdVec<ResourceId, Stay>,
-    /// By memory: whether it holds something at the begin of a frame.
+    /// By memory: true if it has contents at the start of a frame.
     pub filled: IdVec<ResourceId, bool>,
     /// By memory: bytes of a copy, if it can be copied.
     pub bytes: IdVec<ResourceId, Option<u64>>,

@@ -56,7 +56,7 @@ fn hold_us(instance: &Instance<'_>, pass: usize) -> f64 {
     (us * f64::from(instance.size[pass])).max(us.min(f64::from(instance.costs.pass_us)))
 }
 
-/// The least time between the end of `earlier` and the begin of `later`, which depends on it.
+/// The least time between the end of `earlier` and the start of `later`, which depends on it.
 fn gap_us(instance: &Instance<'_>, earlier: usize, later: usize) -> f64 {
     let (from, to) = (instance.queues[earlier], instance.queues[later]);
     let submit = if to == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };

@@ -32,7 +32,7 @@ struct Interval {
     draws: bool,
     /// Durations of its passes alone, in microseconds.
     alone: f64,
-    /// When the next pass starts and the last one ends, after the begin.
+    /// When the next pass starts and the last one ends, after the start.
     next: f64,
     end: f64,
 }

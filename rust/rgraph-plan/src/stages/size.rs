@@ -40,7 +40,7 @@ impl Shape {
 pub const MAX_BYTES: u64 = 1 << 48;
 /// Most array layers that any image may have, whatever the profile allows.
 pub(crate) const MAX_LAYERS: u32 = 1 << 16;
-/// Most samples a texel that any image may have, whatever the profile allows.
+/// Most samples per texel that any image may have, whatever the profile allows.
 pub(crate) const MAX_SAMPLES: u32 = 64;
 /// Largest alignment of a profile that is believed: 1 GiB.
 pub(crate) const MAX_ALIGN: u64 = 1 << 30;
@@ -135,12 +135,12 @@ enum State {
     /// Open, and known to be part of a cycle.
     Cyclic,
     Done,
-    /// Done, with a stand-in for what is wrong with it or with what it inherits from.
+    /// Done, with a placeholder for a mistake of it or of a resource that it derives from.
     StandIn,
 }
 
 impl ShapeScratch {
-    /// Whether the last shape resolved for `resource` is, or is derived from, a stand-in for something noted.
+    /// Whether the last shape resolved for `resource` is, or is derived from, a placeholder for a noted mistake.
     pub fn is_stand_in(&self, resource: ResourceId) -> bool {
         self.state.get(resource) == Some(&State::StandIn)
     }
@@ -197,7 +197,7 @@ pub fn shapes(
     }
 }
 
-/// Whether a resource just resolved is in no cycle and needs nothing that is a stand-in.
+/// True if a resource just resolved is in no cycle and depends on no placeholder.
 #[cold]
 fn inherits_sound(graph: &Graph, resource: ResourceId, state: &IdVec<ResourceId, State>) -> bool {
     let mut next = 0;
@@ -440,7 +440,7 @@ impl Resolver<'_> {
             None => self.reference(id, at),
             Some(of) => match self.out.get(of).map(|shape| shape.kind) {
                 Some(PlanKind::Image { size, .. }) => size[at],
-                // A stand-in while a cycle is open: the cycle is noted.
+                // A placeholder while a cycle is open: the cycle is noted.
                 Some(PlanKind::Buffer { .. }) if self.graph.resources()[of].as_image().is_some() => 1,
                 Some(PlanKind::Buffer { .. }) => {
                     self.note(id, ShapeIssue::NotAnImage(Some(of)));
@@ -468,7 +468,7 @@ impl Resolver<'_> {
         (rounded as u32).max(1)
     }
 
-    /// Adds bytes and alignment; a stand-in of one texel where the bytes overflow.
+    /// Adds bytes and alignment; a placeholder of one texel if the bytes overflow.
     fn placed(&mut self, id: ResourceId, kind: PlanKind) -> Shape {
         let (align, aspects) = match kind {
             PlanKind::Image { format, .. } => (self.profile.image_alignment, format.aspects()),

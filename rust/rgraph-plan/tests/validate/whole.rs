@@ -21,7 +21,7 @@ cases! {
         film.access(work, depth, mips(Usage::Sampled, [1, 2]));
         film.graph.pass_mut(work).weight_us = Some(-1.0);
         film.graph.order_after(work, work);
-        // Declared last, said with its pass.
+        // Declared last, reported with its pass.
         film.uses(draw, ResourceId::new(3), Usage::Index);
     } => [
         "RG-E201 two resources are called \"depth\"",

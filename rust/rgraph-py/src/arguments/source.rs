@@ -1,9 +1,9 @@
 //! Where a declaration was made: file and line of the first frame outside the `rgraph` package.
 //!
-//! A call costs a few functions of the stable ABI and a look into a cache of the last code objects, so that a file's name
-//! is made into text once and not once a declaration. CPython finds a frame's line from the start of the function's line
-//! table, so a long script would pay more for each line: code that declares often has its table read once, and each line
-//! is then found in it by bisection.
+//! A call costs a few functions of the stable ABI and a look into a cache of the last code objects, so that a file's
+//! name is made into text once and not once per declaration. CPython finds a frame's line from the start of the
+//! function's line table, so a long script would pay more for each line: code that declares often has its table read
+//! once, and each line is then found in it by bisection.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What passes do, as declared: the work of `rgraph-vk`, with resources that may still be names.
 //!
-//! Ids in a draft's work count in the draft's own table, so that a draft means the same whatever happens to the graph
+//! Ids in pending work count in its own table, so that it means the same whatever happens to the graph
 //! meanwhile: passes and resources are found by their names when a workload is made.
 
 use std::cell::RefCell;

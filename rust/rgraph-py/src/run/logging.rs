@@ -1,7 +1,7 @@
 //! Messages of the runtime on their way to Python's `logging`, logger `rgraph`.
 //!
 //! Drivers and layers speak on any thread, also where Python's lock cannot be waited for; so messages are kept until
-//! the next call of the runtime returns to Python, and are handed over there.
+//! the next call of the runtime returns to Python, and are logged there.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The resources of a draft.
+//! The resources of pending work.
 
 use std::sync::Arc;
 

@@ -104,7 +104,7 @@ pub(crate) struct Prepared {
     pub records_again: bool,
     /// Buffers that live passes use as acceleration structures, or as fallbacks of one, if the device has them.
     pub structures: Vec<ResourceId>,
-    /// Uses of those that outlive a run, or that may have a stand-in which does, in the order of the plan.
+    /// Uses of those that outlive a run, or that may have a fallback which does, in the order of the plan.
     pub structure_uses: Vec<StructureUse>,
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,

@@ -411,10 +411,10 @@ unsafe extern "system" fn on_message(
         if text.is_null() {
             return String::new();
         }
-        // SAFETY: Vulkan hands over terminated strings.
+        // SAFETY: Vulkan passes terminated strings.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     };
-    // SAFETY: Vulkan hands over valid callback data.
+    // SAFETY: Vulkan passes valid callback data.
     let Some(data) = (unsafe { data.as_ref() }) else { return vk::FALSE };
     let (id, message) = (text(data.p_message_id_name), text(data.p_message));
     if id == "Loader Message" || kind == vk::DebugUtilsMessageTypeFlagsEXT::GENERAL && id.is_empty() {

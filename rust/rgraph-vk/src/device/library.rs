@@ -55,7 +55,7 @@ mod platform {
     }
 
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, loaded: *mut c_void) -> c_int {
-        // SAFETY: the linker hands over a valid description, and the value of `now`, which nobody else uses.
+        // SAFETY: the linker passes a valid description, and the value of `now`, which nobody else uses.
         let (info, loaded) = unsafe { (&*info, &mut *loaded.cast::<Loaded>()) };
         loaded.count = info.dlpi_adds;
         if !info.dlpi_name.is_null() {

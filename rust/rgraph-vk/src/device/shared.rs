@@ -189,7 +189,8 @@ impl Shared {
     pub(crate) fn wait_idle(&self) -> Result<(), Error> {
         self.wait(&self.submitted(), None)?;
         self.sweep()?;
-        // Always before the lock of the memory: who has that one waits for nobody who opens or closes a device.
+        // Always before the lock of the memory: a thread with that one waits for no thread that opens or closes a
+        // device.
         let _beside = driver::beside();
         if let Some(memory) = self.memory().as_mut() {
             memory.trim();
@@ -257,7 +258,7 @@ impl Shared {
 
     pub(crate) fn memory_report(&self) -> MemoryReport {
         let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
-        // How many blocks there are depends on what met; those that nobody borrows are held, and not in use.
+        // The number of blocks depends on concurrent transfers; those that nobody borrows are held, and not in use.
         for (domain, bytes) in self.staging().idle() {
             let counted = report.domains.iter_mut().find(|report| report.domain == domain.name());
             counted.into_iter().for_each(|report| report.live = report.live.saturating_sub(bytes));

@@ -1,8 +1,8 @@
 //! The device's clock and the host's: when a timestamp was, as the host counts time.
 //!
 //! `VK_KHR_calibrated_timestamps` (or the `EXT` of that name) reads the device's clock now; the host's is read before
-//! and after, and the middle is taken. Both clocks drift apart by some microseconds a second, so a reading is used for
-//! a while.
+//! and after, and the middle is taken. Both clocks drift apart by some microseconds per second, so a reading is used
+//! for a while.
 
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};

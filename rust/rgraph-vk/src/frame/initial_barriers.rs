@@ -26,7 +26,7 @@ pub(crate) struct Target {
     pub previous: (u64, u64),
 }
 
-/// Barriers and waits that acquire resources at the begin of a batch.
+/// Barriers and waits that acquire resources at the start of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct InitialBarriers {
     pub waits: Vec<WaitFor>,

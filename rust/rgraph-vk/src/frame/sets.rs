@@ -221,7 +221,7 @@ impl Variant {
     }
 }
 
-/// What the commands of a pass read, but for descriptors: outputs of passes that are off have stand-ins.
+/// What the commands of a pass read, but for descriptors: outputs of passes that are off have fallbacks.
 pub(crate) struct Reads<'a> {
     pub prepared: &'a Prepared,
     pub variant: &'a Variant,

@@ -77,7 +77,7 @@ impl RunTargets {
     /// Reads the changes of a run.
     ///
     /// # Errors
-    /// `RG-E225` if a pass has no such attachment, cannot do what is asked, or a number does not fit.
+    /// `RG-E225` if a pass has no such attachment, cannot do the operation, or a number does not fit.
     pub(crate) fn new(prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Self, Error> {
         let mut out = Self::default();
         let graph = &prepared.workload.graph;

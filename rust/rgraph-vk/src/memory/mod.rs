@@ -438,7 +438,7 @@ impl Memory {
                         part: Part::Chunk(key, range),
                     });
                 }
-                // No more chunks of this size; or a whole chunk is too much where what is wanted is not.
+                // No more chunks of this size; or a whole chunk is too large and the requested range is not.
                 Ok(None) | Err(AllocationError::OutOfMemory) => {}
                 Err(error) => return Err(self.out_of_memory(want, error)),
             }

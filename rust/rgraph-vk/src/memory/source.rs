@@ -168,7 +168,7 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        // gpu-allocator frees what is left by itself.
+        // gpu-allocator frees the rest by itself.
         if let Self::Engine { source, lent, .. } = self {
             lent.drain().for_each(|(_, got)| source.free(got));
         }

@@ -55,7 +55,7 @@ fn queue_apart(physical: &PhysicalResource) -> usize {
 /// Multiples of the bytes of every texel block (of 1 to 16 bytes), which offsets of copies of images are.
 const LOCKED_OFFSETS: u64 = 16;
 
-/// One transfer to or from a resource: takes it over with the first submit, and says at the end how it leaves it.
+/// One transfer to or from a resource: acquires it with the first submit, and records the state that it leaves.
 struct Transfer<'a> {
     shared: &'a Arc<Shared>,
     physical: &'a Arc<PhysicalResource>,
@@ -125,8 +125,8 @@ impl<'a> Transfer<'a> {
         self.submit_commands(commands, waits, signals)
     }
 
-    /// Leaves the resource, a buffer, to a user outside of the device, who waits for the submit; or takes it over from one
-    /// for whom the host has waited (`take`).
+    /// Leaves the resource, a buffer, to a user outside of the device, who waits for the submit; or acquires it from
+    /// one for whom the host has waited (`take`).
     fn hand_over(&mut self, take: bool) -> Result<Point, Error> {
         let initial = self.first_barriers();
         let outside = Outside { concurrent: Some(self.physical.concurrent), ..Outside::default() };
@@ -309,8 +309,8 @@ impl<'a> Pieces<'a> {
         Ok(Self { transfer, _reservation })
     }
 
-    /// Leaves the resource, a buffer, to a user outside of the device once the point is reached; or takes it over (`take`)
-    /// from one for whom the host has waited.
+    /// Leaves the resource, a buffer, to a user outside of the device once the point is reached; or acquires it
+    /// (`take`) from one for whom the host has waited.
     pub(crate) fn hand_over(&mut self, take: bool) -> Result<Point, Error> {
         self.transfer.hand_over(take)
     }

@@ -27,7 +27,7 @@ pub struct ResourceState {
     pub access: Accesses,
     /// The layout that an image is in; `Undefined`: it holds nothing.
     pub layout: Layout,
-    /// Moments after which nobody uses it any more, one a queue.
+    /// Points after which nobody uses it any more, one per queue.
     pub points: Vec<Point>,
     /// The compiled graph and its run that used it; zeros: none.
     pub user: (u64, u64),

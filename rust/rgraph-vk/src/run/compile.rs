@@ -23,7 +23,7 @@ impl Device {
     /// A program may declare its graph again for each frame. With
     /// [`DeviceOptions::spare_graphs`](crate::DeviceOptions), of a graph nothing of which lasts from run to run and
     /// whose passes have steps only, the device keeps memory, views, descriptor sets and recorded commands when the
-    /// last handle and the last frame are dropped, and the next equal declaration takes them over; where its steps have
+    /// last handle and the last frame are dropped, and the next equal declaration reuses them; where its steps have
     /// other push data, they are recorded again, and where they are other steps, memory and views are kept. Such a
     /// graph is kept for 64 further compilations and runs, until memory is short, or until the device is closed.
     ///

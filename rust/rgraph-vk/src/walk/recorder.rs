@@ -123,7 +123,8 @@ pub trait Recorder {
     /// The buffer of a slot, and its first byte there.
     fn buffer(&mut self, slot: Slot) -> (vk::Buffer, u64);
 
-    /// How the engine left an imported image or buffer; `None`: as the run before left it. Asked once a run and part.
+    /// How the engine left an imported image or buffer; `None`: as the run before left it. Called once per run and
+    /// part.
     fn state(&mut self, slot: Slot) -> Option<WalkState> {
         let _ = slot;
         None

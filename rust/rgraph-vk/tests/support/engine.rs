@@ -104,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// What rgraph is told of it.
+    /// The description that rgraph gets of it.
     pub fn lent(&self) -> BorrowedDevice {
         let (entry, queues) = (EntryTable(self.entry.clone()), vec![BorrowedQueue::new(self.family, self.queue)]);
         let mut out = BorrowedDevice::new(entry, self.instance.handle(), self.physical, self.raw.handle(), queues);

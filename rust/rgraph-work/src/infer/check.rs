@@ -1,4 +1,4 @@
-//! What shaders ask of the resources that are bound to them, held against what is declared.
+//! Requirements of shaders on the resources that are bound to them, checked against the declaration.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{Part, Who};
 /// Something that a resource must be.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Position in the draft's table.
+    /// Position in the table of the pending work.
     pub at: ResourceId,
     /// Which part of it is used.
     pub part: Part,

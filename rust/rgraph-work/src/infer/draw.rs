@@ -1,4 +1,4 @@
-//! Colour targets and vertex buffers of draws, held against what their shaders write and read.
+//! Colour targets and vertex buffers of draws, checked against the outputs and inputs of their shaders.
 
 use std::sync::Arc;
 

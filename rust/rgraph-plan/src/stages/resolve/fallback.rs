@@ -279,7 +279,7 @@ pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAcces
     declared_of(graph, access).is_some_and(|declared| declared.resource != access.resource)
 }
 
-/// The part of a stand-in that is read for `part` of the output.
+/// The part of a fallback that is read for `part` of the output.
 fn stand_in_part(source: &Source<'_>, input: ResourceId, part: &Part) -> Part {
     let whole = Part::whole(&source.shapes[input]);
     let fits = part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];

@@ -464,7 +464,7 @@ impl Check<'_> {
     }
 }
 
-/// A range that is not in the resource: what is asked for, why it cannot be, the repair.
+/// A range that is not in the resource: the range, the reason, the repair.
 struct Outside {
     what: String,
     why: String,

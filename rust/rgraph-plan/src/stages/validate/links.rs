@@ -89,7 +89,7 @@ impl Check<'_> {
             })
         };
         let stand_in = scratch.facts[output].stand_in || scratch.facts[input].stand_in;
-        // Stand-ins need not have one shape.
+        // Placeholders need not have one shape.
         self.found.resolvable &= !stand_in;
         let wrong = if graph.passes()[pass].conditional.is_none() {
             Some((

@@ -59,7 +59,7 @@ pub struct ValidateScratch {
 /// What the walk over accesses learns of a resource.
 #[derive(Clone, Copy, Default, Debug)]
 struct Known {
-    /// Its shape is a stand-in: what follows from its numbers would only mislead.
+    /// Its shape is a placeholder: mistakes that follow from its numbers would mislead.
     stand_in: bool,
     /// Some pass writes it.
     written: bool,

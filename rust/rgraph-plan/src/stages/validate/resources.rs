@@ -367,7 +367,7 @@ impl Check<'_> {
             return;
         }
         if scratch.facts[id].stand_in || scratch.facts[base].stand_in {
-            // Two stand-ins need not be one memory.
+            // Two placeholders need not be one memory.
             self.found.resolvable = false;
         } else if id != base {
             self.check_same_memory(id, base);

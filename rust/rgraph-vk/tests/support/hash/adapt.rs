@@ -76,8 +76,8 @@ pub fn adapt(seed: u64, limits: Limits, swift: bool) -> Adapted {
     Adapted { graph: adapter.new, shapes, pattern: adapter.pattern, changed: adapter.changed }
 }
 
-/// Images that have several samples a texel or are scaled by linear blits, and those that share a format with them: what they are resolved to, what
-/// modifies them or remembers them, what is read instead of them.
+/// Images that have several samples per texel or are scaled by linear blits, and those that share a format with them:
+/// what they are resolved to, what modifies them or remembers them, what is read instead of them.
 fn floats(graph: &Graph) -> Vec<bool> {
     let mut float: Vec<bool> = graph
         .resources()
@@ -452,7 +452,7 @@ impl Adapter {
         color && shape.samples == 1 && uses.iter().filter(|(other, _)| *other == image).count() == 1
     }
 
-    /// A clear value that is a word, where one is said.
+    /// A clear value that is a word, if one is declared.
     fn clear_value(&mut self, pass: PassId, at: usize, resource: ResourceId, how: &mut Use) {
         if matches!(how.details.clear, Some(Clear::Color(_))) {
             let word = named(self.old.pass_name(pass), &[at as u32, 77]) >> 16;

@@ -12,8 +12,8 @@ use super::{Report, Settings, limits, work};
 const CALLS: usize = 1000;
 
 /// Whether a message is a hazard of the plan's own commands on a transient. Such are known false alarms where bytes are
-/// handed over through an image; each plan alone runs in the tests of frames, which look closer. Clears and fills of poison
-/// are ordered with everything, so no hazard of theirs is false.
+/// passed on through an image; each plan alone runs in the tests of frames, which look closer. Clears and fills of
+/// poison are ordered with everything, so no hazard of theirs is false.
 fn is_hand_over(message: &str, case: &Case) -> bool {
     let graph = &case.adapted.graph;
     let transient = |(id, resource): (_, &Resource)| {

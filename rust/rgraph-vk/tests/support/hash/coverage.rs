@@ -1,4 +1,4 @@
-//! What the plans that ran really exercised: kinds of hazard, changes of layout, transfers of ownership, hand-overs of
+//! Kinds of synchronization in the plans that ran: hazards, layout transitions, ownership transfers, reuse of
 //! memory, waits, events, subpasses, the host. A kind that no frame has is one that no frame can find a fault in.
 
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ use super::operation::{From, How, Mode, PassOperation, Via, Write, cells, patter
 use super::shape::{Shape, Spot, index};
 use super::words::{Class, mix, named};
 
-/// What a pass is told in a run.
+/// Arguments of a pass in a run.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// What its hash starts from.

@@ -1,4 +1,4 @@
-//! The numbers that frames are made of: one 32-bit word a texel, mixed the same way here and in shaders.
+//! The numbers that frames are made of: one 32-bit word per texel, mixed the same way here and in shaders.
 
 use rgraph_plan::access::Aspects;
 use rgraph_plan::format::{Format, Numbers};

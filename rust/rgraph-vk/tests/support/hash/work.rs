@@ -34,7 +34,7 @@ pub fn pattern_bytes() -> Vec<u8> {
     bytes
 }
 
-/// What passes are told, as the uniform block of their programs.
+/// Arguments of passes, as the uniform block of their programs.
 pub fn told_bytes(told: &Told) -> Vec<u8> {
     let mut words = vec![told.salt, 0, 0, 0];
     for read in 0..MOST_READS {
@@ -432,13 +432,13 @@ impl HostWork for HostHash {
     }
 }
 
-/// Passes whose programs are told something each run.
+/// Passes whose programs get arguments in each run.
 pub fn is_told(operation: &PassOperation) -> bool {
     matches!(operation.how, How::Compute | How::Raster { .. })
         && operation.writes.iter().any(|write| write.mode != Mode::Add || !write.cells.is_empty())
 }
 
-/// The pass ids of a case that are told something each run.
+/// The pass ids of a case that get arguments in each run.
 pub fn told_passes(case: &Case) -> impl Iterator<Item = PassId> + '_ {
     case.operations.iter().flatten().filter(|operation| is_told(operation)).map(|operation| operation.pass)
 }
