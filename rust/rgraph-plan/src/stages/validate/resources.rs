@@ -267,12 +267,12 @@ impl Check<'_> {
             (Kind::Buffer(buffer), PlanKind::Buffer { size }) => buffer.size.is_none_or(|declared| declared == size),
             (Kind::Image(image), PlanKind::Image { format, size, mips, layers, samples, cube, .. }) => {
                 let Image {
-                    format: declared,
+                    format: declared_format,
                     size: texels,
-                    layers: said_layers,
-                    mips: said_mips,
-                    samples: said_samples,
-                    cube: said_cube,
+                    layers: declared_layers,
+                    mips: declared_mips,
+                    samples: declared_samples,
+                    cube: declared_cube,
                 } = image;
                 let axis = |axis: Axis, is: u32| matches!(axis, Axis::Texels(declared) if declared == is);
                 let same_size = |declared: &Size| {
@@ -280,12 +280,12 @@ impl Check<'_> {
                         && axis(declared.y, size[1])
                         && declared.z.is_none_or(|z| axis(z, size[2]))
                 };
-                declared.is_none_or(|declared| declared == format)
+                declared_format.is_none_or(|declared| declared == format)
                     && texels.as_ref().is_none_or(same_size)
-                    && agrees(*said_layers, layers)
-                    && agrees(*said_samples, samples)
-                    && !matches!(said_mips, Some(Mips::Count(declared)) if *declared != mips)
-                    && (!said_cube || cube)
+                    && agrees(*declared_layers, layers)
+                    && agrees(*declared_samples, samples)
+                    && !matches!(declared_mips, Some(Mips::Count(count)) if *count != mips)
+                    && (!declared_cube || cube)
             }
             _ => false,
         }
