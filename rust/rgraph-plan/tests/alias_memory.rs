@@ -1,45 +1,17 @@
 //! Placing again in the same scratch allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::{Item, ItemId, PlaceScratch, place};
 use rgraph_plan::inside::alias::walk::{Placed, PreviousOwners, WalkScratch, previous_owners};
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "alias/families.rs"]
 #[expect(dead_code, reason = "shared with the other alias tests")]
 mod families;
 #[path = "alias/judge.rs"]
 #[expect(dead_code, reason = "shared with the other alias tests")]
 mod judge;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn placing_and_walking_again_allocate_nothing() {
@@ -62,9 +34,9 @@ fn placing_and_walking_again_allocate_nothing() {
         for queues in [false, true] {
             for items in &cases {
                 once(items, effort, queues);
-                let before = ALLOCATIONS.load(Ordering::Relaxed);
+                let before = counting::allocations();
                 once(items, effort, queues);
-                assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), before, "effort {effort}, {} items", items.len());
+                assert_eq!(counting::allocations(), before, "effort {effort}, {} items", items.len());
             }
         }
     }

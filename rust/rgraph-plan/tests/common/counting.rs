@@ -1,4 +1,4 @@
-//! An allocator that counts, for tests of what allocates nothing.
+//! An allocator that counts per thread, for tests of what a bake allocates, and of what a declaration from Python does.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -33,6 +33,6 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// How often this thread has allocated so far.
-pub fn allocations() -> u64 {
+pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }

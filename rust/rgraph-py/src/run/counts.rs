@@ -32,7 +32,7 @@ pub(crate) static PASSES_COMPARED: Count = Count::new();
 fn allocations() -> u64 {
     #[cfg(debug_assertions)]
     {
-        super::allocations::so_far()
+        super::counting::allocations()
     }
     #[cfg(not(debug_assertions))]
     {

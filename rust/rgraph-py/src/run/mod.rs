@@ -1,11 +1,12 @@
 //! Running: what a graph holds until then, functions, plans kept, waits without the interpreter, errors.
 
-#[cfg(debug_assertions)]
-mod allocations;
 pub(crate) mod anew;
 pub(crate) mod arena;
 pub(crate) mod borrowed;
 pub(crate) mod call;
+#[cfg(debug_assertions)]
+#[path = "../../../rgraph-plan/tests/common/counting.rs"]
+mod counting;
 pub(crate) mod counts;
 pub(crate) mod detached;
 pub(crate) mod draft;
