@@ -55,8 +55,9 @@ impl NonMax {
     /// If `index` does not fit.
     #[inline]
     pub fn new(index: usize) -> Self {
-        let stored = u32::try_from(index).ok().and_then(|i| NonZeroU32::new(i.wrapping_add(1)));
-        Self(stored.expect("an id fits in 32 bits: declaration refuses graphs that large"))
+        // One comparison, after which nothing can overflow.
+        assert!(index < u32::MAX as usize, "an id fits in 32 bits: declaration refuses graphs that large");
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
     /// The wrapped index.
@@ -134,6 +135,11 @@ impl<I: Id, T> IdVec<I, T> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// Makes room for so many items in all.
+    pub fn reserve(&mut self, items: usize) {
+        self.items.reserve(items.saturating_sub(self.items.len()));
     }
 
     /// Empties the vector, keeping its memory.
@@ -239,6 +245,13 @@ impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]
+    }
+}
+
+impl<I: Id, T> Extend<T> for IdVec<I, T> {
+    #[inline]
+    fn extend<It: IntoIterator<Item = T>>(&mut self, iter: It) {
+        self.items.extend(iter);
     }
 }
 

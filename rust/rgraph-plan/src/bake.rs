@@ -40,7 +40,7 @@ use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::{Id, IdVec};
+use crate::id::IdVec;
 use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
@@ -96,8 +96,6 @@ pub struct Scratch {
     /// An order from outside, that takes the place of a search.
     proposal: Option<propose::Given>,
     lanes: IdVec<LiveId, u8>,
-    /// Live passes in the order of the schedule.
-    lives: Vec<LiveId>,
     merge: merge::Scratch,
     schedule: Schedule,
     read_groups: ReadGroups,
@@ -308,8 +306,6 @@ impl Scratch {
     }
 
     fn merge(&mut self, graph: &Graph, profile: &Profile, merges: bool, plan: &mut Plan) {
-        self.lives.clear();
-        self.lives.extend(self.order.passes.iter().map(|&live| LiveId::new(live as usize)));
         let input = merge::Input {
             graph,
             profile,
@@ -317,7 +313,7 @@ impl Scratch {
             facts: &self.facts,
             live: &self.live.passes,
             deps: &self.deps,
-            order: &self.lives,
+            order: &self.order.passes,
             queue: &self.lanes,
             queues: self.queues.len(),
             merges,
@@ -344,7 +340,7 @@ impl Scratch {
             let before = deps.before(deps.live(schedule.passes[at].pass));
             before.for_each(|earlier| follow(merge.final_position(earlier)));
         });
-        let us = |at: PlanPassId| f64::from(self.weights.weight_us[deps.live(schedule.passes[at].pass).index()]);
+        let us = |at: PlanPassId| f64::from(self.weights.weight_us[deps.live(schedule.passes[at].pass)]);
         self.foreign.find(frame, &self.queues, profile, us);
         self.batches.cut(schedule, clocks, &self.foreign);
         poll_now();
@@ -538,7 +534,7 @@ impl Scratch {
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
         self.facts.silent.notes((graph, &self.facts), &self.live, &self.shapes, &mut plan.report.notes);
-        let size = |pass: PlanPassId| self.weights.size[self.deps.live(self.schedule.passes[pass].pass).index()];
+        let size = |pass: PlanPassId| self.weights.size[self.deps.live(self.schedule.passes[pass].pass)];
         let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);
         plan.report.frame_us = frame_us;
         plan.report.one_queue_us = self.order.one_queue_us;

@@ -15,9 +15,10 @@ pub mod alias {
 
 /// Orders.
 pub mod schedule {
+    pub use crate::stages::cull::LiveId;
     pub use crate::stages::schedule::{
-        BoxKind, BoxTree, Bytes, Costs, Csr, Cycle, Deps, HOST, Instance, Order, Policy, Scratch, Times, Topology,
-        evaluate, model, schedule, topological,
+        BoxKind, BoxTree, Bytes, Costs, CountedId, Csr, Cycle, Deps, HOST, Instance, Order, PlaceId, Policy, Scratch,
+        Times, Topology, evaluate, model, schedule, topological,
     };
 }
 

@@ -12,11 +12,11 @@ use std::fmt::Write;
 
 use super::{Options, Scratch};
 use crate::graph::Graph;
-use crate::id::Id;
+use crate::id::{Id, IdVec};
 use crate::plan::{Plan, QueueWhy};
 use crate::profile::Profile;
 use crate::stages::cull::LiveId;
-use crate::stages::schedule::{self, HOST, Instance, Order};
+use crate::stages::schedule::{self, HOST, Instance, Order, PlaceId};
 use crate::stages::weigh;
 
 /// How often an order is made again because merged passes make more batches than there are levels.
@@ -26,14 +26,14 @@ const ATTEMPTS: usize = 3;
 #[derive(Default, Debug)]
 pub(super) struct FewBatches {
     /// Level of each live pass.
-    levels: Vec<u32>,
+    levels: IdVec<LiveId, u32>,
     /// The queues of each level, as bits.
     used: Vec<u32>,
-    /// Level, position before, and number of the live passes, in their new order.
-    order: Vec<(u32, u32, u32)>,
-    passes: Vec<u32>,
-    queue: Vec<u8>,
-    why: Vec<QueueWhy>,
+    /// Level and place before of the live passes, in their new order.
+    order: Vec<(u32, PlaceId, LiveId)>,
+    passes: Vec<LiveId>,
+    queue: IdVec<LiveId, u8>,
+    why: IdVec<LiveId, QueueWhy>,
     /// By level and queue: microseconds; infinite where a pass has to stay.
     us: Vec<f64>,
     away: Vec<(f64, u32)>,
@@ -110,7 +110,7 @@ impl Scratch {
         }
         few.order.clear();
         let places = order.passes.iter().enumerate();
-        few.order.extend(places.map(|(at, &pass)| (few.levels[pass as usize], at as u32, pass)));
+        few.order.extend(places.map(|(at, &pass)| (few.levels[pass], PlaceId::new(at), pass)));
         few.order.sort_unstable();
         few.passes.clear();
         few.passes.extend(few.order.iter().map(|&(.., pass)| pass));
@@ -134,7 +134,7 @@ impl FewBatches {
 
     /// The level of a live pass.
     pub(super) fn level_of(&self, pass: LiveId) -> u32 {
-        self.levels[pass.index()]
+        self.levels[pass]
     }
 
     /// Levels with the smallest windows whose batches are no more than wanted, else with one window. How many batches
@@ -152,8 +152,7 @@ impl FewBatches {
 
     /// Puts each pass on a level, in windows of so many passes. How many batches that makes, of all queues.
     fn put_on_levels(&mut self, instance: &Instance<'_>, order: &Order, window: usize) -> usize {
-        self.levels.clear();
-        self.levels.resize(instance.len(), 0);
+        self.levels.refill(0, instance.len());
         self.used.clear();
         let (mut lowest, mut highest) = (0, 0);
         for (at, &pass) in order.passes.iter().enumerate() {
@@ -161,13 +160,12 @@ impl FewBatches {
                 lowest = highest;
             }
             let (levels, queue) = (&self.levels, &self.queue);
-            let behind =
-                |&earlier: &u32| levels[earlier as usize] + u32::from(queue[earlier as usize] != queue[pass as usize]);
-            let level = instance.deps.preds.row(pass as usize).iter().map(behind).fold(lowest, u32::max);
+            let behind = |&earlier: &LiveId| levels[earlier] + u32::from(queue[earlier] != queue[pass]);
+            let level = instance.deps.preds.row(pass).iter().map(behind).fold(lowest, u32::max);
             highest = highest.max(level);
-            self.levels[pass as usize] = level;
+            self.levels[pass] = level;
             self.used.resize(self.used.len().max(level as usize + 1), 0);
-            self.used[level as usize] |= 1 << self.queue[pass as usize];
+            self.used[level as usize] |= 1 << self.queue[pass];
         }
         self.used.iter().map(|queues| queues.count_ones() as usize).sum()
     }
@@ -175,11 +173,12 @@ impl FewBatches {
     /// Moves the passes of so many batches home, the shortest first. How many passes moved.
     fn go_home(&mut self, instance: &Instance<'_>, batches: usize) -> usize {
         let lanes = usize::from(HOST) + 1;
-        let batch =
-            |levels: &[u32], queue: &[u8], pass: usize| levels[pass] as usize * lanes + usize::from(queue[pass]);
+        let batch = |levels: &IdVec<LiveId, u32>, queue: &IdVec<LiveId, u8>, pass: LiveId| {
+            levels[pass] as usize * lanes + usize::from(queue[pass])
+        };
         self.us.clear();
         self.us.resize(self.used.len() * lanes, 0.0);
-        for pass in 0..instance.len() {
+        for pass in instance.passes() {
             let queue = self.queue[pass];
             let may_go = queue != instance.home && queue != HOST && instance.queues[pass] & (1 << instance.home) != 0;
             let us = if may_go { f64::from(instance.weight_us[pass]) } else { f64::INFINITY };
@@ -194,7 +193,7 @@ impl FewBatches {
         self.us.fill(0.0);
         self.away.iter().take(batches).for_each(|&(_, at)| self.us[at as usize] = 1.0);
         let mut moved = 0;
-        for pass in 0..instance.len() {
+        for pass in instance.passes() {
             if self.us[batch(&self.levels, &self.queue, pass)] > 0.0 {
                 (self.queue[pass], self.why[pass]) = (instance.home, QueueWhy::FewBatches);
                 moved += 1;

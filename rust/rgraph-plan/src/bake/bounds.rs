@@ -3,7 +3,7 @@
 use super::Scratch;
 use crate::access::PassQueue;
 use crate::graph::Graph;
-use crate::id::Id;
+use crate::id::IdVec;
 use crate::plan::{FrameBound, Plan};
 use crate::profile::Profile;
 use crate::stages::bound::{Bound, Orders, bound};
@@ -41,7 +41,7 @@ impl Scratch {
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
-        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(LiveId::new(live)) };
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
         let parts = bound(&instance, &self.order.passes, orders, &mut scratch);
         let Bound { critical_path_us, load_us } = parts;
         let report = &mut plan.report;
@@ -51,7 +51,7 @@ impl Scratch {
         report.frame_us = report.frame_us.max(us);
         report.bound = Some(FrameBound { us, critical_path_us, load_us });
         report.critical_path.clear();
-        let at = |&live: &u32| self.merge.final_position(LiveId::new(live as usize));
+        let at = |&live: &LiveId| self.merge.final_position(live);
         report.critical_path.extend(scratch.path.iter().map(at));
         self.bound = scratch;
     }
@@ -64,9 +64,9 @@ impl Scratch {
             PassQueue::Cpu => named,
             _ => named | self.weights.able(input, &self.facts.passes[id]),
         };
-        let queues: Vec<u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
+        let queues: IdVec<LiveId, u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
         let instance = Instance { queues: &queues, ..instance };
-        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(LiveId::new(live)) };
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
         let us = bound(&instance, &self.order.passes, orders, &mut scratch).us();
         self.bound = scratch;
         us

@@ -8,7 +8,6 @@ use super::Scratch;
 use crate::graph::Graph;
 use crate::id::Id;
 use crate::plan::PlanPassId;
-use crate::stages::cull::LiveId;
 use crate::stages::describe::name_of;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::resolve::{Origin, ResolvedAccess, ResolvedPassId};
@@ -173,10 +172,9 @@ impl Dump<'_> {
         let (live, order) = (&self.scratch.live, &self.scratch.order);
         self.line(format!("policy {}, {:.3} us modelled", order.policy.name(), order.frame_us));
         for &at in &order.passes {
-            let (at, id) = (at as usize, LiveId::new(at as usize));
             let (start, end) = (order.start_us[at], order.finish_us[at]);
-            let queue = self.queue(self.scratch.lanes[id]);
-            let name = self.name(live.passes[id]);
+            let queue = self.queue(self.scratch.lanes[at]);
+            let name = self.name(live.passes[at]);
             self.line(format!("{name} on {queue} ({:?}), {start:.3} to {end:.3} us", order.why_queue[at]));
         }
     }

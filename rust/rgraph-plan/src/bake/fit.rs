@@ -9,7 +9,7 @@ use super::{Options, Scratch};
 use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::{Id, IdVec};
+use crate::id::IdVec;
 use crate::plan::Plan;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
@@ -256,17 +256,17 @@ impl Scratch {
             let place = self.transients.placements.iter().find(|place| place.memory == *memory);
             !drawn[*memory] && place.is_some_and(|place| place.class == class)
         };
-        let counts: Vec<bool> = memories.iter().map(placed).collect();
+        let counts: IdVec<_, bool> = memories.iter().map(placed).collect();
         let need = need(&self.weights.view(input), &counts)?;
-        let name = |pass: u32| {
-            let id = self.live.passes[LiveId::new(pass as usize)];
+        let name = |pass: LiveId| {
+            let id = self.live.passes[pass];
             self.facts.declared_pass(id).map_or("an inserted pass", |pass| graph.pass_name(pass))
         };
         let mut alive: Vec<(String, u64, String)> = need
             .alive
             .iter()
             .map(|&(at, why)| {
-                let memory = memories[at as usize];
+                let memory = memories[at];
                 let why = match why {
                     Why::Used => "it is used there".to_owned(),
                     Why::Between(first, last) => {

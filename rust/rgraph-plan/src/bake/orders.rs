@@ -52,27 +52,26 @@ impl Orders {
             deps,
             memory: MemoryBudget::default(),
         });
-        let memories = |pass: u32| {
-            let accesses =
-                facts.accesses[facts.passes[live.passes[LiveId::new(pass as usize)]].accesses.range()].iter();
+        let memories = |pass: LiveId| {
+            let accesses = facts.accesses[facts.passes[live.passes[pass]].accesses.range()].iter();
             accesses.map(|access| facts.memory[access.resource])
         };
-        let through = |pass: u32, earlier: u32| {
+        let through = |pass: LiveId, earlier: LiveId| {
             let mut shared: Vec<_> =
                 memories(pass).filter(|&one| memories(earlier).any(|other| other == one)).collect();
             shared.sort_unstable_by_key(|id| id.index());
             shared.dedup();
             shared.into_iter().map(|id| graph.resource_name(id).to_owned()).collect()
         };
-        let count = live.passes.len() as u32;
-        let after = |pass: u32| {
-            instance.deps.preds.row(pass as usize).iter().map(|&pred| (pred, through(pass, pred))).collect()
+        let after = |pass: LiveId| {
+            let preds = instance.deps.preds.row(pass).iter();
+            preds.map(|&pred| (pred.index() as u32, through(pass, pred))).collect()
         };
         Ok(Self {
             tree: BoxTree::new(instance.deps).expect("dependencies follow the serial order, so they have no cycle"),
             passes: live.passes.iter().map(|&id| name_of(graph, facts.passes[id].origin)).collect(),
-            weight_us: instance.weight_us.to_vec(),
-            after: (0..count).map(after).collect(),
+            weight_us: instance.weight_us.as_slice().to_vec(),
+            after: instance.passes().map(after).collect(),
         })
     }
 

@@ -4,8 +4,10 @@
 use super::{Measure, Options, Scratch, bake, bake_with, flat};
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::Profile;
+use crate::stages::cull::LiveId;
 use crate::stages::describe::name_of;
 use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::{HOST, Policy};
@@ -130,19 +132,19 @@ pub(super) fn bake_proposal(
 pub(super) fn problem(graph: &Graph, profile: &Profile, scratch: &Scratch, plan: &Plan) -> Problem {
     let flat = flat(graph);
     let (_, instance) = scratch.instance_of(&flat, profile, crate::budget::MemoryBudget::default());
-    let pass = |(at, &id): (usize, &ResolvedPassId)| ProblemPass {
+    let pass = |(at, &id): (LiveId, &ResolvedPassId)| ProblemPass {
         name: name_of(&flat, scratch.facts.passes[id].origin),
         weight_us: f64::from(instance.weight_us[at]),
         size: f64::from(instance.size[at]),
         queues: (0..scratch.queues.len()).filter(|queue| instance.queues[at] >> queue & 1 == 1).collect(),
-        after: instance.deps.preds.row(at).iter().map(|&pred| pred as usize).collect(),
+        after: instance.deps.preds.row(at).iter().map(|pred| pred.index()).collect(),
     };
     let queue = |&queue: &u8| (queue != HOST).then_some(usize::from(queue));
     Problem {
-        passes: scratch.live.passes.iter().enumerate().map(pass).collect(),
+        passes: scratch.live.passes.iter_ids().map(pass).collect(),
         queues: scratch.queues.iter().map(|queue| queue.name.clone()).collect(),
         own: Proposal {
-            order: scratch.order.passes.iter().map(|&pass| pass as usize).collect(),
+            order: scratch.order.passes.iter().map(|pass| pass.index()).collect(),
             queues: scratch.order.queue.iter().map(queue).collect(),
         },
         frame_us: plan.report.frame_us,
@@ -151,7 +153,7 @@ pub(super) fn problem(graph: &Graph, profile: &Profile, scratch: &Scratch, plan:
 }
 
 /// An order by pass and queues by pass, as the scheduler keeps them.
-pub(super) type Given = (Vec<u32>, Vec<u8>);
+pub(super) type Given = (Vec<LiveId>, IdVec<LiveId, u8>);
 
 impl Scratch {
     /// Turns a proposal into what the scheduler takes.
@@ -187,7 +189,7 @@ impl Scratch {
                 }
             }
         }
-        let passes = order.iter().map(|&pass| pass as u32).collect();
+        let passes = order.iter().map(|&pass| LiveId::new(pass)).collect();
         Ok((passes, queues.iter().map(|queue| queue.map_or(HOST, |queue| queue as u8)).collect()))
     }
 }

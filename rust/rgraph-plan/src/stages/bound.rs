@@ -8,6 +8,9 @@
 //! SIAM J. Appl. Math. 17 (1969). Heads and tails around the load: Carlier, "The one-machine sequencing problem",
 //! EJOR 11 (1982).
 
+use crate::id::IdVec;
+use crate::resource::ResourceId;
+use crate::stages::cull::LiveId;
 use crate::stages::schedule::deps::Csr;
 use crate::stages::schedule::{HOST, Instance};
 
@@ -18,17 +21,17 @@ const SETS: usize = 6;
 #[derive(Default, Debug)]
 pub(crate) struct Scratch {
     /// By pass: earliest start, in microseconds.
-    head: Vec<f64>,
+    head: IdVec<LiveId, f64>,
     /// By pass: least time from its start to the end of the frame, in microseconds.
-    tail: Vec<f64>,
+    tail: IdVec<LiveId, f64>,
     /// By pass: the next one of the longest path that begins there.
-    next: Vec<u32>,
+    next: IdVec<LiveId, Option<LiveId>>,
     /// By dependency, as in the rows of what passes depend on: the least time between the starts of the two passes.
     steps: Vec<f64>,
     /// By set of queues, ascending.
     loads: Vec<Load>,
     /// Passes of the longest path, in order.
-    pub path: Vec<u32>,
+    pub path: Vec<LiveId>,
 }
 
 /// A lower bound in its parts, in microseconds.
@@ -48,7 +51,7 @@ impl Bound {
 }
 
 /// The least time that a pass keeps its queue from starting the next one.
-fn hold_us(instance: &Instance<'_>, pass: usize) -> f64 {
+fn hold_us(instance: &Instance<'_>, pass: LiveId) -> f64 {
     let us = f64::from(instance.weight_us[pass]);
     if instance.queues[pass] == 1 << HOST {
         return us;
@@ -57,7 +60,7 @@ fn hold_us(instance: &Instance<'_>, pass: usize) -> f64 {
 }
 
 /// The least time between the end of `earlier` and the start of `later`, which depends on it.
-fn gap_us(instance: &Instance<'_>, earlier: usize, later: usize) -> f64 {
+fn gap_us(instance: &Instance<'_>, earlier: LiveId, later: LiveId) -> f64 {
     let (from, to) = (instance.queues[earlier], instance.queues[later]);
     let submit = if to == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };
     let hop = f64::from(instance.costs.cross_queue_us) + submit;
@@ -69,8 +72,8 @@ fn gap_us(instance: &Instance<'_>, earlier: usize, later: usize) -> f64 {
     }
 }
 
-/// Whether two rows of ascending numbers have one in common.
-fn meet(a: &[u32], b: &[u32]) -> bool {
+/// Whether two ascending rows have a resource in common.
+fn meet(a: &[ResourceId], b: &[ResourceId]) -> bool {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
         match x.cmp(y) {
@@ -86,15 +89,15 @@ fn meet(a: &[u32], b: &[u32]) -> bool {
 #[derive(Clone, Copy)]
 pub(crate) struct Orders<'a> {
     /// By pass: the memories that it uses as attachments, ascending.
-    pub attached: &'a Csr,
+    pub attached: &'a Csr<LiveId, ResourceId>,
     /// Whether a pass accesses nothing, so that `after` alone orders it.
-    pub bare: &'a dyn Fn(usize) -> bool,
+    pub bare: &'a dyn Fn(LiveId) -> bool,
 }
 
 /// The least time between the starts of two passes of which the later one depends on the earlier one. Passes of one
 /// render pass are ordered through attachments, and overlap. What `after` alone orders needs no barrier call on one
 /// queue.
-fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: usize) -> f64 {
+fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: LiveId, later: LiveId) -> f64 {
     let one_queue = instance.queues[earlier] & instance.queues[later] != 0;
     let no_call = one_queue && ((orders.bare)(earlier) || (orders.bare)(later));
     if no_call || meet(orders.attached.row(earlier), orders.attached.row(later)) {
@@ -105,51 +108,43 @@ fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: u
 
 /// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the
 /// dependencies. O(passes + edges · attachments), times the sets of queues.
-pub(crate) fn bound(instance: &Instance<'_>, order: &[u32], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
+pub(crate) fn bound(instance: &Instance<'_>, order: &[LiveId], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
     let Scratch { head, tail, next, steps, path, .. } = scratch;
     let preds = &instance.deps.preds;
-    head.clear();
-    head.resize(instance.len(), 0.0);
+    head.refill(0.0, instance.len());
     tail.clear();
     tail.extend(instance.weight_us.iter().map(|&us| f64::from(us)));
     steps.clear();
     steps.resize(preds.items(), 0.0);
-    next.clear();
-    next.resize(instance.len(), u32::MAX);
+    next.refill(None, instance.len());
     for &pass in order {
         crate::cancel::poll();
-        let at = pass as usize;
-        let begin = if instance.queues[at] == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };
-        let steps = &mut steps[preds.start(at)..];
-        head[at] = preds.row(at).iter().zip(steps).fold(begin, |latest, (&pred, step)| {
-            *step = step_us(instance, orders, pred as usize, at);
-            latest.max(head[pred as usize] + *step)
+        let begin = if instance.queues[pass] == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };
+        let steps = &mut steps[preds.start(pass)..];
+        head[pass] = preds.row(pass).iter().zip(steps).fold(begin, |latest, (&pred, step)| {
+            *step = step_us(instance, orders, pred, pass);
+            latest.max(head[pred] + *step)
         });
     }
     let mut longest = 0.0f64;
     for &pass in order.iter().rev() {
         crate::cancel::poll();
-        let at = pass as usize;
-        for (&pred, step) in preds.row(at).iter().zip(&steps[preds.start(at)..]) {
-            let through = step + tail[at];
-            let (known, follows) = (&mut tail[pred as usize], &mut next[pred as usize]);
+        for (&pred, step) in preds.row(pass).iter().zip(&steps[preds.start(pass)..]) {
+            let through = step + tail[pass];
+            let (known, follows) = (&mut tail[pred], &mut next[pred]);
             // Of equals the first one counts.
-            if through > *known || through == *known && *follows != u32::MAX && pass < *follows {
-                (*known, *follows) = (through, pass);
+            if through > *known || through == *known && follows.is_some_and(|follows| pass < follows) {
+                (*known, *follows) = (through, Some(pass));
             }
         }
-        longest = longest.max(head[at] + tail[at]);
+        longest = longest.max(head[pass] + tail[pass]);
     }
     path.clear();
     // Each pass of the path has the same sum, up to rounding: it begins with one that depends on nothing.
-    let begins = order.iter().copied().filter(|&pass| instance.deps.preds.row(pass as usize).is_empty());
-    let sum = |pass: u32| head[pass as usize] + tail[pass as usize];
-    let mut first =
-        begins.fold(u32::MAX, |best, pass| if best == u32::MAX || sum(pass) > sum(best) { pass } else { best });
-    while first != u32::MAX {
-        path.push(first);
-        first = next[first as usize];
-    }
+    let begins = order.iter().copied().filter(|&pass| instance.deps.preds.row(pass).is_empty());
+    let sum = |pass: LiveId| head[pass] + tail[pass];
+    let first = begins.reduce(|best, pass| if sum(pass) > sum(best) { pass } else { best });
+    path.extend(std::iter::successors(first, |&pass| next[pass]));
     Bound { critical_path_us: longest, load_us: load_us(instance, scratch) }
 }
 
@@ -171,7 +166,7 @@ fn load_us(instance: &Instance<'_>, scratch: &mut Scratch) -> f64 {
     let Scratch { head, tail, loads, .. } = scratch;
     loads.clear();
     let mut device = 0.0;
-    for pass in 0..instance.len() {
+    for pass in instance.passes() {
         let queues = instance.queues[pass];
         let at = loads.binary_search_by_key(&queues, |load| load.queues).unwrap_or_else(|at| {
             loads.insert(at, Load { queues, work: 0.0, before: f64::INFINITY, after: f64::INFINITY });

@@ -1,6 +1,6 @@
 //! Which live passes must come before which: per subresource the hazards of the serial order, and what `after` says.
 
-use crate::id::{Id, IdVec};
+use crate::id::IdVec;
 use crate::stages::cull::{Live, LiveId};
 use crate::stages::resolve::hazards::Hazards;
 use crate::stages::resolve::meaning::Effect;
@@ -55,7 +55,7 @@ pub(crate) fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
             }
         }
         for &from in earlier.iter() {
-            deps.preds.push(from.index() as u32);
+            deps.preds.push(from);
         }
         deps.preds.end_row();
     }
@@ -65,7 +65,7 @@ pub(crate) fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
 impl Dependencies {
     /// The live passes that a live pass must follow.
     pub(crate) fn before(&self, live: LiveId) -> impl Iterator<Item = LiveId> + '_ {
-        self.deps.preds.row(live.index()).iter().map(|&earlier| LiveId::new(earlier as usize))
+        self.deps.preds.row(live).iter().copied()
     }
 
     /// The live pass that a pass of the schedule is.

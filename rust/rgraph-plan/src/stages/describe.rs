@@ -9,7 +9,7 @@ use crate::plan::{
 };
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
-use crate::stages::cull::Live;
+use crate::stages::cull::{Live, LiveId};
 use crate::stages::depend::Dependencies;
 use crate::stages::merge;
 use crate::stages::resolve::{Origin, ResolvedPassId, declared};
@@ -41,7 +41,7 @@ pub(crate) struct Input<'a> {
     /// Their schedule.
     pub order: &'a Order,
     /// Their durations alone, in microseconds.
-    pub weight_us: &'a [f32],
+    pub weight_us: &'a IdVec<LiveId, f32>,
     /// Where merging put them.
     pub merged: &'a merge::Scratch,
     /// Read groups.
@@ -60,7 +60,6 @@ pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
         crate::cancel::poll();
         let live = input.deps.live(scheduled.pass);
         let latest = input.deps.before(live).map(|earlier| input.merged.final_position(earlier)).max();
-        let index = live.index();
         let start = plan.pass_accesses.len();
         let (name, declared, owner) = match facts.passes[scheduled.pass].origin {
             Origin::Declared(planned) => (planned.index(), Some(planned.index() as u32), None),
@@ -69,8 +68,8 @@ pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
                 (plan.pass_names.push(&name_of(graph, origin)), None, origin.owner())
             }
         };
-        let chosen = input.order.why_queue[index];
-        let (begin, end, alone) = (input.order.start_us[index], input.order.finish_us[index], input.weight_us[index]);
+        let chosen = input.order.why_queue[live];
+        let (begin, end, alone) = (input.order.start_us[live], input.order.finish_us[live], input.weight_us[live]);
         // The difference of two times of a long frame is off by their rounding.
         let rounded = (end - begin - alone).abs() <= 2.0 * f32::EPSILON * end;
         plan.passes.push(PlanPass {

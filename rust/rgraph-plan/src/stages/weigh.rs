@@ -8,11 +8,11 @@ use crate::id::{Id, IdVec};
 use crate::plan::{PlanKind, PlanQueue, QueueWhy};
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
-use crate::stages::cull::Live;
+use crate::stages::cull::{Live, LiveId};
 use crate::stages::depend::Dependencies;
 use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, declared_of, is_attachment};
 use crate::stages::schedule::deps::Csr;
-use crate::stages::schedule::{Bytes, Costs, HOST, Instance};
+use crate::stages::schedule::{Bytes, Costs, CountedId, HOST, Instance};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::validate::queues::{Needs, access_needs, resolve_queue, stage_needs};
 
@@ -26,23 +26,23 @@ const LEAST_US: f32 = 3.0;
 #[derive(Default, Debug)]
 pub(crate) struct Weights {
     /// Microseconds of each live pass.
-    pub weight_us: Vec<f32>,
+    pub weight_us: IdVec<LiveId, f32>,
     /// The part of the device that each live pass fills, above 0 and up to 1.
-    pub size: Vec<f32>,
-    draws: Vec<bool>,
+    pub size: IdVec<LiveId, f32>,
+    draws: IdVec<LiveId, bool>,
     measured: bool,
     certain: bool,
-    queues: Vec<u32>,
-    unit: Vec<u16>,
-    merges: Vec<(u32, u32)>,
-    bytes: Vec<u64>,
-    kept: Vec<bool>,
-    users: Csr,
-    uses: Csr,
+    queues: IdVec<LiveId, u32>,
+    unit: IdVec<LiveId, u16>,
+    merges: Vec<(LiveId, LiveId)>,
+    bytes: IdVec<CountedId, u64>,
+    kept: IdVec<CountedId, bool>,
+    users: Csr<CountedId, LiveId>,
+    uses: Csr<LiveId, CountedId>,
     /// The memories that each live pass uses as attachments, ascending.
-    pub attached: Csr,
-    index: IdVec<ResourceId, u32>,
-    drawn: IdVec<ResourceId, u32>,
+    pub attached: Csr<LiveId, ResourceId>,
+    index: IdVec<ResourceId, Option<CountedId>>,
+    drawn: IdVec<ResourceId, Option<LiveId>>,
     by_kind: Vec<Option<usize>>,
 }
 
@@ -103,8 +103,8 @@ impl Weights {
     }
 
     /// The memories that the scheduler counts, in its order.
-    pub(crate) fn memories(&self) -> Vec<ResourceId> {
-        let mut all: Vec<_> = self.index.iter_ids().filter(|(_, index)| **index != u32::MAX).collect();
+    pub(crate) fn memories(&self) -> IdVec<CountedId, ResourceId> {
+        let mut all: Vec<_> = self.index.iter_ids().filter(|(_, index)| index.is_some()).collect();
         all.sort_unstable_by_key(|(_, index)| **index);
         all.into_iter().map(|(memory, _)| memory).collect()
     }
@@ -171,7 +171,7 @@ impl Weights {
     }
 
     fn find_bytes(&mut self, input: Input<'_>) {
-        self.index.refill(u32::MAX, input.shapes.len());
+        self.index.refill(None, input.shapes.len());
         self.bytes.clear();
         self.kept.clear();
         self.uses.clear();
@@ -182,19 +182,17 @@ impl Weights {
                 if !placed {
                     continue;
                 }
-                let index = &mut self.index[memory];
-                if *index == u32::MAX {
-                    *index = self.bytes.len() as u32;
-                    self.bytes.push(input.shapes[memory].bytes);
+                let counted = *self.index[memory].get_or_insert_with(|| {
                     self.kept.push(false);
-                }
-                self.uses.push(*index);
+                    self.bytes.push(input.shapes[memory].bytes)
+                });
+                self.uses.push(counted);
             }
             self.uses.end_row_sorted();
         }
         for &root in input.graph.roots() {
-            if let Some(kept) = self.kept.get_mut(self.index[input.facts.memory[root]] as usize) {
-                *kept = true;
+            if let Some(counted) = self.index[input.facts.memory[root]] {
+                self.kept[counted] = true;
             }
         }
         self.users.refill_transposed(self.bytes.len(), &self.uses);
@@ -204,8 +202,8 @@ impl Weights {
     fn find_merges(&mut self, input: Input<'_>) {
         self.merges.clear();
         self.attached.clear();
-        self.drawn.refill(u32::MAX, input.shapes.len());
-        for (at, &id) in input.live.passes.iter().enumerate() {
+        self.drawn.refill(None, input.shapes.len());
+        for (at, &id) in input.live.passes.iter_ids() {
             crate::cancel::poll();
             let pass = &input.facts.passes[id];
             for access in &input.facts.accesses[pass.accesses.range()] {
@@ -213,13 +211,15 @@ impl Weights {
                 let drawn = &mut self.drawn[memory];
                 let usage = declared_of(input.graph, access).map(|declared_access| declared_access.usage);
                 if usage.is_some_and(is_attachment) && pass.conditional.is_none() {
-                    self.attached.push(memory.index() as u32);
-                    let earlier = std::mem::replace(drawn, at as u32);
-                    if earlier != u32::MAX && earlier != at as u32 && self.queues[earlier as usize] == self.queues[at] {
-                        self.merges.push((earlier, at as u32));
+                    self.attached.push(memory);
+                    if let Some(earlier) = drawn.replace(at)
+                        && earlier != at
+                        && self.queues[earlier] == self.queues[at]
+                    {
+                        self.merges.push((earlier, at));
                     }
                 } else {
-                    *drawn = u32::MAX;
+                    *drawn = None;
                 }
             }
             self.attached.end_row_sorted();

@@ -1,22 +1,19 @@
 //! The box tree against all orders of all small graphs.
 
 use crate::laws::any_instance;
-use crate::support::{Random, layered};
-use rgraph_plan::inside::schedule::{BoxKind, BoxTree, Cycle, Deps};
+use crate::support::{self, Random, ids, layered};
+use rgraph_plan::id::Id;
+use rgraph_plan::inside::schedule::{BoxKind, BoxTree, Cycle, Deps, LiveId};
 use std::collections::BTreeMap;
 
 const BUDGET: usize = 100_000;
 
 /// All graphs of that many passes whose edges lead from smaller to larger ids.
-fn graphs(passes: u32) -> impl Iterator<Item = Deps> {
-    let pairs: Vec<(u32, u32)> = (0..passes).flat_map(|a| (a + 1..passes).map(move |b| (a, b))).collect();
+fn graphs(passes: usize) -> impl Iterator<Item = Deps> {
+    let pairs: Vec<(usize, usize)> = (0..passes).flat_map(|a| (a + 1..passes).map(move |b| (a, b))).collect();
     (0..1u32 << pairs.len()).map(move |choice| {
-        let mut deps = Deps::default();
-        deps.refill(
-            passes as usize,
-            pairs.iter().copied().enumerate().filter(|(i, _)| choice >> i & 1 != 0).map(|(_, pair)| pair),
-        );
-        deps
+        let chosen = pairs.iter().enumerate().filter(|(i, _)| choice >> i & 1 != 0);
+        support::deps(passes, &chosen.map(|(_, &pair)| pair).collect::<Vec<_>>())
     })
 }
 
@@ -27,7 +24,7 @@ fn orders(deps: &Deps) -> u128 {
     ways[0] = 1;
     for set in 0..1usize << n {
         for pass in (0..n).filter(|pass| set >> pass & 1 == 0) {
-            if deps.preds.row(pass).iter().all(|&pred| set >> pred & 1 != 0) {
+            if deps.preds.row(LiveId::new(pass)).iter().all(|pred| set >> pred.index() & 1 != 0) {
                 ways[set | 1 << pass] += ways[set];
             }
         }
@@ -39,9 +36,9 @@ fn assert_permissible(deps: &Deps, order: &[u32]) {
     let mut position = vec![usize::MAX; deps.len()];
     order.iter().enumerate().for_each(|(i, &pass)| position[pass as usize] = i);
     assert_eq!(order.len(), deps.len());
-    for pass in 0..deps.len() {
-        assert!(position[pass] < deps.len());
-        assert!(deps.preds.row(pass).iter().all(|&pred| position[pred as usize] < position[pass]));
+    for pass in deps.passes() {
+        assert!(position[pass.index()] < deps.len());
+        assert!(deps.preds.row(pass).iter().all(|pred| position[pred.index()] < position[pass.index()]));
     }
 }
 
@@ -62,7 +59,7 @@ fn assert_tree(deps: &Deps, tree: &BoxTree) {
     let n = deps.len();
     let mut after = vec![vec![false; n]; n];
     for (pass, row) in after.iter_mut().enumerate() {
-        deps.succs.row(pass).iter().for_each(|&succ| row[succ as usize] = true);
+        deps.succs.row(LiveId::new(pass)).iter().for_each(|succ| row[succ.index()] = true);
     }
     for middle in 0..n {
         for a in 0..n {
@@ -155,8 +152,7 @@ fn random_graphs_have_collapsed_trees_that_count_their_orders() {
 #[test]
 fn samples_are_permissible_and_every_order_is_as_likely() {
     // An N beside a chain: prime within parallel.
-    let mut deps = Deps::default();
-    deps.refill(6, [(0, 2), (1, 2), (1, 3), (4, 5)].into_iter());
+    let deps = support::deps(6, &[(0, 2), (1, 2), (1, 3), (4, 5)]);
     let tree = BoxTree::new(&deps).unwrap();
     let count = tree.count_orders(BUDGET).unwrap();
     assert_eq!(count, 5 * 15);
@@ -186,8 +182,7 @@ fn prime_boxes_beyond_the_budget_are_sampled_all_the_same() {
 #[test]
 fn flattening_runs_the_heaviest_box_first_and_keeps_boxes_together() {
     // Two chains and a pass, side by side.
-    let mut deps = Deps::default();
-    deps.refill(5, [(0, 1), (2, 3)].into_iter());
+    let deps = support::deps(5, &[(0, 1), (2, 3)]);
     let tree = BoxTree::new(&deps).unwrap();
     assert_eq!(tree.flatten(&[1.0, 2.0, 1.0, 9.0, 5.0]), [2, 3, 4, 0, 1]);
     assert_eq!(tree.flatten(&[1.0; 5]), [0, 1, 2, 3, 4]);
@@ -195,24 +190,20 @@ fn flattening_runs_the_heaviest_box_first_and_keeps_boxes_together() {
     for _ in 0..100 {
         let owned = any_instance(&mut random, 40);
         let tree = BoxTree::new(&owned.deps).unwrap();
-        assert_permissible(&owned.deps, &tree.flatten(&owned.weight_us));
+        assert_permissible(&owned.deps, &tree.flatten(owned.weight_us.as_slice()));
     }
 }
 
 #[test]
 fn a_chain_is_one_sequence_and_strangers_one_parallel_box() {
-    let tree = |edges: &[(u32, u32)]| {
-        let mut deps = Deps::default();
-        deps.refill(40, edges.iter().copied());
-        BoxTree::new(&deps)
-    };
-    let chain: Vec<(u32, u32)> = (1..40).map(|i| (i - 1, i)).collect();
+    let tree = |edges: &[(usize, usize)]| BoxTree::new(&support::deps(40, edges));
+    let chain: Vec<(usize, usize)> = (1..40).map(|i| (i - 1, i)).collect();
     let made = tree(&chain).unwrap();
     assert_eq!((made.kind(0), made.children(0).len(), made.count_orders(1)), (BoxKind::Sequence, 40, Some(1)));
     let made = tree(&[]).unwrap();
     assert_eq!((made.kind(0), made.children(0).len()), (BoxKind::Parallel, 40));
     assert_eq!(made.count_orders(1), None, "40! is more than a u128 counts");
-    assert_eq!(tree(&[(3, 4), (4, 3)]), Err(Cycle(vec![3, 4])));
+    assert_eq!(tree(&[(3, 4), (4, 3)]), Err(Cycle(ids([3, 4]).to_vec())));
     let empty = BoxTree::new(&Deps::default()).unwrap();
     assert_eq!((empty.is_empty(), empty.count_orders(1), empty.sample(0, 1)), (true, Some(1), vec![]));
 }

@@ -2,38 +2,39 @@
 
 use crate::laws::{any_instance, assert_valid};
 use crate::support::{Owned, Random};
-use rgraph_plan::inside::schedule::{Policy, Times, evaluate, model};
+use rgraph_plan::id::IdVec;
+use rgraph_plan::inside::schedule::{LiveId, Policy, Times, evaluate, model};
 
 /// The shortest frame of all orders and queues, and the fewest bytes alive at once in an order of starts as short.
 fn brute_force(owned: &Owned) -> (f64, u64) {
     let n = owned.weight_us.len();
     let mut best = (f64::INFINITY, u64::MAX);
     let mut order = Vec::new();
-    let mut queue = vec![0; n];
+    let mut queue = IdVec::filled(0, n);
     extend(owned, &mut order, &mut queue, &mut best);
     best
 }
 
-fn extend(owned: &Owned, order: &mut Vec<u32>, queue: &mut Vec<u8>, best: &mut (f64, u64)) {
+fn extend(owned: &Owned, order: &mut Vec<LiveId>, queue: &mut IdVec<LiveId, u8>, best: &mut (f64, u64)) {
     let instance = owned.instance();
     if order.len() == queue.len() {
         let mut times = Times::default();
         let frame = evaluate(&instance, order, queue, &mut times);
-        let in_time = order.windows(2).all(|two| times.start[two[0] as usize] <= times.start[two[1] as usize]);
-        let peak = if in_time { model::peak_bytes(&instance, order, &mut Vec::new()) } else { u64::MAX };
+        let in_time = order.windows(2).all(|two| times.start[two[0]] <= times.start[two[1]]);
+        let peak = if in_time { model::peak_bytes(&instance, order, &mut IdVec::new()) } else { u64::MAX };
         if (frame, peak) < *best {
             *best = (frame, peak);
         }
         return;
     }
-    for pass in 0..queue.len() as u32 {
-        let preds = owned.deps.preds.row(pass as usize);
+    for pass in owned.deps.passes() {
+        let preds = owned.deps.preds.row(pass);
         if order.contains(&pass) || !preds.iter().all(|pred| order.contains(pred)) {
             continue;
         }
         order.push(pass);
-        for on in (0..32).filter(|on| owned.queues[pass as usize] & (1 << on) != 0) {
-            queue[pass as usize] = on;
+        for on in (0..32).filter(|on| owned.queues[pass] & (1 << on) != 0) {
+            queue[pass] = on;
             extend(owned, order, queue, best);
         }
         order.pop();
@@ -59,7 +60,7 @@ fn exact_on_one_queue_keeps_the_fewest_bytes_alive() {
     let mut random = Random(12);
     for _ in 0..100 {
         let mut owned = any_instance(&mut random, 7);
-        owned.queues.fill(1);
+        owned.run_all_on(1);
         let (_, peak) = brute_force(&owned);
         let order = owned.schedule(Policy::Exact { nodes: 1_000_000 }, 0);
         assert!(order.optimal);

@@ -1,7 +1,8 @@
 //! Laws that every schedule keeps, on random instances.
 
-use crate::support::{Owned, Random};
-use rgraph_plan::inside::schedule::{HOST, Order, Policy, Scratch, Times, evaluate, schedule};
+use crate::support::{Owned, Random, ids};
+use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::inside::schedule::{HOST, LiveId, Order, Policy, Scratch, Times, evaluate, schedule};
 
 /// A job of any shape: forward reads, several queues, classes, merges, shared and kept resources.
 pub fn any_instance(random: &mut Random, most: usize) -> Owned {
@@ -17,7 +18,7 @@ pub fn any_instance(random: &mut Random, most: usize) -> Owned {
         for _ in 0..random.below(4) {
             let earlier = later.saturating_sub(1 + random.below(8));
             if earlier < later {
-                edges.push((rank[earlier] as u32, rank[later] as u32));
+                edges.push((rank[earlier], rank[later]));
             }
         }
     }
@@ -26,15 +27,16 @@ pub fn any_instance(random: &mut Random, most: usize) -> Owned {
     let mut owned = Owned::new(passes, &edges);
     let mut resources = Vec::new();
     for _ in 0..random.below(2 * passes) {
-        let mut users: Vec<u32> = (0..1 + random.below(3)).map(|_| random.below(passes) as u32).collect();
+        let mut users: Vec<usize> = (0..1 + random.below(3)).map(|_| random.below(passes)).collect();
         users.sort_unstable();
         users.dedup();
         resources.push((random.below(100) as u64, random.percent(10), users));
     }
     owned.set_uses(&resources);
-    owned.merges = edges.iter().copied().filter(|_| random.percent(20)).collect();
+    let merges = edges.iter().filter(|_| random.percent(20));
+    owned.merges = merges.map(|&(earlier, later)| (LiveId::new(earlier), LiveId::new(later))).collect();
     let classes = random.percent(30);
-    for pass in 0..passes {
+    for pass in owned.deps.passes() {
         owned.weight_us[pass] = random.below(60) as f32;
         owned.queues[pass] = match random.below(12) {
             0..4 => 1,
@@ -58,21 +60,20 @@ pub const POLICIES: [Policy; 5] =
 /// Fails unless the order is one of the job's and its figures are the model's.
 pub fn assert_valid(owned: &Owned, order: &Order) {
     let instance = owned.instance();
-    let mut position = vec![usize::MAX; instance.len()];
+    let mut position: IdVec<LiveId, Option<usize>> = IdVec::filled(None, instance.len());
     for (i, &pass) in order.passes.iter().enumerate() {
-        assert_eq!(position[pass as usize], usize::MAX, "pass {pass} twice");
-        position[pass as usize] = i;
+        assert_eq!(position[pass].replace(i), None, "{pass:?} twice");
     }
     assert_eq!(order.passes.len(), instance.len());
-    for pass in 0..instance.len() {
-        assert!(owned.queues[pass] & (1 << order.queue[pass]) != 0, "pass {pass} on a queue that may not run it");
+    for pass in instance.passes() {
+        assert!(owned.queues[pass] & (1 << order.queue[pass]) != 0, "{pass:?} on a queue that may not run it");
         for &pred in owned.deps.preds.row(pass) {
-            assert!(position[pred as usize] < position[pass], "{pred} comes before {pass}");
+            assert!(position[pred] < position[pass], "{pred:?} comes before {pass:?}");
         }
     }
     let mut times = Times::default();
     assert_eq!(order.frame_us, evaluate(&instance, &order.passes, &order.queue, &mut times));
-    assert_eq!(order.start_us, times.start.iter().map(|&at| at as f32).collect::<Vec<_>>());
+    assert_eq!(order.start_us.as_slice(), times.start.iter().map(|&at| at as f32).collect::<Vec<_>>());
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn overlap_never_keeps_more_bytes_alive_than_the_declared_order() {
     let mut random = Random(2);
     for _ in 0..2000 {
         let mut owned = any_instance(&mut random, 60);
-        owned.queues.fill(1);
+        owned.run_all_on(1);
         let declared = owned.schedule(Policy::Declared, 0);
         let overlap = owned.schedule(Policy::Overlap, 0);
         assert!(owned.peak_bytes(&overlap) <= owned.peak_bytes(&declared));
@@ -111,12 +112,13 @@ fn more_queues_to_choose_from_never_lengthen_the_frame() {
     let mut random = Random(3);
     for round in 0..400 {
         let mut owned = any_instance(&mut random, 30);
-        let few: Vec<u32> = owned.queues.iter().map(|&mask| if mask == 1 << HOST { mask } else { mask | 1 }).collect();
-        let named: Vec<bool> = (0..few.len()).map(|_| random.percent(30)).collect();
+        let few: IdVec<LiveId, u32> =
+            owned.queues.iter().map(|&mask| if mask == 1 << HOST { mask } else { mask | 1 }).collect();
+        let named: IdVec<LiveId, bool> = few.iter().map(|_| random.percent(30)).collect();
         // Queues 0 and 3 to begin with; then another between them and one behind.
-        let choose = |extra: u32| -> Vec<u32> {
-            let any = |i: usize| if few[i] == 1 << HOST { few[i] } else { 0b1001 | extra };
-            (0..few.len()).map(|i| if named[i] { few[i] & !6 } else { any(i) }).collect()
+        let choose = |extra: u32| -> IdVec<LiveId, u32> {
+            let any = |i: LiveId| if few[i] == 1 << HOST { few[i] } else { 0b1001 | extra };
+            few.ids().map(|i| if named[i] { few[i] & !6 } else { any(i) }).collect()
         };
         for policy in POLICIES {
             let mut longest = f64::INFINITY;
@@ -135,7 +137,7 @@ fn the_frame_of_one_queue_is_the_sum_of_its_passes() {
     let mut random = Random(4);
     for _ in 0..100 {
         let mut owned = any_instance(&mut random, 30);
-        owned.queues.fill(1);
+        owned.run_all_on(1);
         for policy in POLICIES {
             let sum: f64 = owned.weight_us.iter().map(|&weight| f64::from(weight)).sum();
             assert_eq!(owned.schedule(policy, 0).frame_us, sum);
@@ -147,28 +149,28 @@ fn the_frame_of_one_queue_is_the_sum_of_its_passes() {
 fn a_hop_that_is_not_earned_is_not_made() {
     // Two short passes side by side: a hop costs more than running them one after the other.
     let mut owned = Owned::new(3, &[(0, 2), (1, 2)]);
-    owned.queues.fill(0b11);
-    owned.weight_us = vec![4.0, 4.0, 4.0];
+    owned.run_all_on(0b11);
+    owned.weight_us = [4.0, 4.0, 4.0].into_iter().collect();
     let order = owned.schedule(Policy::Weighted, 0);
-    assert_eq!((order.queue, order.frame_us), (vec![0, 0, 0], 12.0));
+    assert_eq!((order.queue.as_slice(), order.frame_us), (&[0, 0, 0][..], 12.0));
     // Two long ones: it pays.
-    owned.weight_us = vec![400.0, 400.0, 4.0];
+    owned.weight_us = [400.0, 400.0, 4.0].into_iter().collect();
     let order = owned.schedule(Policy::Weighted, 0);
     assert_eq!(order.frame_us, 414.0);
-    assert_ne!(order.queue[0], order.queue[1]);
+    assert_ne!(order.queue.as_slice()[0], order.queue.as_slice()[1]);
 }
 
 #[test]
 fn passes_of_one_queue_that_overlap_equally_run_longest_remaining_path_first() {
     let mut owned = Owned::new(4, &[]);
-    owned.weight_us = vec![50.0, 900.0, 10.0, 400.0];
+    owned.weight_us = [50.0, 900.0, 10.0, 400.0].into_iter().collect();
     owned.measured = true;
-    assert_eq!(owned.schedule(Policy::Auto, 0).passes, [1, 3, 0, 2]);
+    assert_eq!(owned.schedule(Policy::Auto, 0).passes, ids([1, 3, 0, 2]));
     // 4 is short and holds up 5, which is long; 6 depends on 1 and comes in the second group.
     let mut owned = Owned::new(7, &[(4, 5), (1, 6)]);
-    owned.weight_us = vec![50.0, 100.0, 10.0, 400.0, 1.0, 500.0, 20.0];
+    owned.weight_us = [50.0, 100.0, 10.0, 400.0, 1.0, 500.0, 20.0].into_iter().collect();
     owned.measured = true;
-    assert_eq!(owned.schedule(Policy::Overlap, 1).passes, [4, 3, 1, 0, 2, 5, 6]);
+    assert_eq!(owned.schedule(Policy::Overlap, 1).passes, ids([4, 3, 1, 0, 2, 5, 6]));
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn weights_cost_no_groups_and_no_bytes_beyond_the_budget() {
     let mut random = Random(7);
     for _ in 0..1000 {
         let mut owned = any_instance(&mut random, 60);
-        owned.queues.fill(1);
+        owned.run_all_on(1);
         let plain = owned.schedule(Policy::Overlap, 0);
         owned.measured = true;
         let weighted = owned.schedule(Policy::Overlap, 0);

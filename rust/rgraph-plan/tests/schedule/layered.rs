@@ -6,7 +6,7 @@ use rgraph_plan::inside::schedule::{Policy, Topology, topological};
 /// The same frame on one queue.
 fn on_one_queue(passes: usize, seed: u64) -> Owned {
     let mut owned = layered(passes, seed);
-    owned.queues.fill(1);
+    owned.run_all_on(1);
     owned
 }
 

@@ -1,6 +1,7 @@
 //! The Standard Task Graph Set: 180 random graphs of 50 tasks with known optima.
 
 use crate::support::Owned;
+use rgraph_plan::id::IdVec;
 use rgraph_plan::inside::schedule::{Costs, Policy};
 use std::path::Path;
 
@@ -27,17 +28,17 @@ fn parse(text: &str, processors: u32) -> Owned {
         .take_while(|line| !line.starts_with('#'))
         .flat_map(|line| line.split_whitespace().map(|word| word.parse::<u32>().expect("a number")));
     let passes = numbers.next().expect("a count") as usize + 2;
-    let mut weights = Vec::new();
+    let mut weights = IdVec::new();
     let mut edges = Vec::new();
     for _ in 0..passes {
-        let pass = numbers.next().expect("a task");
+        let pass = numbers.next().expect("a task") as usize;
         weights.push(numbers.next().expect("a duration") as f32);
         let preds = numbers.next().expect("a count");
-        edges.extend((0..preds).map(|_| (numbers.next().expect("a task"), pass)));
+        edges.extend((0..preds).map(|_| (numbers.next().expect("a task") as usize, pass)));
     }
     let mut owned = Owned::new(passes, &edges);
     owned.weight_us = weights;
-    owned.queues.fill((1 << processors) - 1);
+    owned.run_all_on((1 << processors) - 1);
     owned.costs = Costs::default();
     owned
 }

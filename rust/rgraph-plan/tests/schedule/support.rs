@@ -1,7 +1,10 @@
 //! Jobs to schedule, and a random source to make them from.
 
 use rgraph_plan::budget::MemoryBudget;
-use rgraph_plan::inside::schedule::{Bytes, Costs, Csr, Deps, Instance, Order, Policy, Scratch, model, schedule};
+use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::inside::schedule::{
+    Bytes, Costs, CountedId, Csr, Deps, Instance, LiveId, Order, Policy, Scratch, model, schedule,
+};
 
 /// A small deterministic random source.
 ///
@@ -33,45 +36,62 @@ impl Random {
 #[derive(Default, Clone)]
 pub struct Owned {
     pub deps: Deps,
-    pub weight_us: Vec<f32>,
-    pub queues: Vec<u32>,
-    pub unit: Vec<u16>,
-    pub merges: Vec<(u32, u32)>,
-    pub bytes: Vec<u64>,
-    pub kept: Vec<bool>,
-    pub users: Csr,
-    pub uses: Csr,
+    pub weight_us: IdVec<LiveId, f32>,
+    pub queues: IdVec<LiveId, u32>,
+    pub unit: IdVec<LiveId, u16>,
+    pub merges: Vec<(LiveId, LiveId)>,
+    pub bytes: IdVec<CountedId, u64>,
+    pub kept: IdVec<CountedId, bool>,
+    pub users: Csr<CountedId, LiveId>,
+    pub uses: Csr<LiveId, CountedId>,
     pub costs: Costs,
     pub memory: MemoryBudget,
     pub measured: bool,
     pub certain: bool,
-    pub size: Vec<f32>,
-    pub draws: Vec<bool>,
+    pub size: IdVec<LiveId, f32>,
+    pub draws: IdVec<LiveId, bool>,
+}
+
+/// Passes by number.
+pub fn ids<const N: usize>(numbers: [usize; N]) -> [LiveId; N] {
+    numbers.map(LiveId::new)
+}
+
+/// Dependencies between passes by number, `(earlier, later)`.
+pub fn deps(passes: usize, edges: &[(usize, usize)]) -> Deps {
+    let mut deps = Deps::default();
+    deps.refill(passes, edges.iter().map(|&(earlier, later)| (LiveId::new(earlier), LiveId::new(later))));
+    deps
 }
 
 impl Owned {
-    pub fn new(passes: usize, edges: &[(u32, u32)]) -> Self {
+    pub fn new(passes: usize, edges: &[(usize, usize)]) -> Self {
         let mut owned = Self {
-            weight_us: vec![1.0; passes],
-            size: vec![1.0; passes],
-            queues: vec![1; passes],
-            unit: vec![0; passes],
+            deps: deps(passes, edges),
+            weight_us: IdVec::filled(1.0, passes),
+            size: IdVec::filled(1.0, passes),
+            queues: IdVec::filled(1, passes),
+            unit: IdVec::filled(0, passes),
             costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0, pass_us: 0.5 },
             memory: MemoryBudget::Least,
             ..Self::default()
         };
-        owned.deps.refill(passes, edges.iter().copied());
         owned.set_uses(&[]);
         owned
     }
 
+    /// Lets each pass run on those queues, as bits.
+    pub fn run_all_on(&mut self, queues: u32) {
+        self.queues.refill(queues, self.deps.len());
+    }
+
     /// Gives the job resources: bytes, whether kept, and users.
-    pub fn set_uses(&mut self, resources: &[(u64, bool, Vec<u32>)]) {
+    pub fn set_uses(&mut self, resources: &[(u64, bool, Vec<usize>)]) {
         self.bytes = resources.iter().map(|resource| resource.0).collect();
         self.kept = resources.iter().map(|resource| resource.1).collect();
         self.users.clear();
         for (_, _, users) in resources {
-            users.iter().for_each(|&user| self.users.push(user));
+            users.iter().for_each(|&user| self.users.push(LiveId::new(user)));
             self.users.end_row_sorted();
         }
         self.uses.refill_transposed(self.weight_us.len(), &self.users);
@@ -105,12 +125,12 @@ impl Owned {
 
     /// Most bytes alive at once.
     pub fn peak_bytes(&self, order: &Order) -> u64 {
-        model::peak_bytes(&self.instance(), &order.passes, &mut Vec::new())
+        model::peak_bytes(&self.instance(), &order.passes, &mut IdVec::new())
     }
 
     /// Groups between barrier calls.
     pub fn groups(&self, order: &Order) -> u32 {
-        model::groups(&self.instance(), &order.passes, &order.queue, &mut Vec::new())
+        model::groups(&self.instance(), &order.passes, &order.queue, &mut IdVec::new())
     }
 }
 
@@ -150,14 +170,14 @@ pub fn layered(passes: usize, seed: u64) -> Owned {
             reads[pass].iter().for_each(|&read| live[read] = true);
         }
     }
-    let mut id = vec![u32::MAX; passes];
+    let mut id = vec![usize::MAX; passes];
     let mut kept = 0;
     for pass in (0..passes).filter(|&pass| live[pass]) {
         id[pass] = kept;
         kept += 1;
     }
     let mut edges = Vec::new();
-    let mut resources: Vec<(u64, bool, Vec<u32>)> = Vec::new();
+    let mut resources: Vec<(u64, bool, Vec<usize>)> = Vec::new();
     for pass in (0..passes).filter(|&pass| live[pass]) {
         edges.extend(reads[pass].iter().map(|&read| (id[read], id[pass])));
         let readers = (0..passes).filter(|&other| live[other] && reads[other].contains(&pass)).map(|other| id[other]);
@@ -167,10 +187,10 @@ pub fn layered(passes: usize, seed: u64) -> Owned {
             resources.push((8 * MIB, false, vec![id[pass]]));
         }
     }
-    let mut owned = Owned::new(kept as usize, &edges);
+    let mut owned = Owned::new(kept, &edges);
     owned.set_uses(&resources);
     for pass in (0..passes).filter(|&pass| live[pass] && compute[pass]) {
-        owned.queues[id[pass] as usize] = 2;
+        owned.queues[LiveId::new(id[pass])] = 2;
     }
     owned
 }

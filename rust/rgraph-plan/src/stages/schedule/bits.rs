@@ -1,6 +1,9 @@
 //! Sets of passes as bits, and which pass comes before which.
 
+use super::Csr;
 use super::deps::Deps;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// A set of passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,20 +41,20 @@ impl Bits {
     ///
     /// # Panics
     /// If there is none.
-    pub(super) fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> LiveId {
         self.iter().next().expect("a box has a pass")
     }
 
-    pub(super) fn contains(&self, pass: u32) -> bool {
-        self.0[pass as usize / 64] >> (pass % 64) & 1 != 0
+    pub(super) fn contains(&self, pass: LiveId) -> bool {
+        self.0[pass.index() / 64] >> (pass.index() % 64) & 1 != 0
     }
 
-    pub(super) fn insert(&mut self, pass: u32) {
-        self.0[pass as usize / 64] |= 1 << (pass % 64);
+    pub(super) fn insert(&mut self, pass: LiveId) {
+        self.0[pass.index() / 64] |= 1 << (pass.index() % 64);
     }
 
-    pub(super) fn remove(&mut self, pass: u32) {
-        self.0[pass as usize / 64] &= !(1 << (pass % 64));
+    pub(super) fn remove(&mut self, pass: LiveId) {
+        self.0[pass.index() / 64] &= !(1 << (pass.index() % 64));
     }
 
     pub(super) fn insert_all(&mut self, other: &Self) {
@@ -68,18 +71,18 @@ impl Bits {
     }
 
     /// Passes, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = LiveId> + '_ {
         self.iter_common(self)
     }
 
     /// Passes that are in both, ascending.
-    pub(super) fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
+    pub(super) fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = LiveId> + 'a {
         self.0.iter().zip(&other.0).enumerate().flat_map(|(i, (&a, &b))| {
             let mut left = a & b;
             std::iter::from_fn(move || {
                 let bit = left.trailing_zeros();
                 left &= left.wrapping_sub(1);
-                (bit < 64).then_some(i as u32 * 64 + bit)
+                (bit < 64).then(|| LiveId::new(i * 64 + bit as usize))
             })
         })
     }
@@ -87,23 +90,23 @@ impl Bits {
 
 /// Which pass comes before which, through whatever lies between: two bits a pair.
 pub(super) struct Reach {
-    after: Vec<Bits>,
-    before: Vec<Bits>,
+    after: IdVec<LiveId, Bits>,
+    before: IdVec<LiveId, Bits>,
 }
 
 impl Reach {
     /// O(edges · passes / 64).
-    pub(super) fn new(deps: &Deps, order: &[u32]) -> Self {
+    pub(super) fn new(deps: &Deps, order: &[LiveId]) -> Self {
         let none = Bits(vec![0; deps.len().div_ceil(64)]);
-        let gather = |order: &mut dyn Iterator<Item = &u32>, rows: &super::Csr| {
-            let mut reach = vec![none.clone(); deps.len()];
+        let gather = |order: &mut dyn Iterator<Item = &LiveId>, rows: &Csr<LiveId, LiveId>| {
+            let mut reach = IdVec::filled(none.clone(), deps.len());
             for &pass in order {
                 let mut bits = none.clone();
-                for &next in rows.row(pass as usize) {
+                for &next in rows.row(pass) {
                     bits.insert(next);
-                    bits.insert_all(&reach[next as usize]);
+                    bits.insert_all(&reach[next]);
                 }
-                reach[pass as usize] = bits;
+                reach[pass] = bits;
             }
             reach
         };
@@ -111,29 +114,29 @@ impl Reach {
     }
 
     /// Passes that come after a pass.
-    pub(super) fn after(&self, pass: u32) -> &Bits {
-        &self.after[pass as usize]
+    pub(super) fn after(&self, pass: LiveId) -> &Bits {
+        &self.after[pass]
     }
 
     /// Passes that come before a pass.
-    pub(super) fn before(&self, pass: u32) -> &Bits {
-        &self.before[pass as usize]
+    pub(super) fn before(&self, pass: LiveId) -> &Bits {
+        &self.before[pass]
     }
 
     /// Overwrites bits with the passes that come before or after a pass.
-    pub(super) fn related(&self, pass: u32, into: &mut Bits) {
+    pub(super) fn related(&self, pass: LiveId, into: &mut Bits) {
         into.0.copy_from_slice(&self.after(pass).0);
         into.insert_all(self.before(pass));
     }
 
     /// Overwrites bits with the passes that come neither before nor after a pass, and itself.
-    pub(super) fn unrelated(&self, pass: u32, into: &mut Bits) {
+    pub(super) fn unrelated(&self, pass: LiveId, into: &mut Bits) {
         self.related(pass, into);
         into.0.iter_mut().for_each(|word| *word = !*word);
     }
 
     /// Overwrites bits with the passes that see two passes differently (and perhaps the two).
-    pub(super) fn told_apart(&self, a: u32, b: u32, into: &mut Bits) {
+    pub(super) fn told_apart(&self, a: LiveId, b: LiveId, into: &mut Bits) {
         let (after, before) = ([self.after(a), self.after(b)], [self.before(a), self.before(b)]);
         for (i, word) in into.0.iter_mut().enumerate() {
             *word = (after[0].0[i] ^ after[1].0[i]) | (before[0].0[i] ^ before[1].0[i]);

@@ -24,6 +24,13 @@ use std::collections::BTreeMap;
 use super::bits::{Bits, Reach};
 use super::deps::{Cycle, Deps, Topology, topological};
 use super::subsets::mix;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
+
+crate::id! {
+    /// Passes that no pass looked at so far tells apart.
+    struct ClassId;
+}
 
 /// What a box is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -273,7 +280,7 @@ impl Default for Node {
 /// Takes one box apart: what it is, and its parts in order.
 fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
     if set.count() == 1 {
-        return (BoxKind::Pass(set.first()), Vec::new());
+        return (BoxKind::Pass(set.first().index() as u32), Vec::new());
     }
     let parallel = components(set, |pass, into| reach.related(pass, into));
     if parallel.len() > 1 {
@@ -289,7 +296,7 @@ fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
 }
 
 /// Connected parts of a set, by smallest pass. `neighbours` overwrites bits with the neighbours of a pass.
-fn components(set: &Bits, neighbours: impl Fn(u32, &mut Bits)) -> Vec<Bits> {
+fn components(set: &Bits, neighbours: impl Fn(LiveId, &mut Bits)) -> Vec<Bits> {
     let mut left = set.clone();
     let mut row = set.clone();
     let mut parts = Vec::new();
@@ -363,14 +370,15 @@ fn modules(reach: &Reach, set: &Bits) -> Vec<Bits> {
 }
 
 /// The largest modules of a set without the pivot: whatever some pass tells apart falls apart, until nothing does.
-fn classes_without(reach: &Reach, set: &Bits, pivot: u32) -> Vec<Bits> {
-    let top = set.iter().last().map_or(0, |last| last as usize + 1);
-    let mut class_of = vec![1u32; top];
-    class_of[pivot as usize] = 0;
-    let mut sizes = vec![1, set.count() - 1];
+fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
+    let top = set.iter().last().map_or(0, |last| last.index() + 1);
+    let (alone, others) = (ClassId::new(0), ClassId::new(1));
+    let mut class_of: IdVec<LiveId, ClassId> = IdVec::filled(others, top);
+    class_of[pivot] = alone;
+    let mut sizes: IdVec<ClassId, u32> = [1, set.count() - 1].into_iter().collect();
     // Of the classes that one side of a pass meets: how often, and what the part met becomes.
-    let mut met = vec![0u32; 2];
-    let mut becomes = vec![u32::MAX; 2];
+    let mut met: IdVec<ClassId, u32> = IdVec::filled(0, 2);
+    let mut becomes: IdVec<ClassId, Option<ClassId>> = IdVec::filled(None, 2);
     let mut touched = Vec::new();
     let mut changed = true;
     while changed {
@@ -379,40 +387,37 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: u32) -> Vec<Bits> {
             crate::cancel::poll();
             for side in [reach.after(pass), reach.before(pass)] {
                 for other in side.iter_common(set) {
-                    let class = class_of[other as usize];
-                    if met[class as usize] == 0 {
+                    let class = class_of[other];
+                    if met[class] == 0 {
                         touched.push(class);
                     }
-                    met[class as usize] += 1;
+                    met[class] += 1;
                 }
                 for &class in &touched {
-                    if met[class as usize] < sizes[class as usize] && class != class_of[pass as usize] {
-                        becomes[class as usize] = sizes.len() as u32;
-                        sizes[class as usize] -= met[class as usize];
-                        sizes.push(met[class as usize]);
+                    if met[class] < sizes[class] && class != class_of[pass] {
+                        sizes[class] -= met[class];
+                        becomes[class] = Some(sizes.push(met[class]));
                         met.push(0);
-                        becomes.push(u32::MAX);
+                        becomes.push(None);
                         changed = true;
                     }
                 }
                 for other in side.iter_common(set) {
-                    let class = &mut class_of[other as usize];
-                    if becomes[*class as usize] != u32::MAX {
-                        *class = becomes[*class as usize];
-                    }
+                    let class = &mut class_of[other];
+                    *class = becomes[*class].unwrap_or(*class);
                 }
                 for class in touched.drain(..) {
-                    met[class as usize] = 0;
-                    becomes[class as usize] = u32::MAX;
+                    met[class] = 0;
+                    becomes[class] = None;
                 }
             }
         }
     }
-    let mut classes = vec![Bits::empty_like(set); sizes.len() - 1];
+    let mut classes: IdVec<ClassId, Bits> = IdVec::filled(Bits::empty_like(set), sizes.len());
     for pass in set.iter().filter(|&pass| pass != pivot) {
-        classes[class_of[pass as usize] as usize - 1].insert(pass);
+        classes[class_of[pass]].insert(pass);
     }
-    classes
+    classes.as_vec_mut().split_off(1)
 }
 
 /// Pairs of parts of which the first comes before the second, without those that follow from others.
@@ -420,7 +425,7 @@ fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(u32, u32)> {
     let Some(any) = parts.first() else { return Vec::new() };
     let mut heads = Bits::empty_like(any);
     parts.iter().for_each(|part| heads.insert(part.first()));
-    let part_of: BTreeMap<u32, u32> = parts.iter().zip(0..).map(|(part, i)| (part.first(), i)).collect();
+    let part_of: BTreeMap<LiveId, u32> = parts.iter().zip(0..).map(|(part, i)| (part.first(), i)).collect();
     let mut pairs = Vec::new();
     for (part, i) in parts.iter().zip(0..) {
         let mut after = reach.after(part.first()).clone();

@@ -5,21 +5,26 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::marker::PhantomData;
 
-/// Lists of numbers, one a row, in one flat array. Refilling keeps its memory.
+use crate::id::{Id, IdSpan, IdVec};
+use crate::stages::cull::LiveId;
+
+/// Lists of ids, one list per row, in one flat array; rows have ids too. Refilling keeps its memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Csr {
+pub struct Csr<R, I> {
     offsets: Vec<u32>,
-    items: Vec<u32>,
+    items: Vec<I>,
+    row: PhantomData<fn(R)>,
 }
 
-impl Default for Csr {
+impl<R, I> Default for Csr<R, I> {
     fn default() -> Self {
-        Self { offsets: vec![0], items: Vec::new() }
+        Self { offsets: vec![0], items: Vec::new(), row: PhantomData }
     }
 }
 
-impl Csr {
+impl<R: Id, I: Id> Csr<R, I> {
     /// Forgets all rows, keeping the memory.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
@@ -34,7 +39,7 @@ impl Csr {
 
     /// Appends an item to the row that [`end_row`](Self::end_row) will close.
     #[inline]
-    pub fn push(&mut self, item: u32) {
+    pub fn push(&mut self, item: I) {
         self.items.push(item);
     }
 
@@ -65,6 +70,12 @@ impl Csr {
         self.offsets.len() - 1
     }
 
+    /// All rows, ascending.
+    #[inline]
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = R> + ExactSizeIterator + Clone + use<R, I> {
+        IdSpan::new(0, self.rows()).ids()
+    }
+
     /// Number of items in all rows.
     #[inline]
     pub fn items(&self) -> usize {
@@ -76,8 +87,8 @@ impl Csr {
     /// # Panics
     /// If there is no such row.
     #[inline]
-    pub fn start(&self, row: usize) -> usize {
-        self.offsets[row] as usize
+    pub fn start(&self, row: R) -> usize {
+        self.offsets[row.index()] as usize
     }
 
     /// The items of a row.
@@ -85,31 +96,29 @@ impl Csr {
     /// # Panics
     /// If there is no such row.
     #[inline]
-    pub fn row(&self, row: usize) -> &[u32] {
-        &self.items[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    pub fn row(&self, row: R) -> &[I] {
+        &self.items[self.offsets[row.index()] as usize..self.offsets[row.index() + 1] as usize]
     }
 
     /// Refills the rows from `(row, item)` pairs, which may come in any order; each row keeps theirs. O(rows + pairs).
     ///
     /// # Panics
     /// If a pair names a row that is not below `rows`.
-    pub fn refill(&mut self, rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) {
+    pub fn refill(&mut self, rows: usize, pairs: impl Iterator<Item = (R, I)> + Clone) {
         self.offsets.clear();
         self.offsets.resize(rows + 1, 0);
-        for (row, _) in pairs.clone() {
-            self.offsets[row as usize + 1] += 1;
-        }
+        pairs.clone().for_each(|(row, _)| self.offsets[row.index() + 1] += 1);
         for row in 0..rows {
             self.offsets[row + 1] += self.offsets[row];
         }
         self.items.clear();
-        self.items.resize(self.offsets[rows] as usize, 0);
+        self.items.resize(self.offsets[rows] as usize, I::new(0));
         // Each offset serves as its row's write position and ends at the next row's start; then they move up by one.
-        for (row, item) in pairs {
-            let position = &mut self.offsets[row as usize];
+        pairs.for_each(|(row, item)| {
+            let position = &mut self.offsets[row.index()];
             self.items[*position as usize] = item;
             *position += 1;
-        }
+        });
         self.offsets.copy_within(0..rows, 1);
         self.offsets[0] = 0;
     }
@@ -119,8 +128,8 @@ impl Csr {
     ///
     /// # Panics
     /// If the other holds an item that is not below `rows`.
-    pub fn refill_transposed(&mut self, rows: usize, other: &Self) {
-        self.refill(rows, (0..other.rows()).flat_map(|row| other.row(row).iter().map(move |&item| (item, row as u32))));
+    pub fn refill_transposed(&mut self, rows: usize, other: &Csr<I, R>) {
+        self.refill(rows, other.ids().flat_map(|row| other.row(row).iter().map(move |&item| (item, row))));
     }
 }
 
@@ -128,9 +137,9 @@ impl Csr {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Deps {
     /// What each pass depends on.
-    pub preds: Csr,
+    pub preds: Csr<LiveId, LiveId>,
     /// What depends on each pass.
-    pub succs: Csr,
+    pub succs: Csr<LiveId, LiveId>,
 }
 
 impl Deps {
@@ -145,8 +154,14 @@ impl Deps {
         self.len() == 0
     }
 
+    /// All passes, ascending.
+    #[inline]
+    pub fn passes(&self) -> impl DoubleEndedIterator<Item = LiveId> + ExactSizeIterator + Clone + use<> {
+        self.preds.ids()
+    }
+
     /// Refills from edges `(earlier, later)`. O(passes + edges).
-    pub fn refill(&mut self, passes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) {
+    pub fn refill(&mut self, passes: usize, edges: impl Iterator<Item = (LiveId, LiveId)> + Clone) {
         self.preds.refill(passes, edges.clone().map(|(earlier, later)| (later, earlier)));
         self.succs.refill(passes, edges);
     }
@@ -160,40 +175,37 @@ impl Deps {
 
 /// Passes that wait for each other in a ring: each depends on the one before it, the first on the last.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cycle(pub Vec<u32>);
+pub struct Cycle(pub Vec<LiveId>);
 
 /// What [`topological`] and [`Topology::chains`] find, and what they need to find it.
 #[derive(Clone, Default, Debug)]
 pub struct Topology {
     /// All passes, each after what it depends on, otherwise by id.
-    pub order: Vec<u32>,
+    pub order: Vec<LiveId>,
     /// Longest chain of passes that ends in each pass, counting it: 1 for a pass without dependencies.
-    pub level: Vec<u32>,
+    pub level: IdVec<LiveId, u32>,
     /// Longest chain of passes that begins in each pass, counting it.
-    pub tail: Vec<u32>,
+    pub tail: IdVec<LiveId, u32>,
     /// The longest chain of all: no order has fewer groups between barriers.
     pub depth: u32,
-    pending: Vec<u32>,
-    ready: BinaryHeap<Reverse<u32>>,
+    pending: IdVec<LiveId, u32>,
+    ready: BinaryHeap<Reverse<LiveId>>,
 }
 
 impl Topology {
     /// Finds the longest chains through each pass; [`topological`] comes first. O(passes + edges).
     pub fn chains(&mut self, deps: &Deps) {
         let Self { order, level, tail, depth, .. } = self;
-        level.clear();
-        level.resize(deps.len(), 1);
-        tail.clear();
-        tail.resize(deps.len(), 1);
+        level.refill(1, deps.len());
+        tail.refill(1, deps.len());
         *depth = 0;
         for &pass in order.iter() {
-            let longest = deps.preds.row(pass as usize).iter().map(|&pred| level[pred as usize]).max().unwrap_or(0) + 1;
-            level[pass as usize] = longest;
+            let longest = deps.preds.row(pass).iter().map(|&pred| level[pred]).max().unwrap_or(0) + 1;
+            level[pass] = longest;
             *depth = longest.max(*depth);
         }
         for &pass in order.iter().rev() {
-            let longest = deps.succs.row(pass as usize).iter().map(|&succ| tail[succ as usize]).max().unwrap_or(0) + 1;
-            tail[pass as usize] = longest;
+            tail[pass] = deps.succs.row(pass).iter().map(|&succ| tail[succ]).max().unwrap_or(0) + 1;
         }
     }
 }
@@ -211,18 +223,18 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
     let n = deps.len();
     let Topology { order, pending, ready, .. } = topology;
     order.clear();
-    if (0..n).all(|pass| deps.preds.row(pass).iter().all(|&pred| (pred as usize) < pass)) {
-        order.extend(0..n as u32);
+    if deps.passes().all(|pass| deps.preds.row(pass).iter().all(|&pred| pred < pass)) {
+        order.extend(deps.passes());
     } else {
         pending.clear();
-        pending.extend((0..n).map(|pass| deps.preds.row(pass).len() as u32));
+        pending.extend(deps.passes().map(|pass| deps.preds.row(pass).len() as u32));
         ready.clear();
-        ready.extend((0..n as u32).filter(|&pass| pending[pass as usize] == 0).map(Reverse));
+        ready.extend(deps.passes().filter(|&pass| pending[pass] == 0).map(Reverse));
         while let Some(Reverse(pass)) = ready.pop() {
             order.push(pass);
-            for &succ in deps.succs.row(pass as usize) {
-                pending[succ as usize] -= 1;
-                if pending[succ as usize] == 0 {
+            for &succ in deps.succs.row(pass) {
+                pending[succ] -= 1;
+                if pending[succ] == 0 {
                     ready.push(Reverse(succ));
                 }
             }
@@ -236,42 +248,38 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
 
 /// The shortest cycle through one of the first 32 passes that can be on one; `pending` is above 0 for every pass
 /// that a cycle keeps waiting.
-fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
-    let n = deps.len();
-    let mut stuck: Vec<bool> = pending.iter().map(|&count| count > 0).collect();
+fn find_cycle(deps: &Deps, pending: &IdVec<LiveId, u32>) -> Cycle {
+    let mut stuck: IdVec<LiveId, bool> = pending.iter().map(|&count| count > 0).collect();
     // What only waits for a cycle is not on one: take away, from the far end, whatever no stuck pass waits for.
-    let mut waiting: Vec<u32> =
-        (0..n).map(|pass| deps.succs.row(pass).iter().filter(|&&succ| stuck[succ as usize]).count() as u32).collect();
-    let mut free: Vec<usize> = (0..n).filter(|&pass| stuck[pass] && waiting[pass] == 0).collect();
+    let mut waiting: IdVec<LiveId, usize> =
+        deps.passes().map(|pass| deps.succs.row(pass).iter().filter(|&&succ| stuck[succ]).count()).collect();
+    let mut free: Vec<LiveId> = deps.passes().filter(|&pass| stuck[pass] && waiting[pass] == 0).collect();
     while let Some(pass) = free.pop() {
         stuck[pass] = false;
         for &pred in deps.preds.row(pass) {
-            waiting[pred as usize] -= 1;
-            if stuck[pred as usize] && waiting[pred as usize] == 0 {
-                free.push(pred as usize);
+            waiting[pred] -= 1;
+            if stuck[pred] && waiting[pred] == 0 {
+                free.push(pred);
             }
         }
     }
-    let mut shortest: Vec<u32> = Vec::new();
-    let mut from = vec![u32::MAX; n];
-    for start in (0..n).filter(|&pass| stuck[pass]).take(32) {
-        from.fill(u32::MAX);
-        let mut queue = VecDeque::from([start as u32]);
+    let mut shortest: Vec<LiveId> = Vec::new();
+    let mut from: IdVec<LiveId, Option<LiveId>> = IdVec::new();
+    for start in deps.passes().filter(|&pass| stuck[pass]).take(32) {
+        from.refill(None, deps.len());
+        let mut queue = VecDeque::from([start]);
         'search: while let Some(pass) = queue.pop_front() {
-            for &succ in deps.succs.row(pass as usize) {
-                if succ as usize == start {
-                    let mut ring = vec![pass];
-                    while ring[ring.len() - 1] as usize != start {
-                        ring.push(from[ring[ring.len() - 1] as usize]);
-                    }
+            for &succ in deps.succs.row(pass) {
+                if succ == start {
+                    let mut ring: Vec<LiveId> = std::iter::successors(Some(pass), |&last| from[last]).collect();
                     ring.reverse();
                     if shortest.is_empty() || ring.len() < shortest.len() {
                         shortest = ring;
                     }
                     break 'search;
                 }
-                if stuck[succ as usize] && from[succ as usize] == u32::MAX {
-                    from[succ as usize] = pass;
+                if stuck[succ] && from[succ].is_none() {
+                    from[succ] = Some(pass);
                     queue.push_back(succ);
                 }
             }
@@ -284,26 +292,35 @@ fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
 mod tests {
     use super::*;
 
-    fn deps(passes: usize, edges: &[(u32, u32)]) -> Deps {
+    fn ids<const N: usize>(numbers: [usize; N]) -> [LiveId; N] {
+        numbers.map(LiveId::new)
+    }
+
+    fn deps(passes: usize, edges: &[(usize, usize)]) -> Deps {
         let mut deps = Deps::default();
-        deps.refill(passes, edges.iter().copied());
+        deps.refill(passes, edges.iter().map(|&(earlier, later)| (LiveId::new(earlier), LiveId::new(later))));
         deps
     }
 
     #[test]
     fn rows_keep_the_order_of_their_pairs() {
         let mut csr = Csr::default();
-        csr.refill(4, [(2, 9), (0, 5), (2, 1), (3, 7)].into_iter());
-        assert_eq!((0..4).map(|row| csr.row(row).to_vec()).collect::<Vec<_>>(), [vec![5], vec![], vec![9, 1], vec![7]]);
+        csr.refill(
+            4,
+            [(2, 9), (0, 5), (2, 1), (3, 7)].map(|(row, item)| (LiveId::new(row), LiveId::new(item))).into_iter(),
+        );
+        let rows: Vec<Vec<usize>> =
+            csr.ids().map(|row| csr.row(row).iter().map(|item| item.index()).collect()).collect();
+        assert_eq!(rows, [vec![5], vec![], vec![9, 1], vec![7]]);
         csr.refill(1, std::iter::empty());
-        assert_eq!((csr.rows(), csr.items(), csr.row(0)), (1, 0, &[][..]));
+        assert_eq!((csr.rows(), csr.items(), csr.row(LiveId::new(0))), (1, 0, &[][..]));
     }
 
     #[test]
     fn successors_made_from_predecessors_are_their_transpose() {
         let mut made = Deps::default();
         for row in [&[][..], &[0, 0], &[1, 0]] {
-            row.iter().for_each(|&pred| made.preds.push(pred));
+            row.iter().for_each(|&pred| made.preds.push(LiveId::new(pred)));
             made.preds.end_row_sorted();
         }
         made.complete();
@@ -316,19 +333,19 @@ mod tests {
         let deps = deps(5, &[(3, 0), (0, 4), (1, 2)]);
         topological(&deps, &mut topology).unwrap();
         topology.chains(&deps);
-        assert_eq!(topology.order, [1, 2, 3, 0, 4]);
-        assert_eq!(topology.level, [2, 1, 2, 1, 3]);
-        assert_eq!(topology.tail, [2, 2, 1, 3, 1]);
+        assert_eq!(topology.order, ids([1, 2, 3, 0, 4]));
+        assert_eq!(topology.level.as_slice(), [2, 1, 2, 1, 3]);
+        assert_eq!(topology.tail.as_slice(), [2, 2, 1, 3, 1]);
         assert_eq!(topology.depth, 3);
     }
 
     #[test]
     fn a_cycle_is_named_in_the_order_of_its_dependencies() {
         let ring = deps(7, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (5, 6), (6, 5), (4, 5)]);
-        assert_eq!(topological(&ring, &mut Topology::default()), Err(Cycle(vec![5, 6])));
+        assert_eq!(topological(&ring, &mut Topology::default()), Err(Cycle(ids([5, 6]).to_vec())));
         let alone = deps(2, &[(1, 1)]);
-        assert_eq!(topological(&alone, &mut Topology::default()), Err(Cycle(vec![1])));
+        assert_eq!(topological(&alone, &mut Topology::default()), Err(Cycle(ids([1]).to_vec())));
         let long = deps(5, &[(0, 2), (2, 1), (1, 0), (4, 0), (0, 3)]);
-        assert_eq!(topological(&long, &mut Topology::default()), Err(Cycle(vec![0, 2, 1])));
+        assert_eq!(topological(&long, &mut Topology::default()), Err(Cycle(ids([0, 2, 1]).to_vec())));
     }
 }

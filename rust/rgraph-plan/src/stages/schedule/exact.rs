@@ -2,10 +2,12 @@
 
 use super::Candidate;
 use super::deps::Topology;
-use super::instance::Instance;
+use super::instance::{CountedId, Instance, PlaceId};
 use super::model::{QUEUES, Queues, available};
 use super::subsets::mix;
 use super::weighted::Ranked;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Entries of the table of sets already reached.
 const MEMO: usize = 1 << 15;
@@ -22,25 +24,25 @@ pub(super) enum Goal {
 /// Working memory, and the state of the search: a schedule of some passes, in the order of their starts.
 #[derive(Default, Debug)]
 pub(super) struct ExactScratch {
-    position: Vec<u32>,
+    places: IdVec<LiveId, PlaceId>,
     /// Whether some pass takes no time.
     weightless: bool,
     /// For each queue, the one before it that may run the same passes, and how many passes each was given.
     twin: [Option<u8>; QUEUES],
     given: [u32; QUEUES],
-    tail: Vec<f64>,
-    head: Vec<f64>,
-    pending: Vec<u32>,
-    finish: Vec<f64>,
-    queue: Vec<u8>,
-    placed: Vec<bool>,
-    order: Vec<u32>,
-    left: Vec<u32>,
+    tail: IdVec<LiveId, f64>,
+    head: IdVec<LiveId, f64>,
+    pending: IdVec<LiveId, u32>,
+    finish: IdVec<LiveId, f64>,
+    queue: IdVec<LiveId, u8>,
+    placed: IdVec<LiveId, bool>,
+    order: Vec<LiveId>,
+    left: IdVec<CountedId, u32>,
     live: u64,
     peak: u64,
     frame: f64,
     last_start: f64,
-    last_position: u32,
+    last_place: Option<PlaceId>,
     moves: Vec<Move>,
     frames: Vec<Frame>,
     undo: Vec<Undo>,
@@ -54,7 +56,7 @@ struct Move {
     start: f64,
     live: u64,
     tail: f64,
-    pass: u32,
+    pass: LiveId,
     on: u8,
 }
 
@@ -73,7 +75,7 @@ struct Undo {
     peak: u64,
     frame: f64,
     last_start: f64,
-    last_position: u32,
+    last_place: Option<PlaceId>,
 }
 
 /// A set of passes that was run with so many bytes alive at most.
@@ -87,7 +89,7 @@ struct Reached {
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub instance: &'a Instance<'a>,
-    pub masks: &'a [u32],
+    pub masks: &'a IdVec<LiveId, u32>,
     pub ranked: &'a Ranked,
     pub topology: &'a Topology,
     /// Whether some pass has an occupancy class.
@@ -176,45 +178,38 @@ impl ExactScratch {
     fn begin(&mut self, problem: Problem<'_>) {
         let Problem { instance, masks, topology, .. } = problem;
         let n = instance.len();
-        self.weightless = instance.weight_us.contains(&0.0);
+        self.weightless = instance.weight_us.as_slice().contains(&0.0);
         self.twin = [None; QUEUES];
         for pair in problem.ranked.as_slice().windows(2) {
             let same = |mask: &u32| (mask >> pair[0]) & 1 == (mask >> pair[1]) & 1;
             self.twin[pair[1] as usize] = masks.iter().all(same).then_some(pair[0]);
         }
         self.given = [0; QUEUES];
-        self.position.clear();
-        self.position.resize(n, 0);
-        for (position, &pass) in topology.order.iter().enumerate() {
-            self.position[pass as usize] = position as u32;
+        self.places.refill(PlaceId::new(0), n);
+        for (place, &pass) in topology.order.iter().enumerate() {
+            self.places[pass] = PlaceId::new(place);
         }
-        self.tail.clear();
-        self.tail.resize(n, 0.0);
+        self.tail.refill(0.0, n);
         for &pass in topology.order.iter().rev() {
-            let pass = pass as usize;
             let mut after = 0.0f64;
             for &succ in instance.deps.succs.row(pass) {
-                let apart = masks[pass] & masks[succ as usize] == 0;
+                let apart = masks[pass] & masks[succ] == 0;
                 let hop = if apart { f64::from(instance.costs.cross_queue_us) } else { 0.0 };
-                after = after.max(self.tail[succ as usize] + hop);
+                after = after.max(self.tail[succ] + hop);
             }
             self.tail[pass] = after + f64::from(instance.weight_us[pass]);
         }
-        self.head.clear();
-        self.head.resize(n, 0.0);
+        self.head.refill(0.0, n);
         self.pending.clear();
-        self.pending.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
-        self.finish.clear();
-        self.finish.resize(n, 0.0);
-        self.queue.clear();
-        self.queue.resize(n, 0);
-        self.placed.clear();
-        self.placed.resize(n, false);
+        self.pending.extend(instance.passes().map(|pass| instance.deps.preds.row(pass).len() as u32));
+        self.finish.refill(0.0, n);
+        self.queue.refill(0, n);
+        self.placed.refill(false, n);
         self.order.clear();
         self.left.clear();
         let users = instance.bytes.users;
-        self.left.extend((0..users.rows()).map(|resource| users.row(resource).len() as u32));
-        (self.live, self.peak, self.frame, self.last_start, self.last_position) = (0, 0, 0.0, 0.0, 0);
+        self.left.extend(users.ids().map(|resource| users.row(resource).len() as u32));
+        (self.live, self.peak, self.frame, self.last_start, self.last_place) = (0, 0, 0.0, 0.0, None);
         self.moves.clear();
         self.frames.clear();
         self.undo.clear();
@@ -257,7 +252,6 @@ impl ExactScratch {
         let mut total = 0.0f64;
         for &pass in &topology.order {
             crate::cancel::poll();
-            let pass = pass as usize;
             if self.placed[pass] {
                 continue;
             }
@@ -265,7 +259,6 @@ impl ExactScratch {
             let room = used.iter().filter(free).fold(f64::INFINITY, |at, &on| at.min(queues.free[on as usize]));
             let mut head = room.max(self.last_start);
             for &pred in instance.deps.preds.row(pass) {
-                let pred = pred as usize;
                 let (end, on) = if self.placed[pred] {
                     (self.finish[pred], 1 << self.queue[pred])
                 } else {
@@ -303,8 +296,7 @@ impl ExactScratch {
         let any_tie = classes || self.weightless || goal == Goal::Bytes;
         for &pass in &topology.order {
             crate::cancel::poll();
-            let index = pass as usize;
-            if self.placed[index] || self.pending[index] > 0 {
+            if self.placed[pass] || self.pending[pass] > 0 {
                 continue;
             }
             let (needed, live) = self.live_with(instance, pass);
@@ -314,20 +306,20 @@ impl ExactScratch {
             for &on in ranked.as_slice() {
                 // Of equal queues that were given nothing yet, only the first is tried.
                 let idle_twin = self.twin[on as usize].is_some_and(|twin| self.given[twin as usize] == 0);
-                if masks[index] & (1 << on) == 0 || (idle_twin && self.given[on as usize] == 0) {
+                if masks[pass] & (1 << on) == 0 || (idle_twin && self.given[on as usize] == 0) {
                     continue;
                 }
                 let start = available(instance, pass, on, &self.queue, &self.finish).max(queues.free[on as usize]);
-                let position = self.position[index];
-                let late = start > self.last_start || (start == self.last_start && position >= self.last_position);
+                let place = Some(self.places[pass]);
+                let late = start > self.last_start || (start == self.last_start && place >= self.last_place);
                 let too_long = match goal {
-                    Goal::Frame => start + self.tail[index] >= best.frame_us,
-                    Goal::Bytes => start + self.tail[index] > best.frame_us,
+                    Goal::Frame => start + self.tail[pass] >= best.frame_us,
+                    Goal::Bytes => start + self.tail[pass] > best.frame_us,
                 };
                 if start < self.last_start || !(late || any_tie) || too_long {
                     continue;
                 }
-                self.moves.push(Move { start, live, tail: self.tail[index], pass, on });
+                self.moves.push(Move { start, live, tail: self.tail[pass], pass, on });
             }
             if alone && goal == Goal::Bytes && live <= self.live && needed <= self.peak {
                 // Running it now leaves every later moment with no more bytes alive than running it later.
@@ -346,11 +338,10 @@ impl ExactScratch {
     }
 
     /// Bytes alive while a pass runs now, and after it.
-    fn live_with(&self, instance: &Instance<'_>, pass: u32) -> (u64, u64) {
+    fn live_with(&self, instance: &Instance<'_>, pass: LiveId) -> (u64, u64) {
         let bytes = &instance.bytes;
         let (mut during, mut dying) = (self.live, 0);
-        for &resource in bytes.uses.row(pass as usize) {
-            let resource = resource as usize;
+        for &resource in bytes.uses.row(pass) {
             if self.left[resource] as usize == bytes.users.row(resource).len() {
                 during += bytes.bytes[resource];
             }
@@ -364,35 +355,34 @@ impl ExactScratch {
     fn apply(&mut self, problem: Problem<'_>, queues: &mut Queues, chosen: Move) {
         let instance = problem.instance;
         let Move { start, pass, on, .. } = chosen;
-        let index = pass as usize;
         self.undo.push(Undo {
             queues: *queues,
             live: self.live,
             peak: self.peak,
             frame: self.frame,
             last_start: self.last_start,
-            last_position: self.last_position,
+            last_place: self.last_place,
         });
-        let (weight, unit) = (f64::from(instance.weight_us[index]), instance.unit[index]);
+        let (weight, unit) = (f64::from(instance.weight_us[pass]), instance.unit[pass]);
         let end = start + weight + queues.slow_down(on as usize, start, weight, unit);
         queues.place(on as usize, start, end, unit);
         let (during, live) = self.live_with(instance, pass);
         self.peak = self.peak.max(during);
         self.live = live;
-        for &resource in instance.bytes.uses.row(index) {
-            self.left[resource as usize] -= 1;
+        for &resource in instance.bytes.uses.row(pass) {
+            self.left[resource] -= 1;
         }
-        for &succ in instance.deps.succs.row(index) {
-            self.pending[succ as usize] -= 1;
+        for &succ in instance.deps.succs.row(pass) {
+            self.pending[succ] -= 1;
         }
-        self.finish[index] = end;
-        self.queue[index] = on;
-        self.placed[index] = true;
+        self.finish[pass] = end;
+        self.queue[pass] = on;
+        self.placed[pass] = true;
         self.given[on as usize] += 1;
         self.order.push(pass);
         self.frame = self.frame.max(end);
         self.last_start = start;
-        self.last_position = self.position[index];
+        self.last_place = Some(self.places[pass]);
         self.toggle(pass);
     }
 
@@ -401,29 +391,30 @@ impl ExactScratch {
         let (Some(before), Some(pass)) = (self.undo.pop(), self.order.pop()) else { return };
         *queues = before.queues;
         (self.live, self.peak, self.frame) = (before.live, before.peak, before.frame);
-        (self.last_start, self.last_position) = (before.last_start, before.last_position);
-        for &resource in instance.bytes.uses.row(pass as usize) {
-            self.left[resource as usize] += 1;
+        (self.last_start, self.last_place) = (before.last_start, before.last_place);
+        for &resource in instance.bytes.uses.row(pass) {
+            self.left[resource] += 1;
         }
-        for &succ in instance.deps.succs.row(pass as usize) {
-            self.pending[succ as usize] += 1;
+        for &succ in instance.deps.succs.row(pass) {
+            self.pending[succ] += 1;
         }
-        self.placed[pass as usize] = false;
-        self.given[self.queue[pass as usize] as usize] -= 1;
+        self.placed[pass] = false;
+        self.given[self.queue[pass] as usize] -= 1;
         self.toggle(pass);
     }
 
-    fn toggle(&mut self, pass: u32) {
-        self.set.0 ^= mix(u64::from(pass) << 1 | 1);
-        self.set.1 ^= mix(u64::from(pass) << 1 | 1 << 40);
+    fn toggle(&mut self, pass: LiveId) {
+        let number = pass.index() as u64;
+        self.set.0 ^= mix(number << 1 | 1);
+        self.set.1 ^= mix(number << 1 | 1 << 40);
     }
 }
 
 /// No order keeps fewer bytes alive at most: some pass needs that many at once, or the end does.
 fn least_bytes(instance: &Instance<'_>) -> u64 {
     let bytes = &instance.bytes;
-    let at = |pass: usize| bytes.uses.row(pass).iter().map(|&resource| bytes.bytes[resource as usize]).sum::<u64>();
-    let used = |resource: &usize| bytes.kept[*resource] && !bytes.users.row(*resource).is_empty();
-    let kept = (0..bytes.users.rows()).filter(used).map(|resource| bytes.bytes[resource]).sum();
-    (0..instance.len()).map(at).fold(kept, u64::max)
+    let at = |pass: LiveId| bytes.uses.row(pass).iter().map(|&resource| bytes.bytes[resource]).sum::<u64>();
+    let used = |resource: &CountedId| bytes.kept[*resource] && !bytes.users.row(*resource).is_empty();
+    let kept = bytes.users.ids().filter(used).map(|resource| bytes.bytes[resource]).sum();
+    instance.passes().map(at).fold(kept, u64::max)
 }

@@ -2,7 +2,17 @@
 
 use super::deps::{Csr, Deps};
 use crate::budget::MemoryBudget;
+use crate::id::IdVec;
 use crate::plan::QueueWhy;
+use crate::stages::cull::LiveId;
+
+crate::id! {
+    /// A resource whose bytes an order keeps alive: its position in [`Bytes`].
+    pub struct CountedId;
+
+    /// A place in an order of passes.
+    pub struct PlaceId;
+}
 
 /// The host's bit in [`Instance::queues`]: work that no queue of the device does.
 pub const HOST: u8 = 31;
@@ -24,40 +34,40 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes<'a> {
     /// Bytes of each resource; 0 for those that are not placed.
-    pub bytes: &'a [u64],
+    pub bytes: &'a IdVec<CountedId, u64>,
     /// Whether each resource lives on to the end of the frame.
-    pub kept: &'a [bool],
+    pub kept: &'a IdVec<CountedId, bool>,
     /// The passes that use each resource, each once.
-    pub users: &'a Csr,
+    pub users: &'a Csr<CountedId, LiveId>,
     /// The resources that each pass uses, each once.
-    pub uses: &'a Csr,
+    pub uses: &'a Csr<LiveId, CountedId>,
 }
 
-/// Everything that decides a schedule. All slices but `merges`, `draws` and those of `bytes` have one entry a pass.
+/// Everything that decides a schedule. What is by pass has an entry per pass, but `draws`.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
     /// What must come before what.
     pub deps: &'a Deps,
     /// Durations in microseconds: finite, not negative.
-    pub weight_us: &'a [f32],
+    pub weight_us: &'a IdVec<LiveId, f32>,
     /// Whether someone measured or declared durations, rather than that all are guessed.
     pub measured: bool,
     /// Whether that is so for every declared pass that the device runs.
     pub certain: bool,
     /// The part of the device that each pass fills, above 0 and up to 1.
-    pub size: &'a [f32],
+    pub size: &'a IdVec<LiveId, f32>,
     /// Whether each pass draws; empty where draws and dispatches of a queue overlap.
-    pub draws: &'a [bool],
+    pub draws: &'a IdVec<LiveId, bool>,
     /// The queue on which passes stay that may run on several, unless those promise a sure gain.
     pub home: u8,
     /// Queues that may run each pass, as bits; bit [`HOST`] is the host. At least one bit each.
-    pub queues: &'a [u32],
+    pub queues: &'a IdVec<LiveId, u32>,
     /// Number of queues; no mask has a higher bit but the host's.
     pub queue_count: u32,
     /// Occupancy class of each pass, 0 for none: two passes of one class slow each other down when they overlap.
-    pub unit: &'a [u16],
+    pub unit: &'a IdVec<LiveId, u16>,
     /// `(earlier, later)`, ascending: passes that could become one render pass if they stood side by side on one queue.
-    pub merges: &'a [(u32, u32)],
+    pub merges: &'a [(LiveId, LiveId)],
     /// Bytes that passes keep alive.
     pub bytes: Bytes<'a>,
     /// How many of them are worth a barrier call, on one queue.
@@ -73,6 +83,18 @@ impl Instance<'_> {
     #[inline]
     pub fn len(&self) -> usize {
         self.deps.len()
+    }
+
+    /// All passes, ascending.
+    #[inline]
+    pub fn passes(&self) -> impl DoubleEndedIterator<Item = LiveId> + ExactSizeIterator + Clone + use<> {
+        self.deps.passes()
+    }
+
+    /// Whether two passes could become one render pass if they stood side by side, `before` first. O(log merges).
+    #[inline]
+    pub(super) fn may_merge(&self, before: LiveId, pass: LiveId) -> bool {
+        self.merges.binary_search(&(before, pass)).is_ok()
     }
 
     /// Whether there is no pass.
@@ -154,15 +176,15 @@ impl Policy {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Order {
     /// All passes, each after what it depends on; each queue runs its own in this order.
-    pub passes: Vec<u32>,
+    pub passes: Vec<LiveId>,
     /// The queue of each pass, by pass; [`HOST`] is the host.
-    pub queue: Vec<u8>,
+    pub queue: IdVec<LiveId, u8>,
     /// How each pass's queue was chosen, by pass: [`QueueWhy::OnlyCapable`] or [`QueueWhy::EarliestFinish`].
-    pub why_queue: Vec<QueueWhy>,
+    pub why_queue: IdVec<LiveId, QueueWhy>,
     /// Modelled start of each pass in microseconds, by pass.
-    pub start_us: Vec<f32>,
+    pub start_us: IdVec<LiveId, f32>,
     /// Modelled end of each pass in microseconds, by pass.
-    pub finish_us: Vec<f32>,
+    pub finish_us: IdVec<LiveId, f32>,
     /// Modelled length of the frame in microseconds.
     pub frame_us: f64,
     /// Modelled length in microseconds of the same order with every pass of the device on the graphics queue, where it

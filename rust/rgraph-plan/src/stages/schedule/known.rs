@@ -1,24 +1,26 @@
 //! The schedule of the bake before, for a frame in which nothing changed that decides an order: it is what a search
 //! would make again.
 
-use super::{Costs, Csr, Instance, Order, Policy};
+use super::{Costs, CountedId, Csr, Instance, Order, Policy};
 use crate::budget::MemoryBudget;
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
 /// A job and the order that was made for it.
 #[derive(Default, Debug)]
 pub(super) struct Known {
     asked: Option<Asked>,
-    preds: Csr,
-    users: Csr,
-    uses: Csr,
-    weight_us: Vec<f32>,
-    size: Vec<f32>,
-    draws: Vec<bool>,
-    queues: Vec<u32>,
-    unit: Vec<u16>,
-    merges: Vec<(u32, u32)>,
-    bytes: Vec<u64>,
-    kept: Vec<bool>,
+    preds: Csr<LiveId, LiveId>,
+    users: Csr<CountedId, LiveId>,
+    uses: Csr<LiveId, CountedId>,
+    weight_us: IdVec<LiveId, f32>,
+    size: IdVec<LiveId, f32>,
+    draws: IdVec<LiveId, bool>,
+    queues: IdVec<LiveId, u32>,
+    unit: IdVec<LiveId, u16>,
+    merges: Vec<(LiveId, LiveId)>,
+    bytes: IdVec<CountedId, u64>,
+    kept: IdVec<CountedId, bool>,
     order: Order,
 }
 
@@ -61,7 +63,7 @@ impl Asked {
 }
 
 /// Whether two lists have the same bits: zero and minus zero sort apart.
-fn same_bits(one: &[f32], other: &[f32]) -> bool {
+fn same_bits(one: &IdVec<LiveId, f32>, other: &IdVec<LiveId, f32>) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.to_bits() == other.to_bits())
 }
 
@@ -72,12 +74,12 @@ impl Known {
             && self.preds == job.deps.preds
             && same_bits(&self.weight_us, job.weight_us)
             && same_bits(&self.size, job.size)
-            && self.draws == job.draws
-            && self.queues == job.queues
-            && self.unit == job.unit
+            && self.draws == *job.draws
+            && self.queues == *job.queues
+            && self.unit == *job.unit
             && self.merges == job.merges
-            && self.bytes == job.bytes.bytes
-            && self.kept == job.bytes.kept
+            && self.bytes == *job.bytes.bytes
+            && self.kept == *job.bytes.kept
             && self.users == *job.bytes.users
             && self.uses == *job.bytes.uses;
         if found {
@@ -92,24 +94,24 @@ impl Known {
         self.preds.copy(&job.deps.preds);
         self.users.copy(job.bytes.users);
         self.uses.copy(job.bytes.uses);
-        job.weight_us.clone_into(&mut self.weight_us);
-        job.size.clone_into(&mut self.size);
-        job.draws.clone_into(&mut self.draws);
-        job.queues.clone_into(&mut self.queues);
-        job.unit.clone_into(&mut self.unit);
+        self.weight_us.clone_from(job.weight_us);
+        self.size.clone_from(job.size);
+        self.draws.clone_from(job.draws);
+        self.queues.clone_from(job.queues);
+        self.unit.clone_from(job.unit);
         job.merges.clone_into(&mut self.merges);
-        job.bytes.bytes.clone_into(&mut self.bytes);
-        job.bytes.kept.clone_into(&mut self.kept);
+        self.bytes.clone_from(job.bytes.bytes);
+        self.kept.clone_from(job.bytes.kept);
         copy(&mut self.order, order);
     }
 }
 
 fn copy(own: &mut Order, order: &Order) {
-    order.passes.clone_into(&mut own.passes);
-    order.queue.clone_into(&mut own.queue);
-    order.why_queue.clone_into(&mut own.why_queue);
-    order.start_us.clone_into(&mut own.start_us);
-    order.finish_us.clone_into(&mut own.finish_us);
+    own.passes.clone_from(&order.passes);
+    own.queue.clone_from(&order.queue);
+    own.why_queue.clone_from(&order.why_queue);
+    own.start_us.clone_from(&order.start_us);
+    own.finish_us.clone_from(&order.finish_us);
     let Order { frame_us, one_queue_us, policy, optimal, nodes_explored, .. } = *order;
     (own.frame_us, own.one_queue_us, own.policy) = (frame_us, one_queue_us, policy);
     (own.optimal, own.nodes_explored) = (optimal, nodes_explored);

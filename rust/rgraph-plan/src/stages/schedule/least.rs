@@ -8,8 +8,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::instance::{HOST, Instance, Order, Policy};
+use super::instance::{CountedId, HOST, Instance, Order, Policy};
 use super::{Scratch, finish};
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Most passes of a job whose orders are searched exactly.
 const EXACT_NODES: usize = 26;
@@ -35,7 +37,7 @@ pub(crate) fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mu
             first => first as u8,
         }));
     } else {
-        scratch.best.queue.extend_from_slice(&out.queue);
+        scratch.best.queue.extend(out.queue.iter().copied());
     }
     out.optimal = false;
     finish(instance, Policy::Declared, scratch, out);
@@ -44,27 +46,30 @@ pub(crate) fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mu
 
 /// The order with the fewest bytes of the resources that count alive at its worst moment, if the job is small enough to
 /// find it.
-pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
+pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(CountedId) -> bool) -> Option<Vec<LiveId>> {
     let count = instance.len();
     if count > EXACT_NODES {
         return None;
     }
-    let mask_of = |row: &[u32]| row.iter().fold(0u32, |mask, pass| mask | 1 << pass);
-    let before: Vec<u32> = (0..count).map(|pass| mask_of(instance.deps.preds.row(pass))).collect();
-    let resources: Vec<(u32, u64, bool)> = (0..instance.bytes.users.rows())
+    let bit = |pass: LiveId| 1u32 << pass.index();
+    let mask_of = |row: &[LiveId]| row.iter().fold(0, |mask, &pass| mask | bit(pass));
+    let before: IdVec<LiveId, u32> = instance.passes().map(|pass| mask_of(instance.deps.preds.row(pass))).collect();
+    let users = instance.bytes.users;
+    let resources: Vec<(u32, u64, bool)> = users
+        .ids()
         .filter(|at| counts(*at))
-        .map(|at| (mask_of(instance.bytes.users.row(at)), instance.bytes.bytes[at], instance.bytes.kept[at]))
+        .map(|at| (mask_of(users.row(at)), instance.bytes.bytes[at], instance.bytes.kept[at]))
         .filter(|(users, bytes, _)| *users != 0 && *bytes > 0)
         .collect();
     // While `pass` runs after `done`: all that has begun and is not over, and what it begins.
-    let alive = |done: u32, pass: u32| -> u64 {
-        let with = done | 1 << pass;
+    let alive = |done: u32, pass: LiveId| -> u64 {
+        let with = done | bit(pass);
         let lives = |&&(users, _, kept): &&(u32, u64, bool)| users & with != 0 && (kept || users & !done != 0);
         resources.iter().filter(lives).map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add)
     };
     let all = if count == 32 { u32::MAX } else { (1 << count) - 1 };
     // By set: the least peak known, and the pass run last.
-    let mut known: BTreeMap<u32, (u64, u32)> = BTreeMap::from([(0, (0, 0))]);
+    let mut known: BTreeMap<u32, (u64, Option<LiveId>)> = BTreeMap::from([(0, (0, None))]);
     let mut open = BinaryHeap::from([Reverse((0u64, 0u32, 0u32))]);
     let mut opened = 0;
     while let Some(Reverse((peak, _, done))) = open.pop() {
@@ -74,10 +79,9 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(usize) -> bool) -> 
         if done == all {
             let mut passes = Vec::with_capacity(count);
             let mut at = all;
-            while at != 0 {
-                let (_, last) = known[&at];
+            while let (_, Some(last)) = known[&at] {
                 passes.push(last);
-                at &= !(1 << last);
+                at &= !bit(last);
             }
             passes.reverse();
             return Some(passes);
@@ -86,11 +90,11 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(usize) -> bool) -> 
         if opened > MOST_SETS {
             return None;
         }
-        let ready = (0..count as u32).filter(|&pass| done & (1 << pass) == 0 && before[pass as usize] & !done == 0);
+        let ready = instance.passes().filter(|&pass| done & bit(pass) == 0 && before[pass] & !done == 0);
         for pass in ready {
-            let (next, worst) = (done | 1 << pass, peak.max(alive(done, pass)));
+            let (next, worst) = (done | bit(pass), peak.max(alive(done, pass)));
             if known.get(&next).is_none_or(|(least, _)| worst < *least) {
-                known.insert(next, (worst, pass));
+                known.insert(next, (worst, Some(pass)));
                 // Among equal peaks the longer prefix first, so that a path is followed to its end.
                 open.push(Reverse((worst, count as u32 - next.count_ones(), next)));
             }
@@ -101,20 +105,18 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(usize) -> bool) -> 
 
 /// Runs, of the ready passes, the one after which fewest bytes more are alive, then the one that needs fewest
 /// meanwhile.
-fn greedy(instance: &Instance<'_>) -> Vec<u32> {
-    let count = instance.len();
+fn greedy(instance: &Instance<'_>) -> Vec<LiveId> {
     let bytes = &instance.bytes;
-    let mut left: Vec<u32> = (0..bytes.users.rows()).map(|at| bytes.users.row(at).len() as u32).collect();
-    let mut waiting: Vec<u32> = (0..count).map(|pass| instance.deps.preds.row(pass).len() as u32).collect();
-    let mut ready: Vec<u32> = (0..count as u32).filter(|&pass| waiting[pass as usize] == 0).collect();
-    let mut passes = Vec::with_capacity(count);
+    let mut left: IdVec<CountedId, usize> = bytes.users.ids().map(|at| bytes.users.row(at).len()).collect();
+    let mut waiting: IdVec<LiveId, usize> = instance.passes().map(|pass| instance.deps.preds.row(pass).len()).collect();
+    let mut ready: Vec<LiveId> = instance.passes().filter(|&pass| waiting[pass] == 0).collect();
+    let mut passes = Vec::with_capacity(instance.len());
     while !ready.is_empty() {
-        let price = |pass: u32| {
+        let price = |pass: LiveId| {
             let (mut begins, mut ends) = (0i128, 0i128);
-            for &resource in bytes.uses.row(pass as usize) {
-                let at = resource as usize;
+            for &at in bytes.uses.row(pass) {
                 let size = i128::from(bytes.bytes[at]);
-                begins += if left[at] as usize == bytes.users.row(at).len() { size } else { 0 };
+                begins += if left[at] == bytes.users.row(at).len() { size } else { 0 };
                 ends += if left[at] == 1 && !bytes.kept[at] { size } else { 0 };
             }
             (begins - ends, begins, pass)
@@ -122,12 +124,12 @@ fn greedy(instance: &Instance<'_>) -> Vec<u32> {
         let (at, _) = ready.iter().enumerate().min_by_key(|(_, pass)| price(**pass)).expect("some node is ready");
         let pass = ready.swap_remove(at);
         passes.push(pass);
-        for &resource in bytes.uses.row(pass as usize) {
-            left[resource as usize] -= 1;
+        for &resource in bytes.uses.row(pass) {
+            left[resource] -= 1;
         }
-        for &next in instance.deps.succs.row(pass as usize) {
-            waiting[next as usize] -= 1;
-            if waiting[next as usize] == 0 {
+        for &next in instance.deps.succs.row(pass) {
+            waiting[next] -= 1;
+            if waiting[next] == 0 {
                 ready.push(next);
             }
         }

@@ -12,84 +12,81 @@
 
 use super::deps::Topology;
 use super::instance::Instance;
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
-const NONE: u32 = u32::MAX;
+/// By pass: the one that it is paired with.
+pub(super) type Mates = IdVec<LiveId, Option<LiveId>>;
 
 /// Which chains are lifted, and the longest paths with each of them as one pass.
 #[derive(Default, Debug)]
 pub(super) struct Lifts {
     /// The first pass of the lifted chain that each pass is part of; itself if it is part of none.
-    pub head: Vec<u32>,
+    pub head: IdVec<LiveId, LiveId>,
     /// Longest chain of passes that begins in each pass, counting it; a lifted chain counts as one.
-    pub tail: Vec<u32>,
+    pub tail: IdVec<LiveId, u32>,
     /// The longest of all.
     pub depth: u32,
     /// Whether some chain is lifted.
     pub any: bool,
-    level: Vec<u32>,
+    level: IdVec<LiveId, u32>,
     /// By head: dependencies of the chain on other passes that are still to come.
-    pending: Vec<u32>,
+    pending: IdVec<LiveId, u32>,
     /// The same of each pass alone.
-    alone: Vec<u32>,
-    ready: Vec<u32>,
-    free: Vec<u32>,
+    alone: IdVec<LiveId, u32>,
+    ready: Vec<LiveId>,
+    free: Vec<LiveId>,
     /// Heads in an order that keeps the dependencies.
-    order: Vec<u32>,
+    order: Vec<LiveId>,
 }
 
 impl Lifts {
     /// Lifts no chain.
     pub(super) fn clear(&mut self, topology: &Topology) {
         self.head.clear();
-        self.head.extend(0..topology.order.len() as u32);
+        self.head.extend(topology.tail.ids());
         self.tail.clone_from(&topology.tail);
         self.depth = topology.depth;
         self.any = false;
     }
 
     /// Lifts the chains of `mate` (the pass that follows each, or none) as far as they fit. O(passes + edges).
-    pub(super) fn find(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &[u32], mate_before: &[u32]) {
+    pub(super) fn find(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &Mates, mate_before: &Mates) {
         self.clear(topology);
-        for first in 0..mate.len() as u32 {
-            if mate_before[first as usize] == NONE {
-                let mut pass = mate[first as usize];
-                while pass != NONE {
-                    self.head[pass as usize] = first;
-                    pass = mate[pass as usize];
-                    self.any = true;
-                }
+        for first in mate.ids().filter(|&pass| mate_before[pass].is_none()) {
+            for pass in std::iter::successors(mate[first], |&pass| mate[pass]) {
+                self.head[pass] = first;
+                self.any = true;
             }
         }
         if self.any {
             self.settle(instance, topology, mate);
-            self.any = (0..mate.len()).any(|pass| self.head[pass] as usize != pass);
+            self.any = self.head.iter_ids().any(|(pass, &head)| head != pass);
             self.measure(instance, mate);
         }
     }
 
     /// Walks the passes with chains as one; a chain that waits for itself, or that would make a path longer than the
     /// longest, is taken apart.
-    fn settle(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &[u32]) {
+    fn settle(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &Mates) {
         let n = instance.len();
-        self.level.clear();
-        self.level.resize(n, 0);
+        self.level.refill(0, n);
         self.alone.clear();
-        self.alone.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
-        self.pending.clear();
-        self.pending.resize(n, 0);
-        for pass in 0..n {
+        self.alone.extend(instance.passes().map(|pass| instance.deps.preds.row(pass).len() as u32));
+        self.pending.refill(0, n);
+        for pass in instance.passes() {
             let head = self.head[pass];
-            let outside = instance.deps.preds.row(pass).iter().filter(|&&pred| self.head[pred as usize] != head);
-            self.pending[head as usize] += outside.count() as u32;
+            let outside = instance.deps.preds.row(pass).iter().filter(|&&pred| self.head[pred] != head);
+            self.pending[head] += outside.count() as u32;
         }
         self.order.clear();
         self.ready.clear();
         self.free.clear();
-        for pass in (0..n as u32).rev() {
-            if self.head[pass as usize] == pass && self.pending[pass as usize] == 0 {
+        for pass in instance.passes().rev() {
+            if self.head[pass] == pass && self.pending[pass] == 0 {
                 self.ready.push(pass);
             }
-            if self.alone[pass as usize] == 0 {
+            if self.alone[pass] == 0 {
                 self.free.push(pass);
             }
         }
@@ -98,8 +95,8 @@ impl Lifts {
                 self.place(instance, topology, mate, head);
             } else if let Some(pass) = self.free.pop() {
                 // Only chains that wait for each other are left: this one begins with a pass that could run.
-                if self.level[pass as usize] == 0 {
-                    let head = self.head[pass as usize];
+                if self.level[pass] == 0 {
+                    let head = self.head[pass];
                     self.take_apart(mate, head);
                 }
             } else {
@@ -109,88 +106,82 @@ impl Lifts {
     }
 
     /// All that the chain depends on has a level.
-    fn place(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &[u32], head: u32) {
-        if self.level[head as usize] != 0 {
+    fn place(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &Mates, head: LiveId) {
+        if self.level[head] != 0 {
             return;
         }
         let (mut level, mut tail) = (1, 0);
         for pass in chain(head, mate, &self.head) {
-            let preds = instance.deps.preds.row(pass as usize).iter().filter(|&&pred| self.head[pred as usize] != head);
-            level = preds.map(|&pred| self.level[pred as usize] + 1).fold(level, u32::max);
-            let succs = instance.deps.succs.row(pass as usize).iter().filter(|&&succ| self.head[succ as usize] != head);
-            tail = succs.map(|&succ| topology.tail[succ as usize]).fold(tail, u32::max);
+            let preds = instance.deps.preds.row(pass).iter().filter(|&&pred| self.head[pred] != head);
+            level = preds.map(|&pred| self.level[pred] + 1).fold(level, u32::max);
+            let succs = instance.deps.succs.row(pass).iter().filter(|&&succ| self.head[succ] != head);
+            tail = succs.map(|&succ| topology.tail[succ]).fold(tail, u32::max);
         }
-        let single = mate[head as usize] == NONE || self.head[mate[head as usize] as usize] != head;
-        if !single && level + tail > topology.depth {
+        let several = mate[head].is_some_and(|next| self.head[next] == head);
+        if several && level + tail > topology.depth {
             self.take_apart(mate, head);
             return;
         }
         self.order.push(head);
         let mut pass = head;
         loop {
-            self.level[pass as usize] = level;
-            for &succ in instance.deps.succs.row(pass as usize) {
-                self.alone[succ as usize] -= 1;
-                if self.alone[succ as usize] == 0 {
+            self.level[pass] = level;
+            for &succ in instance.deps.succs.row(pass) {
+                self.alone[succ] -= 1;
+                if self.alone[succ] == 0 {
                     self.free.push(succ);
                 }
-                let other = self.head[succ as usize];
+                let other = self.head[succ];
                 if other != head {
-                    self.pending[other as usize] -= 1;
-                    if self.pending[other as usize] == 0 {
+                    self.pending[other] -= 1;
+                    if self.pending[other] == 0 {
                         self.ready.push(other);
                     }
                 }
             }
-            pass = mate[pass as usize];
-            if pass == NONE || self.head[pass as usize] != head {
-                return;
+            match mate[pass] {
+                Some(next) if self.head[next] == head => pass = next,
+                _ => return,
             }
         }
     }
 
     /// Makes each pass of a chain, none of which has a level yet, one of its own.
-    fn take_apart(&mut self, mate: &[u32], head: u32) {
+    fn take_apart(&mut self, mate: &Mates, head: LiveId) {
         let mut pass = head;
         loop {
-            let next = mate[pass as usize];
-            let last = next == NONE || self.head[next as usize] != head;
-            self.head[pass as usize] = pass;
+            let next = mate[pass].filter(|&next| self.head[next] == head);
+            self.head[pass] = pass;
             // What has a level is no longer waited for, so what is left is what the pass alone waits for.
-            self.pending[pass as usize] = self.alone[pass as usize];
-            if self.pending[pass as usize] == 0 {
+            self.pending[pass] = self.alone[pass];
+            if self.pending[pass] == 0 {
                 self.ready.push(pass);
             }
-            if last {
-                return;
+            match next {
+                Some(next) => pass = next,
+                None => return,
             }
-            pass = next;
         }
     }
 
     /// The longest paths with lifted chains as one pass.
-    fn measure(&mut self, instance: &Instance<'_>, mate: &[u32]) {
+    fn measure(&mut self, instance: &Instance<'_>, mate: &Mates) {
         self.depth = self.level.iter().copied().max().unwrap_or(0);
         for at in (0..self.order.len()).rev() {
             let head = self.order[at];
             let mut tail = 0;
             for pass in chain(head, mate, &self.head) {
-                let succs =
-                    instance.deps.succs.row(pass as usize).iter().filter(|&&succ| self.head[succ as usize] != head);
-                tail = succs.map(|&succ| self.tail[succ as usize]).fold(tail, u32::max);
+                let succs = instance.deps.succs.row(pass).iter().filter(|&&succ| self.head[succ] != head);
+                tail = succs.map(|&succ| self.tail[succ]).fold(tail, u32::max);
             }
             for pass in chain(head, mate, &self.head) {
-                self.tail[pass as usize] = tail + 1;
+                self.tail[pass] = tail + 1;
             }
         }
     }
 }
 
 /// The passes of a chain from its head on.
-fn chain<'a>(head: u32, mate: &'a [u32], heads: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-    let next = move |&pass: &u32| {
-        let next = mate[pass as usize];
-        (next != NONE && heads[next as usize] == head).then_some(next)
-    };
-    std::iter::successors(Some(head), next)
+fn chain<'a>(head: LiveId, mate: &'a Mates, heads: &'a IdVec<LiveId, LiveId>) -> impl Iterator<Item = LiveId> + 'a {
+    std::iter::successors(Some(head), move |&pass| mate[pass].filter(|&next| heads[next] == head))
 }

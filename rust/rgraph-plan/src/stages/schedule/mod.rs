@@ -9,6 +9,7 @@ pub(crate) mod boxtree;
 pub(crate) mod deps;
 mod exact;
 mod instance;
+mod key;
 mod known;
 mod least;
 mod lift;
@@ -24,14 +25,16 @@ mod weighted;
 
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
-pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
+pub use instance::{Bytes, Costs, CountedId, HOST, Instance, Order, PlaceId, Policy};
 pub(crate) use least::least_bytes;
 pub use model::{Times, evaluate};
 pub(crate) use need::{Why, need};
 
 use std::cmp::Reverse;
 
+use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::QueueWhy;
+use crate::stages::cull::LiveId;
 use exact::{ExactScratch, Goal, Problem};
 use known::Known;
 use overlap::{Caps, Most, OverlapScratch};
@@ -51,9 +54,9 @@ pub struct Scratch {
     search: SearchScratch,
     exact: ExactScratch,
     /// The order of few groups and bytes, once it is known.
-    overlap_order: Vec<u32>,
+    overlap_order: Vec<LiveId>,
     units: Vec<Unit>,
-    finish: Vec<f64>,
+    finish: IdVec<LiveId, f64>,
     /// Whether some pass has an occupancy class.
     classes: bool,
     best: Candidate,
@@ -61,7 +64,7 @@ pub struct Scratch {
     /// The best order on the graphics queue, while others are tried.
     kept: Candidate,
     /// The queues of passes that stay there.
-    home_queues: Vec<u32>,
+    home_queues: IdVec<LiveId, u32>,
     shared: Shared,
     pool: Pool,
     /// What the last call made, with an effort above 0.
@@ -72,29 +75,28 @@ pub struct Scratch {
 #[derive(Default, Debug)]
 struct Pool {
     times: Times,
-    marks: Vec<u32>,
-    left: Vec<u32>,
+    places: IdVec<LiveId, PlaceId>,
+    begins: Vec<PlaceId>,
+    left: IdVec<CountedId, u32>,
 }
 
 /// An order with its queues and price.
 #[derive(Default, Debug)]
 struct Candidate {
-    passes: Vec<u32>,
-    queue: Vec<u8>,
+    passes: Vec<LiveId>,
+    queue: IdVec<LiveId, u8>,
     frame_us: f64,
 }
 
 impl Candidate {
     fn reserve(&mut self, passes: usize) {
         self.passes.reserve(passes.saturating_sub(self.passes.len()));
-        self.queue.reserve(passes.saturating_sub(self.queue.len()));
+        self.queue.reserve(passes);
     }
 
     fn copy(&mut self, other: &Self) {
-        self.passes.clear();
-        self.passes.extend_from_slice(&other.passes);
-        self.queue.clear();
-        self.queue.extend_from_slice(&other.queue);
+        self.passes.clone_from(&other.passes);
+        self.queue.clone_from(&other.queue);
         self.frame_us = other.frame_us;
     }
 
@@ -103,12 +105,12 @@ impl Candidate {
         if other.passes.is_empty() || self.frame_us != other.frame_us {
             return other.passes.is_empty() || self.frame_us < other.frame_us;
         }
-        let mut overhead = |of: &Self| model::overhead_us(instance, &of.passes, &of.queue, &mut pool.marks);
+        let mut overhead = |of: &Self| model::overhead_us(instance, &of.passes, &of.queue, &mut pool.places);
         let (own, others) = (overhead(self), overhead(other));
         if own != others {
             return own < others;
         }
-        let mut peak = |of: &Self| model::peak_bytes(instance, &of.passes, &mut pool.marks);
+        let mut peak = |of: &Self| model::peak_bytes(instance, &of.passes, &mut pool.left);
         peak(self) < peak(other)
     }
 }
@@ -187,9 +189,7 @@ struct Unit {
     group: u32,
     /// Longest remaining path of its passes in microseconds: not negative, so its bits sort as it does.
     tail: f32,
-    /// Position in the order.
-    first: u32,
-    len: u32,
+    places: IdSpan<PlaceId>,
 }
 
 impl Limits {
@@ -265,9 +265,9 @@ impl Scratch {
         // Passes that merge, groups once they are cut for the cap (a third more where there are many before), and
         // bytes.
         let mut best = (Reverse(0), u32::MAX, u32::MAX, u64::MAX);
-        let price = |passes: &[u32], groups: u32, peak: u64, pool: &mut Pool| {
+        let price = |passes: &[LiveId], groups: u32, peak: u64, pool: &mut Pool| {
             let room = model::placeable(cap).max(peak);
-            let within = model::groups_within(instance, passes, room, (&mut pool.marks, &mut pool.left));
+            let within = model::groups_within(instance, passes, room, (&mut pool.places, &mut pool.left));
             let within = within.max(groups);
             let dear = if groups > enough { within + within / 3 } else { within };
             (Reverse(model::merged(instance, passes)), dear, within, peak)
@@ -315,15 +315,14 @@ impl Scratch {
         }
         let Self { topology, trial, pool, .. } = self;
         topology.chains(instance.deps);
-        let declared = model::peak_bytes(instance, &topology.order, &mut pool.marks);
+        let declared = model::peak_bytes(instance, &topology.order, &mut pool.left);
         let cap = instance.memory.cap(declared, instance.heap);
         if topology.depth as usize == instance.len() {
             self.overlap_order.extend_from_slice(&topology.order);
             return;
         }
-        trial.queue.clear();
-        trial.queue.resize(instance.len(), 0);
-        let most = model::groups(instance, &topology.order, &trial.queue, &mut pool.marks);
+        trial.queue.refill(0, instance.len());
+        let most = model::groups(instance, &topology.order, &trial.queue, &mut pool.places);
         let enough = most.min(topology.depth + topology.depth * LATE_GROUPS / 100);
         let limits = Limits { declared: declared.min(cap), declared_fits: declared <= cap, cap, enough, most };
         let mut found = false;
@@ -349,32 +348,31 @@ impl Scratch {
     fn weigh_groups(&mut self, instance: &Instance<'_>, cap: u64) {
         let Self { topology, overlap_order: list, trial, pool, weighted, units, .. } = self;
         weighted.tails(instance, topology, instance.queues);
-        trial.queue.clear();
-        trial.queue.resize(instance.len(), 0);
-        pool.left.clear();
-        model::walk_groups(instance, list, &trial.queue, &mut pool.marks, |at| pool.left.push(at as u32));
-        let (mut group, mut begins) = (0, pool.left.iter().copied().peekable());
+        trial.queue.refill(0, instance.len());
+        pool.begins.clear();
+        model::walk_groups(instance, list, &trial.queue, &mut pool.places, |at| pool.begins.push(at));
+        let (mut group, mut begins) = (0, pool.begins.iter().copied().peekable());
         units.clear();
         for (at, &pass) in list.iter().enumerate() {
-            let tail = weighted.tail[pass as usize];
-            group += u32::from(begins.next_if_eq(&(at as u32)).is_some());
-            let merges = at > 0 && instance.merges.binary_search(&(list[at - 1], pass)).is_ok();
+            let tail = weighted.tail[pass];
+            group += u32::from(begins.next_if_eq(&PlaceId::new(at)).is_some());
+            let merges = at > 0 && instance.may_merge(list[at - 1], pass);
             match units.last_mut() {
                 Some(unit) if merges && unit.group == group => {
                     unit.tail = unit.tail.max(tail);
-                    unit.len += 1;
+                    unit.places.grow();
                 }
-                _ => units.push(Unit { group, tail, first: at as u32, len: 1 }),
+                _ => units.push(Unit { group, tail, places: IdSpan::new(at, at + 1) }),
             }
         }
-        let key = |unit: &Unit| (unit.group, Reverse(unit.tail.to_bits()), unit.first);
+        let key = |unit: &Unit| (unit.group, Reverse(unit.tail.to_bits()), unit.places.first());
         units.sort_unstable_by_key(key);
         trial.passes.clear();
         for unit in units.iter() {
-            trial.passes.extend_from_slice(&list[unit.first as usize..][..unit.len as usize]);
+            trial.passes.extend_from_slice(&list[unit.places.range()]);
         }
         let [new, old] = [&trial.passes, &*list].map(|passes| {
-            let calls = model::groups_within(instance, passes, cap, (&mut pool.marks, &mut pool.left));
+            let calls = model::groups_within(instance, passes, cap, (&mut pool.places, &mut pool.left));
             (calls, model::peak_bytes(instance, passes, &mut pool.left))
         });
         if new.0 <= old.0 && new.1 <= old.1.max(cap) {
@@ -432,7 +430,8 @@ impl Scratch {
                 if self.overlap_order.is_empty() {
                     let tree = BoxTree::new(instance.deps)
                         .expect("the dependencies were ordered before, so they have no cycle");
-                    self.overlap_order.extend(tree.flatten(instance.weight_us));
+                    let passes = tree.flatten(instance.weight_us.as_slice());
+                    self.overlap_order.extend(passes.into_iter().map(|pass| LiveId::new(pass as usize)));
                 }
                 self.try_list(instance, &ranked, false);
             }
@@ -464,7 +463,7 @@ impl Scratch {
             return;
         }
         let Self { subsets, topology, exact, best, pool, classes, .. } = self;
-        let mut peak = model::peak_bytes(instance, &best.passes, &mut pool.marks);
+        let mut peak = model::peak_bytes(instance, &best.passes, &mut pool.left);
         subsets.begin(instance);
         while let (false, Some(ranked)) = (out.optimal, subsets.next(instance)) {
             crate::cancel::poll();
@@ -565,11 +564,16 @@ fn make(
 
 /// Fills an [`Order`] with passes and queues that are given: each pass once, after what it depends on, on a queue that
 /// may run it. O(passes + edges).
-pub(crate) fn given(instance: &Instance<'_>, passes: &[u32], queue: &[u8], scratch: &mut Scratch, out: &mut Order) {
+pub(crate) fn given(
+    instance: &Instance<'_>,
+    passes: &[LiveId],
+    queue: &IdVec<LiveId, u8>,
+    scratch: &mut Scratch,
+    out: &mut Order,
+) {
     scratch.best.passes.clear();
     scratch.best.passes.extend_from_slice(passes);
-    scratch.best.queue.clear();
-    scratch.best.queue.extend_from_slice(queue);
+    scratch.best.queue.clone_from(queue);
     (out.optimal, out.nodes_explored) = (false, 0);
     finish(instance, Policy::Proposed, scratch, out);
 }
@@ -582,8 +586,7 @@ fn finish(instance: &Instance<'_>, policy: Policy, scratch: &mut Scratch, out: &
     out.frame_us = evaluate(instance, &best.passes, &best.queue, &mut pool.times);
     out.passes.clear();
     out.passes.extend_from_slice(&best.passes);
-    out.queue.clear();
-    out.queue.extend_from_slice(&best.queue);
+    out.queue.clone_from(&best.queue);
     out.why_queue.clear();
     out.why_queue.extend(instance.queues.iter().map(|mask| match mask.count_ones() {
         0 | 1 => QueueWhy::OnlyCapable,

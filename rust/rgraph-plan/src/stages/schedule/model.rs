@@ -1,6 +1,8 @@
 //! The model of a frame that every policy, the search and the tests share: what an order and its queues cost.
 
-use super::instance::{HOST, Instance};
+use super::instance::{CountedId, HOST, Instance, PlaceId};
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Number of queues that a schedule can name, the host being the last.
 pub(super) const QUEUES: usize = HOST as usize + 1;
@@ -9,12 +11,11 @@ pub(super) const QUEUES: usize = HOST as usize + 1;
 #[derive(Clone, Default, Debug)]
 pub struct Times {
     /// Starts.
-    pub start: Vec<f64>,
+    pub start: IdVec<LiveId, f64>,
     /// Ends.
-    pub finish: Vec<f64>,
-    placed: Vec<bool>,
-    queue_first: Vec<u32>,
-    queue_next: Vec<u32>,
+    pub finish: IdVec<LiveId, f64>,
+    placed: IdVec<LiveId, bool>,
+    queue_next: IdVec<PlaceId, Option<PlaceId>>,
 }
 
 /// What runs on each queue while passes are placed one after the other.
@@ -63,12 +64,18 @@ impl Queues {
 
 /// When the last of what a pass depends on has ended, as that queue sees it.
 #[inline]
-pub(super) fn available(instance: &Instance<'_>, pass: u32, on: u8, queue: &[u8], finish: &[f64]) -> f64 {
+pub(super) fn available(
+    instance: &Instance<'_>,
+    pass: LiveId,
+    on: u8,
+    queue: &IdVec<LiveId, u8>,
+    finish: &IdVec<LiveId, f64>,
+) -> f64 {
     let cross = f64::from(instance.costs.cross_queue_us);
     let mut at = 0.0f64;
-    for &pred in instance.deps.preds.row(pass as usize) {
-        let hop = if queue[pred as usize] == on { 0.0 } else { cross };
-        at = at.max(finish[pred as usize] + hop);
+    for &pred in instance.deps.preds.row(pass) {
+        let hop = if queue[pred] == on { 0.0 } else { cross };
+        at = at.max(finish[pred] + hop);
     }
     at
 }
@@ -86,12 +93,10 @@ pub(super) fn available(instance: &Instance<'_>, pass: u32, on: u8, queue: &[u8]
 ///
 /// # Panics
 /// If `order` does not put each pass after what it depends on.
-pub fn evaluate(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+pub fn evaluate(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>, times: &mut Times) -> f64 {
     let n = instance.len();
-    times.start.clear();
-    times.start.resize(n, 0.0);
-    times.finish.clear();
-    times.finish.resize(n, 0.0);
+    times.start.refill(0.0, n);
+    times.finish.refill(0.0, n);
     if instance.unit.iter().any(|&unit| unit != 0) {
         return evaluate_in_time(instance, order, queue, times);
     }
@@ -99,11 +104,11 @@ pub fn evaluate(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mu
     let mut frame = 0.0f64;
     for &pass in order {
         crate::cancel::poll();
-        let on = queue[pass as usize];
+        let on = queue[pass];
         let start = available(instance, pass, on, queue, &times.finish).max(free[on as usize]);
-        let end = start + f64::from(instance.weight_us[pass as usize]);
-        times.start[pass as usize] = start;
-        times.finish[pass as usize] = end;
+        let end = start + f64::from(instance.weight_us[pass]);
+        times.start[pass] = start;
+        times.finish[pass] = end;
         free[on as usize] = end;
         frame = frame.max(end);
     }
@@ -111,40 +116,33 @@ pub fn evaluate(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mu
 }
 
 /// [`evaluate`] in the order of starts, which is what occupancy depends on: O(passes · queues + edges).
-fn evaluate_in_time(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+fn evaluate_in_time(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>, times: &mut Times) -> f64 {
     let n = instance.len();
-    let Times { start, finish, placed, queue_first, queue_next } = times;
-    placed.clear();
-    placed.resize(n, false);
-    // Each queue's passes as a list of positions in the order, the next of each found from behind.
-    queue_first.clear();
-    queue_first.resize(QUEUES, u32::MAX);
-    queue_next.clear();
-    queue_next.resize(n, u32::MAX);
-    for (position, &pass) in order.iter().enumerate().rev() {
-        let on = queue[pass as usize] as usize;
-        queue_next[position] = queue_first[on];
-        queue_first[on] = position as u32;
+    let Times { start, finish, placed, queue_next } = times;
+    placed.refill(false, n);
+    // Each queue's passes as a list of places in the order, the next of each found from behind.
+    let mut queue_first: [Option<PlaceId>; QUEUES] = [None; QUEUES];
+    queue_next.refill(None, n);
+    for (place, &pass) in order.iter().enumerate().rev() {
+        let (on, place) = (queue[pass] as usize, PlaceId::new(place));
+        queue_next[place] = queue_first[on].replace(place);
     }
     let mut queues = Queues::new();
     let mut frame = 0.0f64;
     for _ in 0..n {
-        let mut best = (f64::INFINITY, u32::MAX);
-        for (on, &position) in queue_first.iter().enumerate() {
-            if position == u32::MAX {
-                continue;
-            }
-            let pass = order[position as usize];
-            if instance.deps.preds.row(pass as usize).iter().all(|&pred| placed[pred as usize]) {
+        let mut best: Option<(f64, PlaceId)> = None;
+        for (on, &first) in queue_first.iter().enumerate() {
+            let Some(place) = first else { continue };
+            let pass = order[place.index()];
+            if instance.deps.preds.row(pass).iter().all(|&pred| placed[pred]) {
                 let at = available(instance, pass, on as u8, queue, finish).max(queues.free[on]);
-                if best.1 == u32::MAX || (at, position) < best {
-                    best = (at, position);
+                if best.is_none_or(|best| (at, place) < best) {
+                    best = Some((at, place));
                 }
             }
         }
-        assert!(best.1 != u32::MAX, "an order puts each node after what it depends on");
-        let (at, position) = best;
-        let pass = order[position as usize] as usize;
+        let (at, place) = best.expect("an order puts each node after what it depends on");
+        let pass = order[place.index()];
         let on = queue[pass] as usize;
         let weight = f64::from(instance.weight_us[pass]);
         let end = at + weight + queues.slow_down(on, at, weight, instance.unit[pass]);
@@ -152,7 +150,7 @@ fn evaluate_in_time(instance: &Instance<'_>, order: &[u32], queue: &[u8], times:
         start[pass] = at;
         finish[pass] = end;
         placed[pass] = true;
-        queue_first[on] = queue_next[position as usize];
+        queue_first[on] = queue_next[place];
         frame = frame.max(end);
     }
     frame
@@ -162,54 +160,60 @@ fn evaluate_in_time(instance: &Instance<'_>, order: &[u32], queue: &[u8], times:
 /// current group there. Each beginning after the first is a barrier call; no order of one queue has fewer groups than
 /// the longest chain of dependencies. Neighbours that may merge into one render pass count as one pass.
 ///
-/// `position` is scratch. O(passes log merges + edges).
-pub fn groups(instance: &Instance<'_>, order: &[u32], queue: &[u8], position: &mut Vec<u32>) -> u32 {
+/// `places` is scratch. O(passes log merges + edges).
+pub fn groups(
+    instance: &Instance<'_>,
+    order: &[LiveId],
+    queue: &IdVec<LiveId, u8>,
+    places: &mut IdVec<LiveId, PlaceId>,
+) -> u32 {
     let mut groups = 0;
-    walk_groups(instance, order, queue, position, |_| groups += 1);
+    walk_groups(instance, order, queue, places, |_| groups += 1);
     groups
 }
 
-/// Calls `begin` with the position of each pass of an order that begins a group of its queue; see [`groups`].
+/// What [`walk_groups`] knows of a queue: its last pass, and where its group and the run of passes that may merge begin.
+#[derive(Clone, Copy)]
+struct Lane {
+    last: LiveId,
+    group: PlaceId,
+    run: PlaceId,
+}
+
+/// Calls `begin` with the place of each pass of an order that begins a group of its queue; see [`groups`].
 pub(super) fn walk_groups(
     instance: &Instance<'_>,
-    order: &[u32],
-    queue: &[u8],
-    position: &mut Vec<u32>,
-    mut begin: impl FnMut(usize),
+    order: &[LiveId],
+    queue: &IdVec<LiveId, u8>,
+    places: &mut IdVec<LiveId, PlaceId>,
+    mut begin: impl FnMut(PlaceId),
 ) {
-    position.clear();
-    position.resize(instance.len(), 0);
-    let mut last = [u32::MAX; QUEUES];
-    // Where the group and the run of passes that may merge begin on each queue.
-    let (mut group, mut run) = ([u32::MAX; QUEUES], [0u32; QUEUES]);
+    places.refill(PlaceId::new(0), instance.len());
+    let mut lanes = [None; QUEUES];
     for (at, &pass) in order.iter().enumerate() {
         crate::cancel::poll();
-        let on = queue[pass as usize] as usize;
-        let before = last[on];
-        if before == u32::MAX || instance.merges.binary_search(&(before, pass)).is_err() {
-            run[on] = at as u32;
-        }
-        // A merged pass is one pass: its parts do not wait for each other.
-        let waits = |&pred: &u32| {
-            let pred = pred as usize;
-            queue[pred] as usize == on && (group[on]..run[on]).contains(&position[pred])
-        };
-        if group[on] == u32::MAX || instance.deps.preds.row(pass as usize).iter().any(waits) {
+        let (at, on) = (PlaceId::new(at), queue[pass]);
+        let lane: &mut Option<Lane> = &mut lanes[usize::from(on)];
+        let goes_on = lane.and_then(|Lane { last, group, run }| {
+            let run = if instance.may_merge(last, pass) { run } else { at };
+            // A merged pass is one pass: its parts do not wait for each other.
+            let waits = |&pred: &LiveId| queue[pred] == on && (group..run).contains(&places[pred]);
+            (!instance.deps.preds.row(pass).iter().any(waits)).then_some(Lane { last: pass, group, run })
+        });
+        *lane = Some(goes_on.unwrap_or_else(|| {
             begin(at);
-            group[on] = at as u32;
-            run[on] = at as u32;
-        }
-        position[pass as usize] = at as u32;
-        last[on] = pass;
+            Lane { last: pass, group: at, run: at }
+        }));
+        places[pass] = at;
     }
 }
 
 /// How many passes of an order stand behind one that they may merge with. O(passes log merges).
-pub(super) fn merged(instance: &Instance<'_>, order: &[u32]) -> u32 {
+pub(super) fn merged(instance: &Instance<'_>, order: &[LiveId]) -> u32 {
     if instance.merges.is_empty() {
         return 0;
     }
-    order.windows(2).filter(|pair| instance.merges.binary_search(&(pair[0], pair[1])).is_ok()).count() as u32
+    order.windows(2).filter(|pair| instance.may_merge(pair[0], pair[1])).count() as u32
 }
 
 /// Live bytes that can be expected to be placed within so many: 2 % are room for what a placement wastes.
@@ -223,56 +227,62 @@ pub fn placeable(bytes: u64) -> u64 {
 /// The vectors are scratch. O(passes log merges + edges + uses).
 pub(super) fn groups_within(
     instance: &Instance<'_>,
-    order: &[u32],
+    order: &[LiveId],
     cap: u64,
-    (position, left): (&mut Vec<u32>, &mut Vec<u32>),
+    (places, left): (&mut IdVec<LiveId, PlaceId>, &mut IdVec<CountedId, u32>),
 ) -> u32 {
     let bytes = &instance.bytes;
-    position.clear();
-    position.resize(instance.len(), 0);
+    places.refill(PlaceId::new(0), instance.len());
     left.clear();
-    left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
-    let (mut groups, mut group, mut run, mut before) = (0u32, 0u32, 0u32, u32::MAX);
+    left.extend(bytes.users.ids().map(|resource| bytes.users.row(resource).len() as u32));
+    let (mut groups, mut group, mut run, mut before) = (0u32, PlaceId::new(0), PlaceId::new(0), None);
     let (mut live, mut dead) = (0u64, 0u64);
     for (at, &pass) in order.iter().enumerate() {
         crate::cancel::poll();
-        let uses = bytes.uses.row(pass as usize).iter().map(|&resource| resource as usize);
-        let begin = |left: &[u32], &at: &usize| left[at] as usize == bytes.users.row(at).len();
-        let begins: u64 = uses.clone().filter(|at| begin(left, at)).map(|at| bytes.bytes[at]).sum();
-        let merges = before != u32::MAX && instance.merges.binary_search(&(before, pass)).is_ok();
-        run = if merges { run } else { at as u32 };
-        let waits = |&pred: &u32| (group..run).contains(&position[pred as usize]);
+        let at = PlaceId::new(at);
+        let uses = bytes.uses.row(pass);
+        let begin = |&&one: &&CountedId| left[one] as usize == bytes.users.row(one).len();
+        let begins: u64 = uses.iter().filter(begin).map(|&one| bytes.bytes[one]).sum();
+        let merges = before.is_some_and(|before| instance.may_merge(before, pass));
+        run = if merges { run } else { at };
+        let waits = |&pred: &LiveId| (group..run).contains(&places[pred]);
         let over = !merges && dead > 0 && live + begins > cap;
-        if groups == 0 || over || instance.deps.preds.row(pass as usize).iter().any(waits) {
+        if groups == 0 || over || instance.deps.preds.row(pass).iter().any(waits) {
             groups += 1;
-            (group, run) = (at as u32, at as u32);
+            (group, run) = (at, at);
             live -= std::mem::take(&mut dead);
         }
         live += begins;
-        for at in uses {
-            left[at] -= 1;
-            dead += if left[at] == 0 && !bytes.kept[at] { bytes.bytes[at] } else { 0 };
+        for &one in uses {
+            left[one] -= 1;
+            dead += if left[one] == 0 && !bytes.kept[one] { bytes.bytes[one] } else { 0 };
         }
-        position[pass as usize] = at as u32;
-        before = pass;
+        places[pass] = at;
+        before = Some(pass);
     }
     groups
 }
 
 /// What an order's synchronisation costs apart from waiting: barrier calls and submits, in microseconds. A submit ends
-/// where another queue waits for it and begins where it waits for another. O(passes + edges).
-pub fn overhead_us(instance: &Instance<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> f64 {
-    let calls = groups(instance, order, queue, group);
+/// where another queue waits for it and begins where it waits for another. `places` is scratch.
+/// O(passes + edges).
+pub fn overhead_us(
+    instance: &Instance<'_>,
+    order: &[LiveId],
+    queue: &IdVec<LiveId, u8>,
+    places: &mut IdVec<LiveId, PlaceId>,
+) -> f64 {
+    let calls = groups(instance, order, queue, places);
     let mut submits = 0u32;
     let mut open = 0u32;
     for &pass in order {
-        let on = queue[pass as usize];
-        let foreign = |&other: &u32| queue[other as usize] != on;
-        if open & (1 << on) == 0 || instance.deps.preds.row(pass as usize).iter().any(foreign) {
+        let on = queue[pass];
+        let foreign = |&other: &LiveId| queue[other] != on;
+        if open & (1 << on) == 0 || instance.deps.preds.row(pass).iter().any(foreign) {
             submits += 1;
             open |= 1 << on;
         }
-        if instance.deps.succs.row(pass as usize).iter().any(foreign) {
+        if instance.deps.succs.row(pass).iter().any(foreign) {
             open &= !(1 << on);
         }
     }
@@ -282,24 +292,22 @@ pub fn overhead_us(instance: &Instance<'_>, order: &[u32], queue: &[u8], group: 
 /// Most bytes alive at once in an order: each resource from its first to its last user, or to the end if it is kept.
 ///
 /// `left` is scratch. O(passes + uses).
-pub fn peak_bytes(instance: &Instance<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
+pub fn peak_bytes(instance: &Instance<'_>, order: &[LiveId], left: &mut IdVec<CountedId, u32>) -> u64 {
     let bytes = &instance.bytes;
     left.clear();
-    left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
+    left.extend(bytes.users.ids().map(|resource| bytes.users.row(resource).len() as u32));
     let mut live = 0u64;
     let mut peak = 0u64;
     for &pass in order {
         crate::cancel::poll();
-        for &resource in bytes.uses.row(pass as usize) {
-            let resource = resource as usize;
+        for &resource in bytes.uses.row(pass) {
             if left[resource] as usize == bytes.users.row(resource).len() {
                 live = live.saturating_add(bytes.bytes[resource]);
             }
             left[resource] -= 1;
         }
         peak = peak.max(live);
-        for &resource in bytes.uses.row(pass as usize) {
-            let resource = resource as usize;
+        for &resource in bytes.uses.row(pass) {
             if left[resource] == 0 && !bytes.kept[resource] {
                 live = live.saturating_sub(bytes.bytes[resource]);
             }

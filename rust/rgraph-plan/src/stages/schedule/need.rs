@@ -7,8 +7,10 @@
 //! whatever is alive at a moment of a serial order that fits the plan has bytes of its own in the plan.
 
 use super::deps::{Deps, Topology, topological};
-use super::instance::Instance;
+use super::instance::{CountedId, Instance};
 use super::least::exact;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Most passes whose dependencies are closed transitively: two tables of a bit per pair, 16 MiB in all.
 const MOST_PASSES: usize = 8192;
@@ -19,9 +21,9 @@ pub(crate) enum Why {
     /// The pass uses it.
     Used,
     /// The first pass uses it and must come before, the second one uses it and must come after.
-    Between(u32, u32),
+    Between(LiveId, LiveId),
     /// It is kept to the end of the frame, and the pass that uses it must come before.
-    Kept(u32),
+    Kept(LiveId),
     /// It is so in the order with the least peak of all.
     Searched,
 }
@@ -32,14 +34,14 @@ pub(crate) struct Need {
     /// Bytes.
     pub bytes: u64,
     /// The pass that runs then.
-    pub pass: u32,
+    pub pass: LiveId,
     /// Resources alive then.
-    pub alive: Vec<(u32, Why)>,
+    pub alive: Vec<(CountedId, Why)>,
 }
 
 /// Bytes that every permitted order needs of the resources that count; `None` for no pass, or for too many.
 /// O(passes² · (edges + users) / 64) and the exact search.
-pub(crate) fn need(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
+pub(crate) fn need(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> Option<Need> {
     if instance.is_empty() || instance.len() > MOST_PASSES {
         return None;
     }
@@ -62,12 +64,13 @@ impl Table {
         Self { words, bits: vec![0; words * passes] }
     }
 
-    fn row(&self, pass: usize) -> &[u64] {
-        &self.bits[pass * self.words..][..self.words]
+    fn row(&self, pass: LiveId) -> &[u64] {
+        &self.bits[pass.index() * self.words..][..self.words]
     }
 
     /// Adds `of` and its row to the row of `to`.
-    fn add(&mut self, to: usize, of: usize) {
+    fn add(&mut self, to: LiveId, of: LiveId) {
+        let (to, of) = (to.index(), of.index());
         for word in 0..self.words {
             let more = self.bits[of * self.words + word];
             self.bits[to * self.words + word] |= more;
@@ -75,9 +78,13 @@ impl Table {
         self.bits[to * self.words + of / 64] |= 1 << (of % 64);
     }
 
-    fn has(&self, pass: usize, other: usize) -> bool {
-        self.row(pass)[other / 64] >> (other % 64) & 1 != 0
+    fn has(&self, pass: LiveId, other: LiveId) -> bool {
+        is_in(self.row(pass), other)
     }
+}
+
+fn is_in(row: &[u64], pass: LiveId) -> bool {
+    row[pass.index() / 64] >> (pass.index() % 64) & 1 != 0
 }
 
 /// Which passes must come before each pass, and which after it.
@@ -87,61 +94,62 @@ fn closed(deps: &Deps) -> Option<[Table; 2]> {
     let mut tables = [Table::new(deps.len()), Table::new(deps.len())];
     let [before, after] = &mut tables;
     for &pass in &topology.order {
-        deps.preds.row(pass as usize).iter().for_each(|&earlier| before.add(pass as usize, earlier as usize));
+        deps.preds.row(pass).iter().for_each(|&earlier| before.add(pass, earlier));
     }
     for &pass in topology.order.iter().rev() {
-        deps.succs.row(pass as usize).iter().for_each(|&later| after.add(pass as usize, later as usize));
+        deps.succs.row(pass).iter().for_each(|&later| after.add(pass, later));
     }
     Some(tables)
 }
 
-fn of_dependencies(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
+fn of_dependencies(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> Option<Need> {
     let [before, after] = closed(instance.deps)?;
     let bytes = &instance.bytes;
-    let mut live = vec![0u64; instance.len()];
-    let counted = || (0..bytes.users.rows()).filter(|&at| counts[at] && bytes.bytes[at] > 0);
+    let mut live: IdVec<LiveId, u64> = IdVec::filled(0, instance.len());
+    let counted = || bytes.users.ids().filter(|&at| counts[at] && bytes.bytes[at] > 0);
     for at in counted() {
         let users = bytes.users.row(at);
         let gather = |table: &Table| {
             let mut all = vec![0u64; table.words];
-            users.iter().for_each(|&user| all.iter_mut().zip(table.row(user as usize)).for_each(|(a, b)| *a |= b));
+            users.iter().for_each(|&user| all.iter_mut().zip(table.row(user)).for_each(|(a, b)| *a |= b));
             all
         };
         // Passes that come after a user, and passes that come before one.
         let (begun, needed) = (gather(&after), gather(&before));
-        for (pass, live) in live.iter_mut().enumerate() {
-            let is_in = |set: &[u64]| set[pass / 64] >> (pass % 64) & 1 != 0;
-            if users.contains(&(pass as u32)) || is_in(&begun) && (bytes.kept[at] || is_in(&needed)) {
-                *live = live.saturating_add(bytes.bytes[at]);
+        for pass in instance.passes() {
+            if users.contains(&pass) || is_in(&begun, pass) && (bytes.kept[at] || is_in(&needed, pass)) {
+                live[pass] = live[pass].saturating_add(bytes.bytes[at]);
             }
         }
     }
-    let (pass, &most) = live.iter().enumerate().max_by_key(|&(at, bytes)| (*bytes, std::cmp::Reverse(at)))?;
-    let why = |at: usize| {
+    let (pass, &most) = live.iter_ids().max_by_key(|&(at, bytes)| (*bytes, std::cmp::Reverse(at)))?;
+    let why = |at: CountedId| {
         let users = bytes.users.row(at);
-        if users.contains(&(pass as u32)) {
+        if users.contains(&pass) {
             return Some(Why::Used);
         }
-        let first = *users.iter().find(|&&user| before.has(pass, user as usize))?;
-        match users.iter().find(|&&user| after.has(pass, user as usize)) {
+        let first = *users.iter().find(|&&user| before.has(pass, user))?;
+        match users.iter().find(|&&user| after.has(pass, user)) {
             Some(&last) => Some(Why::Between(first, last)),
             None => bytes.kept[at].then_some(Why::Kept(first)),
         }
     };
-    let alive = counted().filter_map(|at| Some((at as u32, why(at)?))).collect();
-    Some(Need { bytes: most, pass: pass as u32, alive })
+    let alive = counted().filter_map(|at| Some((at, why(at)?))).collect();
+    Some(Need { bytes: most, pass, alive })
 }
 
 /// The worst moment of the order with the least peak.
-fn of_search(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
+fn of_search(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> Option<Need> {
     let order = exact(instance, |at| counts[at])?;
-    let mut position = vec![0; instance.len()];
-    order.iter().zip(0..).for_each(|(&pass, at)| position[pass as usize] = at);
+    let mut position: IdVec<LiveId, usize> = IdVec::filled(0, instance.len());
+    order.iter().zip(0..).for_each(|(&pass, at)| position[pass] = at);
     let bytes = &instance.bytes;
-    let lives: Vec<(usize, usize, usize)> = (0..bytes.users.rows())
+    let lives: Vec<(CountedId, usize, usize)> = bytes
+        .users
+        .ids()
         .filter(|&at| counts[at] && bytes.bytes[at] > 0)
         .filter_map(|at| {
-            let positions = || bytes.users.row(at).iter().map(|&user| position[user as usize]);
+            let positions = || bytes.users.row(at).iter().map(|&user| position[user]);
             let last = if bytes.kept[at] { order.len() } else { positions().max()? };
             Some((at, positions().min()?, last))
         })
@@ -149,6 +157,6 @@ fn of_search(instance: &Instance<'_>, counts: &[bool]) -> Option<Need> {
     let alive = |moment: usize| lives.iter().filter(move |(_, first, last)| (*first..=*last).contains(&moment));
     let sum = |moment| alive(moment).fold(0u64, |sum, (at, ..)| sum.saturating_add(bytes.bytes[*at]));
     let moment = (0..order.len()).max_by_key(|&moment| (sum(moment), std::cmp::Reverse(moment)))?;
-    let alive = alive(moment).map(|(at, ..)| (*at as u32, Why::Searched)).collect();
+    let alive = alive(moment).map(|(at, ..)| (*at, Why::Searched)).collect();
     Some(Need { bytes: sum(moment), pass: order[moment], alive })
 }

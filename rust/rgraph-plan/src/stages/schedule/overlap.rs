@@ -8,8 +8,11 @@
 use std::collections::BinaryHeap;
 
 use super::deps::Topology;
-use super::instance::Instance;
-use super::lift::Lifts;
+use super::instance::{CountedId, Instance};
+use super::key::Key;
+use super::lift::{Lifts, Mates};
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Ready passes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
 /// passes that do not fit cost nothing while they wait.
@@ -17,8 +20,6 @@ const MISFITS: usize = 24;
 
 /// Steps of the search for a path between two passes that may merge; beyond, they are taken for not mergeable.
 const PATH_STEPS: usize = 64;
-
-const NONE: u32 = u32::MAX;
 
 /// How far a pass goes in filling memory.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -96,27 +97,32 @@ pub(super) struct OverlapScratch {
     known: Vec<Known>,
     /// Orders made since the search began.
     pub made: u32,
-    pending: Vec<u32>,
+    pending: IdVec<LiveId, u32>,
     /// Bytes that a pass would make live now, and those that would die with it.
-    allocates: Vec<u64>,
-    frees: Vec<u64>,
-    /// Users of a resource that are still to come, their number and the exclusive or of their ids.
-    left: Vec<u32>,
-    left_ids: Vec<u32>,
-    ready: BinaryHeap<u64>,
+    allocates: IdVec<LiveId, u64>,
+    frees: IdVec<LiveId, u64>,
+    left: IdVec<CountedId, Left>,
+    ready: BinaryHeap<Key>,
     /// Ready passes that free at least what they allocate (some may be done since).
-    freeing: Vec<u32>,
-    state: Vec<State>,
-    group: Vec<u32>,
+    freeing: Vec<LiveId>,
+    state: IdVec<LiveId, State>,
+    group: IdVec<LiveId, u32>,
     groups: u32,
-    held: Vec<u64>,
-    next: Vec<u32>,
+    held: Vec<Key>,
+    next: Vec<LiveId>,
     /// The later half of each pass's merge, and the earlier.
-    pub mate: Vec<u32>,
-    mate_before: Vec<u32>,
+    pub mate: Mates,
+    mate_before: Mates,
     /// Chains of mates that run as one.
     pub lifts: Lifts,
-    stack: Vec<u32>,
+    stack: Vec<LiveId>,
+}
+
+/// Users of a resource that are still to come: their number, and the exclusive or of their positions.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    count: u32,
+    users: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,15 +136,13 @@ impl OverlapScratch {
     /// Pairs passes that may merge: each with at most one after it and one before it, first come first served, and none
     /// between which another pass would have to run. O(merges · 64 steps).
     pub(super) fn pair(&mut self, instance: &Instance<'_>, topology: &Topology) {
-        self.mate.clear();
-        self.mate.resize(instance.len(), NONE);
-        self.mate_before.clear();
-        self.mate_before.resize(instance.len(), NONE);
+        self.mate.refill(None, instance.len());
+        self.mate_before.refill(None, instance.len());
         for &(earlier, later) in instance.merges {
-            let free = self.mate[earlier as usize] == NONE && self.mate_before[later as usize] == NONE;
+            let free = self.mate[earlier].is_none() && self.mate_before[later].is_none();
             if free && earlier != later && !self.path(instance, topology, earlier, later) {
-                self.mate[earlier as usize] = later;
-                self.mate_before[later as usize] = earlier;
+                self.mate[earlier] = Some(later);
+                self.mate_before[later] = Some(earlier);
             }
         }
     }
@@ -153,14 +157,14 @@ impl OverlapScratch {
     }
 
     /// Whether some pass must run between the two, or the later before the earlier, or the search gave up.
-    fn path(&mut self, instance: &Instance<'_>, topology: &Topology, earlier: u32, later: u32) -> bool {
+    fn path(&mut self, instance: &Instance<'_>, topology: &Topology, earlier: LiveId, later: LiveId) -> bool {
         let level = &topology.level;
         let mut steps = 0;
         for (from, to, direct) in [(earlier, later, true), (later, earlier, false)] {
             self.stack.clear();
             self.stack.push(to);
             while let Some(pass) = self.stack.pop() {
-                for &pred in instance.deps.preds.row(pass as usize) {
+                for &pred in instance.deps.preds.row(pass) {
                     if pred == from && !(direct && pass == to) {
                         return true;
                     }
@@ -168,7 +172,7 @@ impl OverlapScratch {
                     if steps > PATH_STEPS {
                         return true;
                     }
-                    if level[pred as usize] > level[from as usize] {
+                    if level[pred] > level[from] {
                         self.stack.push(pred);
                     }
                 }
@@ -191,7 +195,7 @@ impl OverlapScratch {
     /// # Source
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
-    pub(super) fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<u32>) -> Made {
+    pub(super) fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<LiveId>) -> Made {
         let wanted = |groups: u32, peak: u64| groups <= most.groups && peak <= most.peak;
         let alike =
             |known: &&Known| known.late == caps.late && known.soft.alike(caps.soft) && known.hard.alike(caps.hard);
@@ -203,8 +207,8 @@ impl OverlapScratch {
         out.clear();
         let n = instance.len();
         let mut live = Live::new(caps);
-        for pass in 0..n as u32 {
-            if self.pending[pass as usize] == 0 {
+        for pass in instance.passes() {
+            if self.pending[pass] == 0 {
                 self.next.push(pass);
             }
         }
@@ -214,7 +218,7 @@ impl OverlapScratch {
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
             for &pass in &arrivals {
-                if self.state[pass as usize] == State::Waiting {
+                if self.state[pass] == State::Waiting {
                     self.arrive(pass);
                 }
             }
@@ -239,31 +243,26 @@ impl OverlapScratch {
         let n = instance.len();
         let bytes = &instance.bytes;
         self.pending.clear();
-        self.pending.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
+        self.pending.extend(instance.passes().map(|pass| instance.deps.preds.row(pass).len() as u32));
         if self.lifts.any {
             self.wait_for_chains(instance);
         }
-        self.state.clear();
-        self.state.resize(n, State::Waiting);
-        self.group.clear();
-        self.group.resize(n, 0);
+        self.state.refill(State::Waiting, n);
+        self.group.refill(0, n);
         self.groups = 0;
-        self.allocates.clear();
-        self.allocates.resize(n, 0);
-        self.frees.clear();
-        self.frees.resize(n, 0);
+        self.allocates.refill(0, n);
+        self.frees.refill(0, n);
         self.left.clear();
-        self.left_ids.clear();
-        for resource in 0..bytes.users.rows() {
+        for resource in bytes.users.ids() {
             let users = bytes.users.row(resource);
-            self.left.push(users.len() as u32);
-            self.left_ids.push(users.iter().fold(0, |ids, &user| ids ^ user));
+            let all = users.iter().fold(0, |all, &user| all ^ user.index() as u32);
+            self.left.push(Left { count: users.len() as u32, users: all });
             if bytes.bytes[resource] > 0 {
                 for &user in users {
-                    self.allocates[user as usize] += bytes.bytes[resource];
+                    self.allocates[user] += bytes.bytes[resource];
                 }
                 if let (&[user], false) = (users, bytes.kept[resource]) {
-                    self.frees[user as usize] += bytes.bytes[resource];
+                    self.frees[user] += bytes.bytes[resource];
                 }
             }
         }
@@ -275,31 +274,29 @@ impl OverlapScratch {
 
     /// The first pass of a lifted chain waits for what any of the chain waits for, each further one for the one before.
     fn wait_for_chains(&mut self, instance: &Instance<'_>) {
-        for pass in 0..instance.len() {
-            let head = self.lifts.head[pass];
-            if head as usize != pass {
+        for (pass, &head) in self.lifts.head.iter_ids() {
+            if head != pass {
                 let preds = instance.deps.preds.row(pass).iter();
-                let outside = preds.filter(|&&pred| self.lifts.head[pred as usize] != head).count();
-                self.pending[head as usize] += outside as u32;
+                let outside = preds.filter(|&&pred| self.lifts.head[pred] != head).count();
+                self.pending[head] += outside as u32;
                 self.pending[pass] += 1;
             }
         }
     }
 
     /// A pass may run from the group that begins now on.
-    fn arrive(&mut self, pass: u32) {
-        self.state[pass as usize] = State::Ready;
-        let rank = self.lifts.tail[pass as usize];
-        self.ready.push(u64::from(rank) << 32 | u64::from(!pass));
-        if self.frees[pass as usize] >= self.allocates[pass as usize] {
+    fn arrive(&mut self, pass: LiveId) {
+        self.state[pass] = State::Ready;
+        self.ready.push(Key::new(self.lifts.tail[pass], pass));
+        if self.frees[pass] >= self.allocates[pass] {
             self.freeing.push(pass);
         }
     }
 
-    fn drain_freeing(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<u32>) {
+    fn drain_freeing(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<LiveId>) {
         while let Some(pass) = self.freeing.pop() {
-            if self.state[pass as usize] == State::Ready
-                && live.fits(self.allocates[pass as usize], true)
+            if self.state[pass] == State::Ready
+                && live.fits(self.allocates[pass], true)
                 && !self.waits_for_mate(instance, pass)
             {
                 self.take_chain(instance, pass, live, out);
@@ -308,18 +305,18 @@ impl OverlapScratch {
     }
 
     /// Takes ready passes, longest chain first, while they fit.
-    fn fill(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<u32>) {
+    fn fill(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<LiveId>) {
         let mut longest = 0;
         while self.held.len() < MISFITS {
             let Some(key) = self.ready.pop() else { break };
-            let pass = !(key as u32);
-            if self.state[pass as usize] != State::Ready {
+            let pass = key.pass();
+            if self.state[pass] != State::Ready {
                 continue;
             }
-            let tail = self.lifts.tail[pass as usize];
+            let tail = self.lifts.tail[pass];
             longest = longest.max(tail);
             let urgent = tail == longest;
-            if live.fits(self.allocates[pass as usize], urgent) && (urgent || !self.waits_for_mate(instance, pass)) {
+            if live.fits(self.allocates[pass], urgent) && (urgent || !self.waits_for_mate(instance, pass)) {
                 self.take_chain(instance, pass, live, out);
                 self.drain_freeing(instance, live, out);
             } else {
@@ -329,84 +326,79 @@ impl OverlapScratch {
     }
 
     /// Whether the pass had better wait because what it may merge with could not follow it yet.
-    fn waits_for_mate(&self, instance: &Instance<'_>, pass: u32) -> bool {
-        let mate = self.mate[pass as usize];
-        if mate == NONE || self.state[mate as usize] != State::Waiting {
-            return false;
-        }
-        let lifted = self.lifts.head[mate as usize] == self.lifts.head[pass as usize];
-        let own = u32::from(instance.deps.preds.row(mate as usize).contains(&pass)) + u32::from(lifted);
-        self.pending[mate as usize] > own
+    fn waits_for_mate(&self, instance: &Instance<'_>, pass: LiveId) -> bool {
+        let Some(mate) = self.mate[pass].filter(|&mate| self.state[mate] == State::Waiting) else { return false };
+        let lifted = self.lifts.head[mate] == self.lifts.head[pass];
+        let own = u32::from(instance.deps.preds.row(mate).contains(&pass)) + u32::from(lifted);
+        self.pending[mate] > own
     }
 
     /// Of the ready passes that a group looked at, the one that leaves fewest bytes alive, then that needs fewest.
-    fn least_harm(&self) -> u32 {
-        let cost = |key: &&u64| {
-            let pass = !(**key as u32) as usize;
+    fn least_harm(&self) -> LiveId {
+        let cost = |key: &&Key| {
+            let pass = key.pass();
             (i128::from(self.allocates[pass]) - i128::from(self.frees[pass]), self.allocates[pass])
         };
         let key = self.held.iter().min_by_key(cost).expect("a graph without cycles has a ready node");
-        !(*key as u32)
+        key.pass()
     }
 
     /// Runs a pass, and after it what may merge with it as long as that can follow at once and fits.
-    fn take_chain(&mut self, instance: &Instance<'_>, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
+    fn take_chain(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
         let mut mate = pass;
         loop {
             self.take(instance, mate, live, out);
-            mate = self.mate[mate as usize];
-            if mate == NONE
-                || self.state[mate as usize] == State::Done
-                || self.pending[mate as usize] > 0
-                || !live.fits(self.allocates[mate as usize], true)
-            {
+            let can_follow = |&next: &LiveId| self.state[next] != State::Done && self.pending[next] == 0;
+            let Some(next) = self.mate[mate].filter(can_follow) else { return };
+            if !live.fits(self.allocates[next], true) {
                 return;
             }
+            mate = next;
             // What the mate waits for besides the pass before it must lie in earlier groups, or it needs a barrier
             // call.
-            let current = self.group[pass as usize];
+            let current = self.group[pass];
             let heads = &self.lifts.head;
-            let outside = |&&pred: &&u32| {
-                let apart = heads[pred as usize] != heads[mate as usize] && out.last() != Some(&pred);
-                apart && self.group[pred as usize] == current
+            let outside = |&pred: &LiveId| {
+                let apart = heads[pred] != heads[mate] && out.last() != Some(&pred);
+                apart && self.group[pred] == current
             };
-            if instance.deps.preds.row(mate as usize).iter().any(|pred| outside(&pred)) {
+            if instance.deps.preds.row(mate).iter().any(outside) {
                 return;
             }
         }
     }
 
     /// Runs a pass: what it uses first becomes alive, what it uses last dies, what waited for it alone comes next.
-    fn take(&mut self, instance: &Instance<'_>, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
-        self.state[pass as usize] = State::Done;
-        self.group[pass as usize] = self.groups;
+    fn take(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
+        self.state[pass] = State::Done;
+        self.group[pass] = self.groups;
         out.push(pass);
         let bytes = &instance.bytes;
         let mut dying = 0;
-        for &resource in bytes.uses.row(pass as usize) {
-            let resource = resource as usize;
+        for &resource in bytes.uses.row(pass) {
             let size = bytes.bytes[resource];
             if size == 0 {
                 continue;
             }
             let users = bytes.users.row(resource);
             // Its first use: it is alive now, so no other user allocates it any more.
-            if self.left[resource] as usize == users.len() {
+            if self.left[resource].count as usize == users.len() {
                 live.now += size;
                 for &user in users {
-                    self.allocates[user as usize] -= size;
+                    self.allocates[user] -= size;
                     self.consider_freeing(user);
                 }
             }
-            self.left[resource] -= 1;
-            self.left_ids[resource] ^= pass;
+            let left = &mut self.left[resource];
+            left.count -= 1;
+            left.users ^= pass.index() as u32;
             if !bytes.kept[resource] {
-                // With one user left, the exclusive or of the ids is that user, whose pass would free it.
-                if self.left[resource] == 1 {
-                    let user = self.left_ids[resource];
-                    self.frees[user as usize] += size;
+                // With one user left, the exclusive or of the positions is that user, whose pass would free it.
+                if left.count == 1 {
+                    let user = LiveId::new(left.users as usize);
+                    self.frees[user] += size;
                     self.consider_freeing(user);
-                } else if self.left[resource] == 0 {
+                } else if left.count == 0 {
                     dying += size;
                 }
             }
@@ -417,29 +409,30 @@ impl OverlapScratch {
         } else {
             live.now -= dying;
         }
-        for &succ in instance.deps.succs.row(pass as usize) {
+        for &succ in instance.deps.succs.row(pass) {
             self.arrived(succ);
-            let head = self.lifts.head[succ as usize];
-            if head != succ && head != self.lifts.head[pass as usize] {
+            let head = self.lifts.head[succ];
+            if head != succ && head != self.lifts.head[pass] {
                 self.arrived(head);
             }
         }
-        let mate = self.mate[pass as usize];
-        if mate != NONE && self.lifts.head[mate as usize] == self.lifts.head[pass as usize] {
+        if let Some(mate) = self.mate[pass]
+            && self.lifts.head[mate] == self.lifts.head[pass]
+        {
             self.arrived(mate);
         }
     }
 
     /// One thing less that a pass waits for.
-    fn arrived(&mut self, pass: u32) {
-        self.pending[pass as usize] -= 1;
-        if self.pending[pass as usize] == 0 {
+    fn arrived(&mut self, pass: LiveId) {
+        self.pending[pass] -= 1;
+        if self.pending[pass] == 0 {
             self.next.push(pass);
         }
     }
 
-    fn consider_freeing(&mut self, pass: u32) {
-        if self.state[pass as usize] == State::Ready && self.frees[pass as usize] >= self.allocates[pass as usize] {
+    fn consider_freeing(&mut self, pass: LiveId) {
+        if self.state[pass] == State::Ready && self.frees[pass] >= self.allocates[pass] {
             self.freeing.push(pass);
         }
     }

@@ -6,6 +6,8 @@ use std::collections::BinaryHeap;
 use super::deps::{Deps, Topology};
 use super::instance::Instance;
 use super::subsets::mix;
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Fills `passes` with the declared order after the first `swaps` adjacent swaps on the way to the random order of
 /// `seed`, and `queue` with a random queue per pass, which does not depend on `swaps`.
@@ -17,7 +19,7 @@ pub(super) fn random(
     topology: &Topology,
     seed: u64,
     swaps: u32,
-    out: (&mut Vec<u32>, &mut Vec<u8>),
+    out: (&mut Vec<LiveId>, &mut IdVec<LiveId, u8>),
 ) {
     let (passes, queue) = out;
     passes.clear();
@@ -42,21 +44,20 @@ pub(super) fn random(
 
 /// A list schedule by random priorities; of two seeds that differ in the highest bit one has the other's priorities
 /// reversed, so that passes that are ready together come in both orders.
-fn list(deps: &Deps, seed: u64) -> Vec<u32> {
-    let count = deps.len();
-    let mut pending: Vec<u32> = (0..count).map(|pass| deps.preds.row(pass).len() as u32).collect();
+fn list(deps: &Deps, seed: u64) -> Vec<LiveId> {
+    let mut pending: IdVec<LiveId, usize> = deps.passes().map(|pass| deps.preds.row(pass).len()).collect();
     let (reversed, plain) = (seed >> 63 == 1, seed << 1 >> 1);
-    let key = |pass: u32| {
-        let priority = mix(plain.wrapping_add(1) ^ mix(u64::from(pass)));
+    let key = |pass: LiveId| {
+        let priority = mix(plain.wrapping_add(1) ^ mix(pass.index() as u64));
         Reverse((if reversed { !priority } else { priority }, pass))
     };
-    let mut ready: BinaryHeap<_> = (0..count as u32).filter(|&pass| pending[pass as usize] == 0).map(key).collect();
-    let mut order = Vec::with_capacity(count);
+    let mut ready: BinaryHeap<_> = deps.passes().filter(|&pass| pending[pass] == 0).map(key).collect();
+    let mut order = Vec::with_capacity(deps.len());
     while let Some(Reverse((_, pass))) = ready.pop() {
         order.push(pass);
-        for &after in deps.succs.row(pass as usize) {
-            pending[after as usize] -= 1;
-            if pending[after as usize] == 0 {
+        for &after in deps.succs.row(pass) {
+            pending[after] -= 1;
+            if pending[after] == 0 {
                 ready.push(key(after));
             }
         }

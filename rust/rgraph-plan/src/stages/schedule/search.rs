@@ -1,11 +1,13 @@
 //! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best.
 //! Effort counts decodes, never time, so a result is the same on every machine.
 
-use super::instance::Instance;
+use super::instance::{Instance, PlaceId};
 use super::model::evaluate;
 use super::serial::{Decode, Rule, Serial};
 use super::weighted::Ranked;
 use super::{Candidate, Scratch};
+use crate::id::{Id, IdVec};
+use crate::stages::cull::LiveId;
 
 /// Decodes that effort 3 adds to a choice of queues; each further one adds four times as many.
 const DECODES: u32 = 100;
@@ -21,16 +23,16 @@ const PATIENCE: u32 = 60;
 pub(super) struct SearchScratch {
     pub serial: Serial,
     /// Passes by longest remaining path.
-    critical: Vec<u32>,
-    list: Vec<u32>,
-    tail: Vec<f32>,
-    keys: Vec<f32>,
-    masks: Vec<u32>,
-    position: Vec<u32>,
+    critical: Vec<LiveId>,
+    list: Vec<LiveId>,
+    tail: IdVec<LiveId, f32>,
+    keys: IdVec<LiveId, f32>,
+    masks: IdVec<LiveId, u32>,
+    places: IdVec<LiveId, PlaceId>,
     /// The best on the current choice of queues, and what the search goes on from.
     local: Candidate,
     current: Candidate,
-    start: Vec<f64>,
+    start: IdVec<LiveId, f64>,
 }
 
 /// A deterministic random source.
@@ -72,19 +74,17 @@ impl Scratch {
         self.weighted.tails(instance, &self.topology, &self.subsets.masks);
         let bound = self.bound(instance);
         let search = &mut self.search;
-        search.tail.clear();
-        search.tail.extend_from_slice(&self.weighted.tail);
-        search.position.clear();
-        search.position.resize(instance.len(), 0);
-        for (position, &pass) in self.topology.order.iter().enumerate() {
-            search.position[pass as usize] = position as u32;
+        search.tail.clone_from(&self.weighted.tail);
+        search.places.refill(PlaceId::new(0), instance.len());
+        for (place, &pass) in self.topology.order.iter().enumerate() {
+            search.places[pass] = PlaceId::new(place);
         }
         search.critical.clear();
         search.critical.extend_from_slice(&self.topology.order);
         // Longest remaining path first; a pass of no weight has its successor's, so ties keep the declared order.
         search.critical.sort_unstable_by(|&a, &b| {
-            let (tail, position) = (&search.tail, &search.position);
-            tail[b as usize].total_cmp(&tail[a as usize]).then(position[a as usize].cmp(&position[b as usize]))
+            let (tail, places) = (&search.tail, &search.places);
+            tail[b].total_cmp(&tail[a]).then(places[a].cmp(&places[b]))
         });
         self.decode_in_time(instance, ranked, false);
         self.justify(instance, ranked, ROUNDS);
@@ -124,10 +124,8 @@ impl Scratch {
             return;
         }
         self.search.local.passes.clear();
-        self.search.tail.clear();
-        self.search.tail.extend_from_slice(&self.weighted.tail);
-        self.search.position.clear();
-        self.search.position.resize(instance.len(), 0);
+        self.search.tail.clone_from(&self.weighted.tail);
+        self.search.places.refill(PlaceId::new(0), instance.len());
         let Self { trial, best, .. } = self;
         trial.copy(best);
         self.keep_local(instance);
@@ -146,7 +144,7 @@ impl Scratch {
         let longest = tail.iter().fold(0.0f32, |longest, &tail| longest.max(tail));
         let mut load = [0.0f64; 32];
         let mut used = 0u32;
-        for (pass, &mask) in masks.iter().enumerate() {
+        for (pass, &mask) in masks.iter_ids() {
             used |= mask;
             if mask.is_power_of_two() {
                 load[mask.trailing_zeros() as usize] += f64::from(instance.weight_us[pass]);
@@ -162,8 +160,7 @@ impl Scratch {
     fn keep_local(&mut self, instance: &Instance<'_>) -> f64 {
         let Self { trial, pool, search, .. } = self;
         trial.frame_us = evaluate(instance, &trial.passes, &trial.queue, &mut pool.times);
-        search.start.clear();
-        search.start.extend_from_slice(&pool.times.start);
+        search.start.clone_from(&pool.times.start);
         if search.local.passes.is_empty() || trial.frame_us < search.local.frame_us {
             search.local.copy(trial);
         }
@@ -178,8 +175,7 @@ impl Scratch {
     fn decode_in_time(&mut self, instance: &Instance<'_>, ranked: &Ranked, keyed: bool) -> f64 {
         let Self { subsets, weighted, overlap, trial, search, .. } = self;
         let keys = if keyed { &search.keys } else { &search.tail };
-        weighted.tail.clear();
-        weighted.tail.extend_from_slice(keys);
+        weighted.tail.clone_from(keys);
         let masks = if keyed { &search.masks } else { &subsets.masks };
         weighted.decode(instance, masks, ranked, &overlap.mate, &mut trial.passes, &mut trial.queue);
         self.keep_local(instance)
@@ -191,16 +187,14 @@ impl Scratch {
         let masks = if keyed { &search.masks } else { &subsets.masks };
         let queue = &mut trial.queue;
         search.serial.decode(instance, (masks, ranked), &search.tail, &search.list, how, queue);
-        for (position, &pass) in search.list.iter().enumerate() {
+        for (place, &pass) in search.list.iter().enumerate() {
             crate::cancel::poll();
-            search.position[pass as usize] = position as u32;
+            search.places[pass] = PlaceId::new(place);
         }
         trial.passes.clear();
         trial.passes.extend_from_slice(&search.list);
-        let (start, position) = (&search.serial.start, &search.position);
-        trial.passes.sort_unstable_by(|&a, &b| {
-            start[a as usize].total_cmp(&start[b as usize]).then(position[a as usize].cmp(&position[b as usize]))
-        });
+        let (start, places) = (&search.serial.start, &search.places);
+        trial.passes.sort_unstable_by(|&a, &b| start[a].total_cmp(&start[b]).then(places[a].cmp(&places[b])));
         if how.backward {
             trial.passes.reverse();
         }
@@ -226,22 +220,18 @@ impl Scratch {
     /// Makes `search.list` the trial's passes by their modelled start, or by their end from the last.
     fn list_by_time(&mut self, backward: bool) {
         let Self { trial, pool, search, .. } = self;
-        for (position, &pass) in trial.passes.iter().enumerate() {
-            search.position[pass as usize] = position as u32;
+        for (place, &pass) in trial.passes.iter().enumerate() {
+            search.places[pass] = PlaceId::new(place);
         }
         search.list.clear();
         search.list.extend_from_slice(&trial.passes);
-        let position = &search.position;
+        let places = &search.places;
         if backward {
             let end = &pool.times.finish;
-            search.list.sort_unstable_by(|&a, &b| {
-                end[b as usize].total_cmp(&end[a as usize]).then(position[b as usize].cmp(&position[a as usize]))
-            });
+            search.list.sort_unstable_by(|&a, &b| end[b].total_cmp(&end[a]).then(places[b].cmp(&places[a])));
         } else {
             let start = &pool.times.start;
-            search.list.sort_unstable_by(|&a, &b| {
-                start[a as usize].total_cmp(&start[b as usize]).then(position[a as usize].cmp(&position[b as usize]))
-            });
+            search.list.sort_unstable_by(|&a, &b| start[a].total_cmp(&start[b]).then(places[a].cmp(&places[b])));
         }
     }
 
@@ -273,7 +263,7 @@ impl Scratch {
             let by_tail = random.below(8) == 0;
             keys.clear();
             masks.clear();
-            for (pass, &tail) in tail.iter().enumerate() {
+            for (pass, &tail) in tail.iter_ids() {
                 let base = if by_tail { f64::from(tail) } else { frame - pool.times.start[pass] };
                 let moved = if random.unit() < share { (random.unit() - 0.5) * 2.0 * noise } else { 0.0 };
                 keys.push((base + moved).max(0.0) as f32);
@@ -310,8 +300,7 @@ impl Scratch {
     /// Makes `search.list` a list by key that keeps the dependencies.
     fn list_by_key(&mut self, instance: &Instance<'_>) {
         let Self { search, weighted, .. } = self;
-        weighted.tail.clear();
-        weighted.tail.extend_from_slice(&search.keys);
+        weighted.tail.clone_from(&search.keys);
         weighted.list(instance, &mut search.list);
     }
 }

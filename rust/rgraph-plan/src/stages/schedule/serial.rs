@@ -4,6 +4,8 @@
 use super::instance::Instance;
 use super::model::QUEUES;
 use super::weighted::Ranked;
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
 /// How a pass that several queues may run gets its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +39,8 @@ pub(super) struct Decode {
 #[derive(Default, Debug)]
 pub(super) struct Serial {
     /// Starts by pass, from whichever end time runs.
-    pub start: Vec<f64>,
-    finish: Vec<f64>,
+    pub start: IdVec<LiveId, f64>,
+    finish: IdVec<LiveId, f64>,
     /// What each queue was given, ascending.
     busy: Vec<Vec<(f64, f64)>>,
 }
@@ -53,22 +55,19 @@ impl Serial {
     pub(super) fn decode(
         &mut self,
         instance: &Instance<'_>,
-        (masks, ranked): (&[u32], &Ranked),
-        tail: &[f32],
-        list: &[u32],
+        (masks, ranked): (&IdVec<LiveId, u32>, &Ranked),
+        tail: &IdVec<LiveId, f32>,
+        list: &[LiveId],
         how: Decode,
-        queue: &mut Vec<u8>,
+        queue: &mut IdVec<LiveId, u8>,
     ) -> f64 {
         let n = instance.len();
         let cross = f64::from(instance.costs.cross_queue_us);
-        self.start.clear();
-        self.start.resize(n, 0.0);
-        self.finish.clear();
-        self.finish.resize(n, 0.0);
+        self.start.refill(0.0, n);
+        self.finish.refill(0.0, n);
         self.busy.resize_with(QUEUES, Vec::new);
         self.busy.iter_mut().for_each(Vec::clear);
-        queue.clear();
-        queue.resize(n, 0);
+        queue.refill(0, n);
         let (before, after) = if how.backward {
             (&instance.deps.succs, &instance.deps.preds)
         } else {
@@ -77,7 +76,6 @@ impl Serial {
         let mut frame = 0.0f64;
         for &pass in list {
             crate::cancel::poll();
-            let pass = pass as usize;
             let weight = f64::from(instance.weight_us[pass]);
             let preds = before.row(pass);
             let open = !masks[pass].is_power_of_two();
@@ -86,8 +84,8 @@ impl Serial {
                     let last = preds
                         .iter()
                         .copied()
-                        .max_by(|&a, &b| self.finish[a as usize].total_cmp(&self.finish[b as usize]).then(b.cmp(&a)));
-                    last.map(|pred| queue[pred as usize])
+                        .max_by(|&a, &b| self.finish[a].total_cmp(&self.finish[b]).then(b.cmp(&a)));
+                    last.map(|pred| queue[pred])
                 }
                 _ => None,
             };
@@ -98,8 +96,8 @@ impl Serial {
                     continue;
                 }
                 let at = preds.iter().fold(0.0f64, |at, &pred| {
-                    let hop = if queue[pred as usize] == on { 0.0 } else { cross };
-                    at.max(self.finish[pred as usize] + hop)
+                    let hop = if queue[pred] == on { 0.0 } else { cross };
+                    at.max(self.finish[pred] + hop)
                 });
                 let (start, position) = self.place(on, at, weight, how.gaps);
                 let mut price = start + weight;
@@ -107,9 +105,9 @@ impl Serial {
                     price += match how.rule {
                         Rule::EarliestFinish => 0.0,
                         Rule::Onward => {
-                            let onward = |hop: f64, &succ: &u32| {
-                                let needed = if masks[succ as usize] & (1 << on) == 0 { cross } else { 0.0 };
-                                hop.max(needed + f64::from(tail[succ as usize]))
+                            let onward = |hop: f64, &succ: &LiveId| {
+                                let needed = if masks[succ] & (1 << on) == 0 { cross } else { 0.0 };
+                                hop.max(needed + f64::from(tail[succ]))
                             };
                             if how.backward { 0.0 } else { after.row(pass).iter().fold(0.0, onward) }
                         }

@@ -4,6 +4,8 @@
 
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
 /// Part of the frame that other queues must save if every duration was measured or declared.
 const MARGIN: f64 = 0.02;
@@ -14,9 +16,9 @@ const MARGIN_GUESSED: f64 = 0.25;
 /// Memory that is used again.
 #[derive(Default, Debug)]
 pub(super) struct Shared {
-    finish: Vec<f64>,
+    finish: IdVec<LiveId, f64>,
     /// By pass: its interval on its queue.
-    interval: Vec<u32>,
+    interval: IdVec<LiveId, u32>,
 }
 
 /// A queue while its passes are placed.
@@ -29,7 +31,7 @@ struct Lane {
     /// When the next pass may start and when all have ended, after `begin`.
     next: f64,
     end: f64,
-    before: u32,
+    before: Option<LiveId>,
     /// Whether the pass before draws.
     draws: bool,
 }
@@ -51,25 +53,23 @@ impl Lane {
 
 impl Shared {
     /// The length of the frame in microseconds: never less than the work that fills the device. O(passes + edges).
-    pub(super) fn frame_us(&mut self, instance: &Instance<'_>, order: &[u32], queue: &[u8]) -> f64 {
-        self.finish.clear();
-        self.finish.resize(instance.len(), 0.0);
-        self.interval.clear();
-        self.interval.resize(instance.len(), 0);
-        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: u32::MAX, draws: false };
+    pub(super) fn frame_us(&mut self, instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>) -> f64 {
+        self.finish.refill(0.0, instance.len());
+        self.interval.refill(0, instance.len());
+        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: None, draws: false };
         let mut lanes = [lane; QUEUES];
         let cross = f64::from(instance.costs.cross_queue_us);
         for &pass in order {
             crate::cancel::poll();
-            let on = queue[pass as usize];
+            let on = queue[pass];
             let lane = &mut lanes[usize::from(on)];
-            let merges = lane.before != u32::MAX && instance.merges.binary_search(&(lane.before, pass)).is_ok();
+            let merged = lane.before.filter(|&before| instance.may_merge(before, pass));
             let (mut at, mut waits, mut follows) = (0.0f64, false, false);
-            for &pred in instance.deps.preds.row(pass as usize) {
-                if queue[pred as usize] == on {
-                    follows |= self.interval[pred as usize] == lane.interval && !(merges && pred == lane.before);
+            for &pred in instance.deps.preds.row(pass) {
+                if queue[pred] == on {
+                    follows |= self.interval[pred] == lane.interval && merged != Some(pred);
                 } else {
-                    at = at.max(self.finish[pred as usize] + cross);
+                    at = at.max(self.finish[pred] + cross);
                     waits = true;
                 }
             }
@@ -80,21 +80,21 @@ impl Shared {
             } else if follows {
                 lane.close(0.0, if host { 0.0 } else { f64::from(instance.costs.barrier_us) });
             }
-            if let Some(&draws) = instance.draws.get(pass as usize) {
+            if let Some(&draws) = instance.draws.get(pass) {
                 if draws != lane.draws {
                     lane.drain();
                 }
                 lane.draws = draws;
             }
-            let us = f64::from(instance.weight_us[pass as usize]);
-            let size = if host { 1.0 } else { f64::from(instance.size[pass as usize]) };
+            let us = f64::from(instance.weight_us[pass]);
+            let size = if host { 1.0 } else { f64::from(instance.size[pass]) };
             lane.end = lane.end.max(lane.next + us);
-            self.finish[pass as usize] = lane.begin + lane.next + us;
-            self.interval[pass as usize] = lane.interval;
+            self.finish[pass] = lane.begin + lane.next + us;
+            self.interval[pass] = lane.interval;
             lane.next += (us * size).max(us.min(f64::from(instance.costs.pass_us)));
-            lane.before = pass;
+            lane.before = Some(pass);
             // What another queue waits for ends its batch.
-            lane.open &= instance.deps.succs.row(pass as usize).iter().all(|&succ| queue[succ as usize] == on);
+            lane.open &= instance.deps.succs.row(pass).iter().all(|&succ| queue[succ] == on);
         }
         let ends = lanes.iter().map(|lane| lane.begin + lane.end);
         ends.fold(work_us(instance, queue), f64::max)
@@ -102,8 +102,8 @@ impl Shared {
 }
 
 /// Microseconds of work that fill the whole device.
-fn work_us(instance: &Instance<'_>, queue: &[u8]) -> f64 {
-    let passes = (0..instance.len()).filter(|&pass| queue[pass] != HOST);
+fn work_us(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>) -> f64 {
+    let passes = instance.passes().filter(|&pass| queue[pass] != HOST);
     passes.map(|pass| f64::from(instance.weight_us[pass]) * f64::from(instance.size[pass])).sum()
 }
 
@@ -113,12 +113,12 @@ pub(super) fn worth_leaving(instance: &Instance<'_>, home_us: f64) -> f64 {
 }
 
 /// Whether any choice of queues could be worth it: none saves work, however many queues it uses.
-pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &[u8], home_us: f64) -> bool {
+pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>, home_us: f64) -> bool {
     work_us(instance, queue) < worth_leaving(instance, home_us)
 }
 
 /// Fills the queues of passes that stay: the graphics queue wherever it is among several, else the first.
-pub(super) fn at_home(instance: &Instance<'_>, queues: &mut Vec<u32>) {
+pub(super) fn at_home(instance: &Instance<'_>, queues: &mut IdVec<LiveId, u32>) {
     queues.clear();
     queues.extend(instance.queues.iter().map(|&mask| {
         let home = mask & (1 << instance.home);

@@ -7,6 +7,8 @@
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 use super::weighted::Ranked;
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
 /// Choices beyond which only growing prefixes of the queues are tried.
 const MOST_CHOICES: u64 = 1024;
@@ -15,7 +17,7 @@ const MOST_CHOICES: u64 = 1024;
 #[derive(Default, Debug)]
 pub(super) struct Subsets {
     /// The queues that each pass may run on in the current choice.
-    pub masks: Vec<u32>,
+    pub masks: IdVec<LiveId, u32>,
     queues: Vec<Known>,
     /// Queues that are always in.
     required: u32,
@@ -177,20 +179,20 @@ mod tests {
     fn choices(queues: &[u32]) -> Vec<Vec<u8>> {
         let mut deps = Deps::default();
         deps.refill(queues.len(), std::iter::empty());
-        let empty = Csr::default();
+        let (users, uses) = (Csr::default(), Csr::default());
         let instance = Instance {
             deps: &deps,
-            weight_us: &vec![1.0; queues.len()],
+            weight_us: &IdVec::filled(1.0, queues.len()),
             measured: false,
             certain: false,
-            size: &vec![1.0; queues.len()],
-            draws: &[],
+            size: &IdVec::filled(1.0, queues.len()),
+            draws: &IdVec::new(),
             home: 0,
-            queues,
+            queues: &queues.iter().copied().collect(),
             queue_count: 8,
-            unit: &vec![0; queues.len()],
+            unit: &IdVec::filled(0, queues.len()),
             merges: &[],
-            bytes: Bytes { bytes: &[], kept: &[], users: &empty, uses: &empty },
+            bytes: Bytes { bytes: &IdVec::new(), kept: &IdVec::new(), users: &users, uses: &uses },
             memory: MemoryBudget::default(),
             heap: None,
             costs: Costs::default(),

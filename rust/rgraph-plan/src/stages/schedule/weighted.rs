@@ -5,19 +5,23 @@ use std::collections::BinaryHeap;
 
 use super::deps::Topology;
 use super::instance::Instance;
+use super::key::Key;
+use super::lift::Mates;
 use super::model::{QUEUES, Queues, available};
+use crate::id::IdVec;
+use crate::stages::cull::LiveId;
 
 /// Working memory.
 #[derive(Default, Debug)]
 pub(super) struct WeightedScratch {
     /// Longest path from the start of each pass to the end of the frame, in microseconds.
-    pub tail: Vec<f32>,
-    pending: Vec<u32>,
-    finish: Vec<f64>,
-    done: Vec<bool>,
+    pub tail: IdVec<LiveId, f32>,
+    pending: IdVec<LiveId, u32>,
+    finish: IdVec<LiveId, f64>,
+    done: IdVec<LiveId, bool>,
     /// By queue: passes whose dependencies end at a known time, and those that could start now.
-    future: Vec<BinaryHeap<Reverse<(u64, u32)>>>,
-    ready: Vec<BinaryHeap<u64>>,
+    future: Vec<BinaryHeap<Reverse<(u64, LiveId)>>>,
+    ready: Vec<BinaryHeap<Key>>,
 }
 
 /// Queues in the order in which ties between them break.
@@ -44,16 +48,15 @@ impl Ranked {
 
 impl WeightedScratch {
     /// Fills [`tail`](Self::tail): a hop counts where two passes have no queue in common. O(passes + edges).
-    pub(super) fn tails(&mut self, instance: &Instance<'_>, topology: &Topology, masks: &[u32]) {
-        self.tail.clear();
-        self.tail.resize(instance.len(), 0.0);
+    pub(super) fn tails(&mut self, instance: &Instance<'_>, topology: &Topology, masks: &IdVec<LiveId, u32>) {
+        self.tail.refill(0.0, instance.len());
         for &pass in topology.order.iter().rev() {
             let mut after = 0.0f32;
-            for &succ in instance.deps.succs.row(pass as usize) {
-                let apart = masks[pass as usize] & masks[succ as usize] == 0;
-                after = after.max(self.tail[succ as usize] + if apart { instance.costs.cross_queue_us } else { 0.0 });
+            for &succ in instance.deps.succs.row(pass) {
+                let apart = masks[pass] & masks[succ] == 0;
+                after = after.max(self.tail[succ] + if apart { instance.costs.cross_queue_us } else { 0.0 });
             }
-            self.tail[pass as usize] = after + instance.weight_us[pass as usize];
+            self.tail[pass] = after + instance.weight_us[pass];
         }
     }
 
@@ -70,21 +73,20 @@ impl WeightedScratch {
     pub(super) fn decode(
         &mut self,
         instance: &Instance<'_>,
-        masks: &[u32],
+        masks: &IdVec<LiveId, u32>,
         ranked: &Ranked,
-        mate: &[u32],
-        out: &mut Vec<u32>,
-        queue: &mut Vec<u8>,
+        mate: &Mates,
+        out: &mut Vec<LiveId>,
+        queue: &mut IdVec<LiveId, u8>,
     ) -> f64 {
         let n = instance.len();
-        self.begin(instance, n);
+        self.begin(instance);
         out.clear();
-        queue.clear();
-        queue.resize(n, 0);
+        queue.refill(0, n);
         let mut queues = Queues::new();
         let mut frame = 0.0f64;
-        for pass in 0..n as u32 {
-            if self.pending[pass as usize] == 0 {
+        for pass in instance.passes() {
+            if self.pending[pass] == 0 {
                 self.release(instance, masks, pass, queue, &queues.free);
             }
         }
@@ -101,30 +103,28 @@ impl WeightedScratch {
             let mut next = pass;
             let mut start = at;
             loop {
-                let weight = f64::from(instance.weight_us[next as usize]);
-                let unit = instance.unit[next as usize];
+                let weight = f64::from(instance.weight_us[next]);
+                let unit = instance.unit[next];
                 let finish = start + weight + queues.slow_down(on as usize, start, weight, unit);
                 queues.place(on as usize, start, finish, unit);
                 frame = frame.max(finish);
-                self.finish[next as usize] = finish;
-                self.done[next as usize] = true;
-                queue[next as usize] = on;
+                self.finish[next] = finish;
+                self.done[next] = true;
+                queue[next] = on;
                 out.push(next);
-                for &succ in instance.deps.succs.row(next as usize) {
-                    self.pending[succ as usize] -= 1;
-                    if self.pending[succ as usize] == 0 {
+                for &succ in instance.deps.succs.row(next) {
+                    self.pending[succ] -= 1;
+                    if self.pending[succ] == 0 {
                         self.release(instance, masks, succ, queue, &queues.free);
                     }
                 }
-                let follower = mate[next as usize];
-                if follower == u32::MAX
-                    || self.done[follower as usize]
-                    || self.pending[follower as usize] > 0
-                    || masks[follower as usize] & (1 << on) == 0
-                    || available(instance, follower, on, queue, &self.finish) > finish
-                {
-                    break;
-                }
+                let can_follow = |&follower: &LiveId| {
+                    !self.done[follower]
+                        && self.pending[follower] == 0
+                        && masks[follower] & (1 << on) != 0
+                        && available(instance, follower, on, queue, &self.finish) <= finish
+                };
+                let Some(follower) = mate[next].filter(can_follow) else { break };
                 (next, start) = (follower, finish);
             }
         }
@@ -132,22 +132,22 @@ impl WeightedScratch {
     }
 
     /// Makes `out` the passes by descending key, each after what it depends on. O(passes log passes + edges).
-    pub(super) fn list(&mut self, instance: &Instance<'_>, out: &mut Vec<u32>) {
-        self.begin(instance, instance.len());
+    pub(super) fn list(&mut self, instance: &Instance<'_>, out: &mut Vec<LiveId>) {
+        self.begin(instance);
         out.clear();
-        for pass in 0..instance.len() as u32 {
-            if self.pending[pass as usize] == 0 {
+        for pass in instance.passes() {
+            if self.pending[pass] == 0 {
                 let key = self.key(pass);
                 self.ready[0].push(key);
             }
         }
         while let Some(key) = self.ready[0].pop() {
             crate::cancel::poll();
-            let pass = !(key as u32);
+            let pass = key.pass();
             out.push(pass);
-            for &succ in instance.deps.succs.row(pass as usize) {
-                self.pending[succ as usize] -= 1;
-                if self.pending[succ as usize] == 0 {
+            for &succ in instance.deps.succs.row(pass) {
+                self.pending[succ] -= 1;
+                if self.pending[succ] == 0 {
                     let key = self.key(succ);
                     self.ready[0].push(key);
                 }
@@ -155,13 +155,12 @@ impl WeightedScratch {
         }
     }
 
-    fn begin(&mut self, instance: &Instance<'_>, n: usize) {
+    fn begin(&mut self, instance: &Instance<'_>) {
+        let n = instance.len();
         self.pending.clear();
-        self.pending.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
-        self.finish.clear();
-        self.finish.resize(n, 0.0);
-        self.done.clear();
-        self.done.resize(n, false);
+        self.pending.extend(instance.passes().map(|pass| instance.deps.preds.row(pass).len() as u32));
+        self.finish.refill(0.0, n);
+        self.done.refill(false, n);
         self.future.resize_with(QUEUES, BinaryHeap::new);
         self.ready.resize_with(QUEUES, BinaryHeap::new);
         self.future.iter_mut().for_each(BinaryHeap::clear);
@@ -170,8 +169,15 @@ impl WeightedScratch {
 
     /// All that the pass depends on has been placed.
     #[inline]
-    fn release(&mut self, instance: &Instance<'_>, masks: &[u32], pass: u32, queue: &[u8], free: &[f64; QUEUES]) {
-        let mut left = masks[pass as usize];
+    fn release(
+        &mut self,
+        instance: &Instance<'_>,
+        masks: &IdVec<LiveId, u32>,
+        pass: LiveId,
+        queue: &IdVec<LiveId, u8>,
+        free: &[f64; QUEUES],
+    ) {
+        let mut left = masks[pass];
         while left != 0 {
             let on = left.trailing_zeros() as u8;
             left &= left - 1;
@@ -187,21 +193,21 @@ impl WeightedScratch {
     }
 
     #[inline]
-    fn key(&self, pass: u32) -> u64 {
-        u64::from(self.tail[pass as usize].to_bits()) << 32 | u64::from(!pass)
+    fn key(&self, pass: LiveId) -> Key {
+        Key::new(self.tail[pass].to_bits(), pass)
     }
 
     /// When the queue could start its next pass; infinity if it knows of none.
     #[inline]
     fn next_decision(&mut self, on: usize, free: f64) -> f64 {
         while let Some(&key) = self.ready[on].peek() {
-            if !self.done[!(key as u32) as usize] {
+            if !self.done[key.pass()] {
                 return free;
             }
             self.ready[on].pop();
         }
         while let Some(&Reverse((at, pass))) = self.future[on].peek() {
-            if !self.done[pass as usize] {
+            if !self.done[pass] {
                 return f64::from_bits(at).max(free);
             }
             self.future[on].pop();
@@ -210,21 +216,21 @@ impl WeightedScratch {
     }
 
     #[inline]
-    fn pick(&mut self, on: usize, now: f64) -> u32 {
+    fn pick(&mut self, on: usize, now: f64) -> LiveId {
         while let Some(&Reverse((at, pass))) = self.future[on].peek() {
             if f64::from_bits(at) > now {
                 break;
             }
             self.future[on].pop();
-            if !self.done[pass as usize] {
+            if !self.done[pass] {
                 let key = self.key(pass);
                 self.ready[on].push(key);
             }
         }
         loop {
             let key = self.ready[on].pop().expect("a queue that can decide has a node to run");
-            let pass = !(key as u32);
-            if !self.done[pass as usize] {
+            let pass = key.pass();
+            if !self.done[pass] {
                 return pass;
             }
         }
@@ -236,24 +242,22 @@ impl WeightedScratch {
 /// occupancy class. O(passes · queues + edges · queues).
 pub(super) fn earliest_finish(
     instance: &Instance<'_>,
-    order: &[u32],
-    masks: &[u32],
+    order: &[LiveId],
+    masks: &IdVec<LiveId, u32>,
     ranked: &Ranked,
-    finish: &mut Vec<f64>,
-    queue: &mut Vec<u8>,
+    finish: &mut IdVec<LiveId, f64>,
+    queue: &mut IdVec<LiveId, u8>,
 ) -> f64 {
-    finish.clear();
-    finish.resize(instance.len(), 0.0);
-    queue.clear();
-    queue.resize(instance.len(), 0);
+    finish.refill(0.0, instance.len());
+    queue.refill(0, instance.len());
     let mut queues = Queues::new();
     let mut frame = 0.0f64;
     for &pass in order {
         crate::cancel::poll();
-        let (weight, unit) = (f64::from(instance.weight_us[pass as usize]), instance.unit[pass as usize]);
+        let (weight, unit) = (f64::from(instance.weight_us[pass]), instance.unit[pass]);
         let mut best = (f64::INFINITY, 0.0, 0u8);
         for &on in ranked.as_slice() {
-            if masks[pass as usize] & (1 << on) == 0 {
+            if masks[pass] & (1 << on) == 0 {
                 continue;
             }
             let start = available(instance, pass, on, queue, finish).max(queues.free[on as usize]);
@@ -264,8 +268,8 @@ pub(super) fn earliest_finish(
         }
         let (end, start, on) = best;
         queues.place(on as usize, start, end, unit);
-        finish[pass as usize] = end;
-        queue[pass as usize] = on;
+        finish[pass] = end;
+        queue[pass] = on;
         frame = frame.max(end);
     }
     frame
