@@ -3,11 +3,12 @@
 //! wait for the run before does, unless the batch already waits for a later position of that queue.
 
 use super::clock::{Knowledge, WaitId};
-use super::hazard::{First, Hazards, Left, Scene};
+use super::hazard::{First, Hazards, Left, LeftId, Scene};
 use super::read_group::Frame;
 use crate::access::Stages;
-use crate::id::{Id, IdVec};
+use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
+use crate::resource::ResourceId;
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +31,22 @@ pub(crate) struct Repeats {
     knowledge: Knowledge,
     left: Vec<Left>,
     entered: Vec<Option<PlanPassId>>,
+    /// By memory: its last uses, in `gathered`, once they were asked for.
+    whole: IdVec<ResourceId, Option<IdSpan<LeftId>>>,
+    gathered: IdVec<LeftId, Left>,
+    /// Memories by family, for those that outlive a run.
+    members: Vec<(ResourceId, ResourceId)>,
 }
 
 impl Repeats {
-    /// Adds sources and waits to the first uses of a walk. O(first uses · subresources of their memories).
+    /// Adds sources and waits to the first uses of a walk. O(first uses · queues + subresources), and for the first uses of
+    /// an image whose bytes no other resource reused O(subresources of the image) each.
     pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
         let mut firsts = std::mem::take(&mut hazards.firsts);
+        self.whole.refill(None, scene.frame.facts.memory.len());
+        self.gathered.clear();
         self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
         for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
@@ -113,11 +122,15 @@ impl Repeats {
     fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
         let lanes = scene.clocks.lanes();
         self.entered.clear();
+        self.members.clear();
         if firsts.iter().all(|first| first.placement.is_some()) {
             return;
         }
         let Frame { schedule, facts, shapes, .. } = scene.frame;
         self.entered.resize(shapes.len() * lanes, None);
+        let memories = facts.family.iter_ids().filter(|(member, _)| facts.memory[*member] == *member);
+        self.members.extend(memories.map(|(member, &family)| (family, member)));
+        self.members.sort_unstable();
         for (at, scheduled) in schedule.passes.iter_ids() {
             for access in scene.frame.accesses(at) {
                 let entered =
@@ -145,18 +158,33 @@ impl Repeats {
                     // those of the same texels count.
                     hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
                 } else if from_previous_frame {
-                    hazards.gather_into(scene, memory, 0, &mut self.left);
+                    self.add_whole(scene, hazards, memory);
                 }
             }
             return;
         }
         // The images of a ring rotate from run to run: each of them may have been used under any of the ring's names.
-        let facts = scene.frame.facts;
-        let family = facts.family[first.memory];
-        for (member, &of) in facts.family.iter_ids() {
-            if of == family && facts.memory[member] == member {
-                hazards.gather_into(scene, member, 0, &mut self.left);
+        let family = scene.frame.facts.family[first.memory];
+        let start = self.members.partition_point(|(of, _)| *of < family);
+        for at in start..self.members.len() {
+            let (of, member) = self.members[at];
+            if of != family {
+                break;
             }
+            self.add_whole(scene, hazards, member);
+        }
+    }
+
+    /// Adds the last uses of a memory. Each of its subresources may have a first use that asks for them, so they are
+    /// gathered once.
+    fn add_whole(&mut self, scene: Scene<'_>, hazards: &Hazards, memory: ResourceId) {
+        let span = *self.whole[memory].get_or_insert_with(|| {
+            let start = self.gathered.len();
+            hazards.gather_into(scene, memory, start, self.gathered.as_vec_mut());
+            IdSpan::new(start, self.gathered.len())
+        });
+        for at in span.ids() {
+            self.gathered[at].add_to(&mut self.left, 0);
         }
     }
 

@@ -236,14 +236,21 @@ impl Hazards {
     fn gather_subresource(&self, subresource: SubresourceId, start: usize, left: &mut Vec<Left>) {
         for used in self.uses_of(subresource) {
             let writes = used.access & Accesses::WRITES;
-            match left[start..].iter_mut().find(|l| l.queue == used.queue) {
-                Some(known) => {
-                    known.last = known.last.max(used.last);
-                    known.stages |= used.stages;
-                    known.writes |= writes;
-                }
-                None => left.push(Left { queue: used.queue, last: used.last, stages: used.stages, writes }),
+            Left { queue: used.queue, last: used.last, stages: used.stages, writes }.add_to(left, start);
+        }
+    }
+}
+
+impl Left {
+    /// Adds last uses to those listed from `start` on, one entry per queue.
+    pub(crate) fn add_to(self, list: &mut Vec<Self>, start: usize) {
+        match list[start..].iter_mut().find(|known| known.queue == self.queue) {
+            Some(known) => {
+                known.last = known.last.max(self.last);
+                known.stages |= self.stages;
+                known.writes |= self.writes;
             }
+            None => list.push(self),
         }
     }
 }
