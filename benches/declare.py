@@ -60,7 +60,8 @@ def whole() -> float:
 def chain(names: list[str]) -> rgraph.Graph:
     """Declare dispatches of one shader in one buffer."""
     graph = rgraph.Graph("chain")
-    data = graph.buffer("data", 256, persistent=True)
+    data = graph.buffer("data", 256)
+    graph.fill("zero", data, 0)
     for name in names:
         graph.compute(name, SHADER, groups=(1, 1, 1), data=data)
     graph.root(data)

@@ -39,6 +39,27 @@ def declared(passes: int) -> rg.Graph:
     return g
 
 
+def in_parts(passes: int) -> rg.Graph:
+    """Each pass writes a part of one buffer, and the last one reads all of it."""
+    g = rg.Graph("parts")
+    whole, out = g.buffer("whole", 64 * passes), g.buffer("out", 64)
+    for at in range(passes - 1):
+        g.add_pass(f"p{at}", queue="compute").storage_write(whole, range=(64 * at, 64 * at + 64))
+    g.add_pass("sum", queue="compute").storage_read(whole, range=(0, 64 * passes - 64)).storage_write(out)
+    g.root(out)
+    return g
+
+
+def unordered(passes: int) -> rg.Graph:
+    """All passes add to one buffer, in any order."""
+    g = rg.Graph("unordered")
+    total = g.buffer("total", 64, persistent=True)
+    for at in range(passes):
+        g.add_pass(f"p{at}", queue="compute").storage_read_write(total, unordered=True)
+    g.root(total)
+    return g
+
+
 def least(passes: int, work: Callable[..., Any], *, of: Callable[[], Any] | None = None) -> tuple[float, Any]:
     """Microseconds per pass that something takes, the least of some runs, and what it gives; ``of`` prepares each."""
     best, value = float("inf"), None
@@ -59,6 +80,11 @@ def ahead(passes: int, folder: Path) -> dict[str, float]:
     figures["bake, default"], plan = least(passes, lambda anew: anew.bake("discrete"), of=anew)
     figures["check"], found = least(passes, lambda: plan.check(g))
     assert not found, found[0]
+    for name, shape in (("parts of a buffer", in_parts), ("unordered passes", unordered)):
+        other = shape(passes)
+        figures[f"bake, {name}"], planned = least(passes, lambda anew: anew.bake("discrete"), of=partial(shape, passes))
+        figures[f"check, {name}"], found = least(passes, partial(planned.check, other))
+        assert not found, found[0]
     for name, suffix in (("file", "rplan.json"), ("page", "html")):
         path = folder / f"{passes}.{suffix}"
         figures[f"{name}, written"], _ = least(passes, lambda path=path: plan.save(path))

@@ -112,7 +112,8 @@ MIRI = r"(?:Undefined Behavior|memory leaked)"
 CAMPAIGNS = (
     Campaign(
         "graphs",
-        "Generated graphs: baked, checked, and played by the interpreter, whose result is compared with what they declare",
+        "Generated graphs: baked, checked, and played by the interpreter, whose result is compared with what they "
+        "declare",
         "1,000,000 graphs, no finding",
         "env RGRAPH_GRAPHS={n} cargo test --package rgraph-check --locked --test planner",
         2000,

@@ -8,6 +8,8 @@ mod flat;
 mod need;
 mod order;
 
+use std::collections::BTreeSet;
+
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_ir::id::IdVec;
@@ -310,7 +312,14 @@ impl<'g> Facts<'g> {
     /// Whether all work that a subresource's contents at the end of a frame come from is needed.
     pub(crate) fn is_kept(&self, memory: MemoryId, subresource: SubresourceId) -> bool {
         let mut writers = Vec::new();
-        self.writers_before(memory, subresource, (u32::MAX, u32::MAX, u32::MAX), None, &mut writers);
+        self.writers_before(
+            memory,
+            subresource,
+            (u32::MAX, u32::MAX, u32::MAX),
+            None,
+            &mut writers,
+            &mut BTreeSet::new(),
+        );
         writers.into_iter().all(|declared| self.needed[declared])
     }
 

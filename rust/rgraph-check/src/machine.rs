@@ -487,13 +487,24 @@ impl<'a> Machine<'a> {
             if done.op.write {
                 let at = done.node.into_iter().collect();
                 state.nodes.extend(done.node);
-                state.writes.push(Write { done: index, at, lent: Vec::new(), host: Vec::new() });
+                let write = Write { done: index, at, lent: Vec::new(), host: Vec::new() };
+                let known = &self.done;
+                let of_group = |x: &Done| grouped && (x.group, x.run) == (done.group, done.run);
+                // What takes in the last member of an unordered group takes in all members before it on its queue that
+                // do the same at the same stage.
+                let same =
+                    |x: &Done| (x.queue, x.op) == (done.queue, done.op) && [x.rendering, done.rendering] == [None; 2];
+                let mut members = state.writes.iter_mut().rev().take_while(|other| of_group(&known[other.done]));
+                match members.find(|other| same(&known[other.done]) && known[other.done].instance != instance) {
+                    Some(member) => *member = write,
+                    None => state.writes.push(write),
+                }
             } else {
                 let known = &self.done;
                 let same = |read: &Read| {
                     let x = &known[read.done];
                     let alike = x.queue == done.queue && x.op.stage == done.op.stage && x.rendering == done.rendering;
-                    alike && x.group == done.group && !writes
+                    alike && x.group == done.group && (grouped || !writes)
                 };
                 // An earlier read of the same stage and queue is ordered before all that this one is ordered before.
                 match state.reads.iter().position(same) {

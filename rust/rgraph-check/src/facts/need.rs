@@ -1,5 +1,7 @@
 //! Which declared passes must run, and uses that no order can keep.
 
+use std::collections::BTreeSet;
+
 use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
@@ -16,6 +18,7 @@ pub(crate) struct Torn {
 
 impl Facts<'_> {
     pub(super) fn find_needed(&mut self) {
+        let mut groups = BTreeSet::new();
         self.needed = IdVec::filled(false, self.declared_passes.len());
         let mut work: Vec<DeclaredPassId> =
             self.declared_passes.ids().filter(|&declared| self.declared_passes[declared].pinned).collect();
@@ -26,7 +29,7 @@ impl Facts<'_> {
                 // What leaves with imported memory is what the last of its names left there.
                 let last = if imported { u32::MAX } else { self.chain[id] };
                 for subresource in self.grids[memory].ids() {
-                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), None, &mut work);
+                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), None, &mut work, &mut groups);
                 }
             }
         }
@@ -43,9 +46,9 @@ impl Facts<'_> {
                         }
                         if self.frames_ago[resource] > 0 {
                             // An earlier frame made it, maybe the pass that reads it.
-                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), None, &mut work);
+                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), None, &mut work, &mut groups);
                         } else if let Some((key, _)) = self.key(resource, subresource, declared, number) {
-                            self.writers_before(memory, subresource, key, Some(declared), &mut work);
+                            self.writers_before(memory, subresource, key, Some(declared), &mut work, &mut groups);
                         }
                     }
                 };
@@ -58,7 +61,8 @@ impl Facts<'_> {
     }
 
     /// Adds the declared passes whose writes a read of a subresource at `key` may see, up to the last one that itself
-    /// needs what was there before: who needs that one needs the passes before it, too.
+    /// needs what was there before: who needs that one needs the passes before it, too. Members of an unordered group
+    /// need the same, which is added for the first of them alone; `groups` has those of which one came.
     pub(super) fn writers_before(
         &self,
         memory: MemoryId,
@@ -66,6 +70,7 @@ impl Facts<'_> {
         key: Key,
         reader: Option<DeclaredPassId>,
         work: &mut Vec<DeclaredPassId>,
+        groups: &mut BTreeSet<u32>,
     ) {
         let writers = &self.writers[memory][subresource];
         let mut from = key;
@@ -77,6 +82,10 @@ impl Facts<'_> {
                 .take_while(|u| u.key == from)
                 .find(|u| Some(u.declared) == reader && u.group != 0)
                 .map_or(0, |u| u.group);
+            // What one member needs, all others need.
+            if own != 0 && !groups.insert(own) {
+                return;
+            }
             before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
             let mut last_group = None;
             for u in writers[..before].iter().rev().filter(|u| lap > 0 || Some(u.declared) != reader) {
@@ -156,7 +165,7 @@ mod tests {
         let (memory, subresource) = (facts.memory[ResourceId::new(0)], SubresourceId::new(0));
         let (key, _) = facts.key(ResourceId::new(0), subresource, declared, number).expect("it is no history");
         let mut work = Vec::new();
-        facts.writers_before(memory, subresource, key, Some(declared), &mut work);
+        facts.writers_before(memory, subresource, key, Some(declared), &mut work, &mut BTreeSet::new());
         work.len()
     }
 
