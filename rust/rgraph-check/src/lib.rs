@@ -62,7 +62,7 @@
 //!
 //! An exact checker in the tests keeps every operation and the whole happens-before relation, without clocks, and must
 //! agree. [`interpret`] runs plans on symbols, in orders that the plan permits, and compares values. [`certificate`]
-//! writes the chain behind each hazard, which 200 lines verify. The tests remove parts of good plans, and each removal
+//! writes the chain behind each hazard, which a verifier of three files follows. The tests remove parts of good plans, and each removal
 //! that matters must be found.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! A certificate of a plan: for each hazard pair the chain of synchronization that covers it, as data that 200 lines
-//! verify.
+//! A certificate of a plan: for each hazard pair the chain of synchronization that covers it, as data that a
+//! verifier of its own checks.
 //!
 //! `listing`, `uses` and `attachments` flatten a plan into *links* ([`Link`]: entries of barriers, waits, subpass
 //! dependencies, the runtime's entries and exits) and *accesses* ([`Access`]: one stage and access kind of a pass on
