@@ -257,16 +257,45 @@ fn queue_counts(profile: &Profile) -> Vec<(u32, usize)> {
     counts
 }
 
+/// What a device that is made here gets of the features that it has.
+struct Wanted {
+    core: vk::PhysicalDeviceFeatures,
+    of_1_1: vk::PhysicalDeviceVulkan11Features<'static>,
+    of_1_2: vk::PhysicalDeviceVulkan12Features<'static>,
+    of_1_3: vk::PhysicalDeviceVulkan13Features<'static>,
+    mesh: bool,
+    rays: Rays,
+    /// Those that code of shaders asks for.
+    features: Features,
+}
+
+impl Wanted {
+    /// Asks the device what it has.
+    fn of(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Self {
+        let (mesh, rays) = (has_mesh_shaders(context, device, extensions), has_rays(context, device, extensions));
+        let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
+        let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut has =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12).push_next(&mut has13);
+        // SAFETY: the device is of version 1.3, so it knows the structs.
+        unsafe { context.raw().get_physical_device_features2(device.raw, &mut has) };
+        let core = without_sparse_memory(has.features);
+        Self {
+            core,
+            of_1_1: wanted_of_1_1(&has11),
+            of_1_2: wanted_of_1_2(&has12, rays),
+            of_1_3: wanted_of_1_3(&has13),
+            mesh,
+            rays,
+            features: capability::features(&core, &has11, &has12, (mesh, rays)),
+        }
+    }
+}
+
 /// The features that a device which is made here will have, of those that code of shaders asks for.
 pub(crate) fn features(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Features {
-    let (mesh, rays) = (has_mesh_shaders(context, device, extensions), has_rays(context, device, extensions));
-    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
-    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
-    let mut has = vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12);
-    // SAFETY: the device is of version 1.3, so it knows the structs.
-    unsafe { context.raw().get_physical_device_features2(device.raw, &mut has) };
-    let core = without_sparse_memory(has.features);
-    capability::features(&core, &has11, &has12, (mesh, rays))
+    Wanted::of(context, device, extensions).features
 }
 
 /// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
@@ -280,27 +309,17 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let clock = clock::extension(context, device.raw, |name| physical::has_extension(&extensions, name));
     let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
     let present_wait = shown.contains(&khr::present_wait::NAME);
-    let mesh = has_mesh_shaders(context, device, &extensions);
-    let rays = has_rays(context, device, &extensions);
     let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
     let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
     let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
-    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
-    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
-    let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
-    let mut has =
-        vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12).push_next(&mut has13);
-    // SAFETY: the device is of version 1.3, so it knows the structs.
-    unsafe { instance.get_physical_device_features2(device.raw, &mut has) };
-    let core = without_sparse_memory(has.features);
-    let mut want11 = wanted_of_1_1(&has11);
-    let mut want12 = wanted_of_1_2(&has12, rays);
-    let mut want13 = wanted_of_1_3(&has13);
+    let Wanted { core, mut of_1_1, mut of_1_2, mut of_1_3, mesh, rays, features } =
+        Wanted::of(context, device, &extensions);
+    let (host_query_reset, separate_layouts) = (of_1_2.host_query_reset, of_1_2.separate_depth_stencil_layouts);
     let mut want = vk::PhysicalDeviceFeatures2::default()
         .features(core)
-        .push_next(&mut want11)
-        .push_next(&mut want12)
-        .push_next(&mut want13);
+        .push_next(&mut of_1_1)
+        .push_next(&mut of_1_2)
+        .push_next(&mut of_1_3);
     let counts = queue_counts(profile);
     let priorities = vec![1.0; counts.iter().map(|(_, count)| *count).max().unwrap_or(0)];
     let queues: Vec<_> = counts
@@ -351,14 +370,14 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let raw = unsafe { instance.create_device(device.raw, &info, context.host()) }.called("vkCreateDevice")?;
     let enabled = Enabled {
         core,
-        host_query_reset: has12.host_query_reset == vk::TRUE,
+        host_query_reset: host_query_reset == vk::TRUE,
         swapchains: windows,
         present_wait,
         mesh,
         rays,
-        features: capability::features(&core, &has11, &has12, (mesh, rays)),
+        features,
         others: 0,
-        separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
+        separate_layouts: separate_layouts == vk::TRUE,
         memory_fd,
         semaphore_fd,
         host_memory,
