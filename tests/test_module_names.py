@@ -1,4 +1,7 @@
-"""Names that the module has not say where they are."""
+"""Names that the module has not say where they are; names that take long to make are made when they are asked for."""
+
+import subprocess
+import sys
 
 import pytest
 
@@ -18,3 +21,18 @@ def test_names_of_methods_that_are_looked_for_in_the_module_say_whose_they_are()
     with pytest.raises(AttributeError, match=r"^module 'rgraph' has no attribute 'grapf'$") as caught:
         getattr(rg, "grapf")  # noqa: B009
     assert (caught.value.name, caught.value.obj) == ("grapf", rg)
+
+
+def test_named_tuples_are_made_when_one_is_asked_for() -> None:
+    program = """if True:
+        import sys
+        import rgraph
+        late = {"rgraph._records", "rgraph._adapt"}
+        assert not late & set(sys.modules), "half of the import's time would go into them"
+        assert {"Barrier", "Trials"} <= set(dir(rgraph))
+        assert rgraph.Barrier is rgraph.Barrier is sys.modules["rgraph._records"].Barrier
+        assert [name for name in rgraph.__all__ if getattr(rgraph, name, None) is None] == []
+        print("all names are there")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("all names are there", "")

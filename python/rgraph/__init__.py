@@ -8,7 +8,6 @@ have shaders, and hands back arrays.
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rgraph._adapt import Adapt, Trial, Trials
 from rgraph._core import (
     Array,
     BinarySemaphore,
@@ -66,46 +65,6 @@ from rgraph._errors import (
 )
 from rgraph._layers import Layer
 from rgraph._modules import ModuleValue, module
-from rgraph._records import (
-    Barrier,
-    Batch,
-    ChaosFinding,
-    ChaosReport,
-    ChaosTrial,
-    CopyPrice,
-    DeviceInfo,
-    DeviceMemory,
-    DevicesCopy,
-    DevicesPart,
-    DomainMemory,
-    Exported,
-    Finding,
-    HeapMemory,
-    Holder,
-    HostSpan,
-    Memory,
-    PassSet,
-    PassSpan,
-    PassTimes,
-    Placement,
-    PlanCopy,
-    PlannedPass,
-    PlannedQueue,
-    Redundant,
-    ReplayDifference,
-    ReplayReport,
-    ShaderBinding,
-    ShaderConstant,
-    ShaderMember,
-    ShaderPush,
-    ShaderReflection,
-    ShaderRefusal,
-    ShaderStage,
-    ShaderVarying,
-    Subgraph,
-    Tried,
-    Wait,
-)
 
 if TYPE_CHECKING:
     from rgraph import batch as batch
@@ -113,6 +72,47 @@ if TYPE_CHECKING:
     from rgraph import importers as importers
     from rgraph import passes as passes
     from rgraph import window as window
+    from rgraph._adapt import Adapt, Trial, Trials
+    from rgraph._records import (
+        Barrier,
+        Batch,
+        ChaosFinding,
+        ChaosReport,
+        ChaosTrial,
+        CopyPrice,
+        DeviceInfo,
+        DeviceMemory,
+        DevicesCopy,
+        DevicesPart,
+        DomainMemory,
+        Exported,
+        Finding,
+        HeapMemory,
+        Holder,
+        HostSpan,
+        Memory,
+        PassSet,
+        PassSpan,
+        PassTimes,
+        Placement,
+        PlanCopy,
+        PlannedPass,
+        PlannedQueue,
+        Redundant,
+        ReplayDifference,
+        ReplayReport,
+        ShaderBinding,
+        ShaderConstant,
+        ShaderMember,
+        ShaderPush,
+        ShaderReflection,
+        ShaderRefusal,
+        ShaderStage,
+        ShaderVarying,
+        Subgraph,
+        Tried,
+        Wait,
+    )
     from rgraph.window import show as show
 
 __all__ = [
@@ -215,7 +215,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Modules of rgraph that are loaded when they are first asked for, and `rgraph.show`."""
+    """Modules of rgraph that are loaded when they are first asked for, named tuples, and `rgraph.show`."""
+    if name in __all__:
+        from importlib import import_module
+
+        # Half of the time of the import would go into making named tuples, of which most programs name none.
+        home = import_module("rgraph._adapt" if name in ("Adapt", "Trial", "Trials") else "rgraph._records")
+        value = globals()[name] = getattr(home, name)
+        return value
     if name in ("batch", "cuda", "importers", "passes", "show", "window"):
         from importlib import import_module
 
@@ -229,4 +236,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "batch", "cuda", "importers", "passes", "show", "window"})
+    return sorted({*globals(), *__all__, "batch", "cuda", "importers", "passes", "show", "window"})
