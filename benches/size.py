@@ -64,7 +64,7 @@ def least(passes: int, work: Callable[..., Any], *, of: Callable[[], Any] | None
     """Microseconds per pass that something takes, the least of some runs, and what it gives; ``of`` prepares each."""
     best, value = float("inf"), None
     for _ in range(RUNS[passes]):
-        given = () if of is None else (of(),)
+        given, value = () if of is None else (of(),), None
         start = time.perf_counter()
         value = work(*given)
         best = min(best, (time.perf_counter() - start) * 1e6 / passes)
