@@ -73,8 +73,12 @@ class Opened:
         self.settled()
 
     def settled(self) -> None:
-        """Wait until what was asked for is drawn."""
-        self.page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        """Wait until what was asked for is drawn: a view draws, scrolls, hears of its scroll, and draws again."""
+        self.page.evaluate("""new Promise(done => {
+            let frames = 5;
+            const next = () => (frames -= 1) ? requestAnimationFrame(next) : done();
+            next();
+        })""")
 
     @property
     def pinned(self) -> str | None:
