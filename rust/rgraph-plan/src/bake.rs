@@ -236,6 +236,12 @@ impl Scratch {
         self.transients.nodes
     }
 
+    /// How many subresources of whole memories the last bake looked at for their uses in the run before, whatever a clock
+    /// says.
+    pub fn subresources_gathered(&self) -> u64 {
+        self.repeats.subresources_gathered
+    }
+
     /// How many orders below the memory budget the last bake made: what ordering cost, whatever a clock says.
     pub fn orders_made(&self) -> u32 {
         self.ordering.orders_made()

@@ -8,6 +8,8 @@ mod families;
 #[path = "common/most_live.rs"]
 mod most_live;
 
+use rgraph_plan::access::Usage;
+use rgraph_plan::graph::Ranges;
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::Kind;
 
@@ -286,6 +288,28 @@ fn the_least_memory_is_no_more_than_the_declared_order_keeps_alive() {
                 graph.name(),
                 plan.memory.total
             );
+        }
+    }
+}
+
+/// Each part of a buffer has a first use, which follows the uses of all parts in the run before.
+#[test]
+fn the_uses_of_a_buffer_in_the_run_before_are_gathered_once_for_all_its_parts() {
+    for profile in [Profile::single_queue(), Profile::discrete()] {
+        for parts in [64, 1024] {
+            let mut graph = Graph::new("parts", [1, 1]);
+            let whole = graph.buffer("whole", 64 * parts);
+            let out = graph.buffer("out", 64);
+            for at in 0..parts {
+                let ranges = Ranges { bytes: Some([64 * at, 64 * at + 64]), ..Ranges::default() };
+                let part = Use { ranges, ..Use::new(Usage::StorageWrite) };
+                graph.pass(&format!("part{at}"), PassQueue::Compute).uses(whole, &part);
+            }
+            graph.pass("sum", PassQueue::Compute).storage_read(whole).storage_write(out);
+            graph.root(out);
+            let mut scratch = Scratch::default();
+            bake(&graph, &profile, &Options::default(), &mut scratch).expect("a good graph");
+            assert_eq!(scratch.subresources_gathered(), parts + 1, "on {}", profile.name);
         }
     }
 }

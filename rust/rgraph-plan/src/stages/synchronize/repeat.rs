@@ -34,6 +34,8 @@ pub(crate) struct Repeats {
     /// By memory: its last uses, in `gathered`, once they were asked for.
     whole: IdVec<ResourceId, Option<IdSpan<LeftId>>>,
     gathered: IdVec<LeftId, Left>,
+    /// Subresources whose last uses were gathered for that.
+    pub subresources_gathered: u64,
     /// Memories by family, for those that outlive a run.
     members: Vec<(ResourceId, ResourceId)>,
 }
@@ -47,6 +49,7 @@ impl Repeats {
         let mut firsts = std::mem::take(&mut hazards.firsts);
         self.whole.refill(None, scene.frame.facts.memory.len());
         self.gathered.clear();
+        self.subresources_gathered = 0;
         self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
         for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
@@ -181,6 +184,7 @@ impl Repeats {
         let span = *self.whole[memory].get_or_insert_with(|| {
             let start = self.gathered.len();
             hazards.gather_into(scene, memory, start, self.gathered.as_vec_mut());
+            self.subresources_gathered += scene.frame.facts.subresources.of(memory).ids().len() as u64;
             IdSpan::new(start, self.gathered.len())
         });
         for at in span.ids() {
