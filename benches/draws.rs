@@ -1,5 +1,5 @@
-//! A pass of ten thousand draws with equal bindings, each with push data of its own: as a function of the caller's says
-//! them again in each frame, and as steps that are compiled once.
+//! A pass of ten thousand draws with equal bindings, each with push data of its own: recorded again in each frame by a
+//! function of the caller, and as steps that are compiled once.
 
 use std::sync::Arc;
 
@@ -85,7 +85,9 @@ pub fn draws() -> Result<(), String> {
     let bytes: Vec<u8> = (0..64_u32).flat_map(|at| [at as u8, 2, 3, 255]).collect();
     let mut workload = Workload::new(graph);
     let mut pictures = Vec::new();
-    for (name, work) in [("said anew", Work::Record(list.clone())), ("compiled", Work::Steps(list.steps().collect()))] {
+    for (name, work) in
+        [("recorded again", Work::Record(list.clone())), ("compiled", Work::Steps(list.steps().collect()))]
+    {
         workload.works.insert(PassId::new(0), work);
         let (compile_us, compiled) = thread_time(|| device.compile(workload.clone(), &Options::default()));
         let compiled = compiled.map_err(said)?;
@@ -101,7 +103,7 @@ pub fn draws() -> Result<(), String> {
             assert!(report.recorded, "it is recorded in each round");
             records.push(report.record_us);
             own.push(*list.took.lock().map_err(said)?);
-            if round == 0 && name == "said anew" || round + 1 == ROUNDS && name == "compiled" {
+            if round == 0 && name == "recorded again" || round + 1 == ROUNDS && name == "compiled" {
                 pictures.push(ran.read(out).map_err(said)?.bytes().to_vec());
             }
         }

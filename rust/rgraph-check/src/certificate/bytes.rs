@@ -36,7 +36,7 @@ pub(super) struct Memory {
     pub subresources: usize,
     /// First byte and end of each subresource of a buffer; none for an image, whose texels may lie anywhere in it.
     pub intervals: Vec<[u64; 2]>,
-    /// Whether its contents pass from run to run; else they begin anew.
+    /// Whether its contents pass from run to run; else each run starts with undefined contents.
     pub outlives: bool,
     /// Whether each run has other memory for it.
     pub fresh: bool,

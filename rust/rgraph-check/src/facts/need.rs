@@ -60,9 +60,9 @@ impl Facts<'_> {
         }
     }
 
-    /// Adds the declared passes whose writes a read of a subresource at `key` may see, up to the last one that itself
-    /// needs what was there before: who needs that one needs the passes before it, too. Members of an unordered group
-    /// need the same, which is added for the first of them alone; `groups` has those of which one came.
+    /// Adds the declared passes whose writes a read of a subresource at `key` may see, back to the last one that itself
+    /// needs the contents before it: that pass adds the writers before it. Members of an unordered group need the same
+    /// passes, which the first member alone adds; `groups` has the groups of which a member was here.
     pub(super) fn writers_before(
         &self,
         memory: MemoryId,
@@ -95,7 +95,7 @@ impl Facts<'_> {
                 let at = &self.declared_passes[u.declared].uses[u.at];
                 work.push(u.declared);
                 if at.must_read || at.keeps_aspect(self.grids[memory].aspect(subresource)) {
-                    // Members of one group come before each other: each would leave the others' earlier writers to them.
+                    // Each member needs the others: two members would leave the writers before the group to each other.
                     if own != 0 && u.group == own {
                         continue;
                     }

@@ -41,8 +41,8 @@ impl Machine<'_> {
         let is_fresh = |store: StoreId| fresh[stores[store].memory];
         let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
         self.residents.supersede(store, |other| other != store && keep(other));
-        // What used such a resident is ordered before these writes, and available to them: its own next access is
-        // checked against them alone, too.
+        // Earlier uses of such a resident are ordered before these writes, and available to them. So its own next access
+        // is checked against these writes alone, too.
         for other in others.into_iter().filter(|other| !self.residents.is_resident(*other)) {
             for state in self.stores[other].subresources.iter_mut() {
                 state.writes.clear();
