@@ -87,7 +87,8 @@ TABLES = (
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    places = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.01 else 3
+    return f"{value:,.{places}f}"
 
 
 def _lines(table: Table, machine: dict[str, Any]) -> list[str]:
@@ -156,7 +157,8 @@ def chart(table: Table, libraries: dict[str, Any]) -> str:
         legend.append(f'<rect x="{x}" y="34" width="10" height="10" fill="{color}"/>')
         legend.append(f'<text x="{x + 14}" y="43">{escape(name)}</text>')
         x += 34 + 7 * len(name)
-    title = f'<text x="12" y="22" font-size="15">{escape(table.title)} ({escape(table.unit)}, logarithmic)</text>'
+    title = f'<text x="12" y="22" font-size="15">{escape(table.title)}</text>'
+    title += f'<text x="12" y="44">{escape(table.unit)}, logarithmic</text>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {y + 8}" font-family="sans-serif" font-size="12">'
         f'<rect width="860" height="{y + 8}" fill="#fff"/>{title}{"".join(legend)}{"".join(marks)}</svg>\n'
