@@ -103,7 +103,7 @@ fn overlap_never_keeps_more_bytes_alive_than_the_declared_order() {
         let declared = owned.schedule(Policy::Declared, 0);
         let overlap = owned.schedule(Policy::Overlap, 0);
         assert!(owned.peak_bytes(&overlap) <= owned.peak_bytes(&declared));
-        assert!(owned.groups(&overlap) <= owned.groups(&declared));
+        assert!(owned.intervals(&overlap) <= owned.intervals(&declared));
     }
 }
 
@@ -166,7 +166,7 @@ fn passes_of_one_queue_that_overlap_equally_run_longest_remaining_path_first() {
     owned.weight_us = [50.0, 900.0, 10.0, 400.0].into_iter().collect();
     owned.measured = true;
     assert_eq!(owned.schedule(Policy::Auto, 0).passes, ids([1, 3, 0, 2]));
-    // 4 is short and holds up 5, which is long; 6 depends on 1 and comes in the second group.
+    // 4 is short and holds up 5, which is long; 6 depends on 1 and comes in the second interval.
     let mut owned = Owned::new(7, &[(4, 5), (1, 6)]);
     owned.weight_us = [50.0, 100.0, 10.0, 400.0, 1.0, 500.0, 20.0].into_iter().collect();
     owned.measured = true;
@@ -174,7 +174,7 @@ fn passes_of_one_queue_that_overlap_equally_run_longest_remaining_path_first() {
 }
 
 #[test]
-fn weights_cost_no_groups_and_no_bytes_beyond_the_budget() {
+fn weights_cost_no_intervals_and_no_bytes_beyond_the_budget() {
     let mut random = Random(7);
     for _ in 0..1000 {
         let mut owned = any_instance(&mut random, 60);
@@ -183,7 +183,7 @@ fn weights_cost_no_groups_and_no_bytes_beyond_the_budget() {
         owned.measured = true;
         let weighted = owned.schedule(Policy::Overlap, 0);
         assert_valid(&owned, &weighted);
-        assert!(owned.groups(&weighted) <= owned.groups(&plain));
+        assert!(owned.intervals(&weighted) <= owned.intervals(&plain));
         let declared = owned.schedule(Policy::Declared, 0);
         assert!(owned.peak_bytes(&weighted) <= owned.peak_bytes(&declared));
     }

@@ -57,7 +57,7 @@ fn an_order_takes_as_long_as_it_takes_to_play_it() {
 }
 
 #[test]
-fn synchronisation_costs_a_call_for_each_group_and_a_submit_for_each_row_of_passes_that_no_other_queue_cuts() {
+fn synchronisation_costs_a_call_for_each_interval_and_a_submit_for_each_row_of_passes_that_no_other_queue_cuts() {
     let (mut random, mut queues) = (Random(9), 0);
     for _ in 0..600 {
         let owned = any_instance(&mut random, 30);
@@ -74,8 +74,8 @@ fn synchronisation_costs_a_call_for_each_group_and_a_submit_for_each_row_of_pass
             queues += usize::from(on > 0 && !row.is_empty());
         }
         let costs = owned.costs;
-        let expected =
-            f64::from(owned.groups(&order)) * f64::from(costs.barrier_us) + submits as f64 * f64::from(costs.submit_us);
+        let expected = f64::from(owned.intervals(&order)) * f64::from(costs.barrier_us)
+            + submits as f64 * f64::from(costs.submit_us);
         let counted = model::overhead_us(&owned.instance(), &order.passes, &order.queue, &mut IdVec::new());
         assert_eq!(counted, expected);
     }

@@ -128,9 +128,9 @@ impl Owned {
         model::peak_bytes(&self.instance(), &order.passes, &mut IdVec::new())
     }
 
-    /// Groups between barrier calls.
-    pub fn groups(&self, order: &Order) -> u32 {
-        model::groups(&self.instance(), &order.passes, &order.queue, &mut IdVec::new())
+    /// Intervals between barrier calls.
+    pub fn intervals(&self, order: &Order) -> u32 {
+        model::intervals(&self.instance(), &order.passes, &order.queue, &mut IdVec::new())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sets of passes as bits, and which pass comes before which.
+//! Sets of passes as bits, and the transitive closure of the dependencies.
 
 use super::Csr;
 use super::deps::Deps;
@@ -10,7 +10,7 @@ use crate::stages::cull::LiveId;
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// All of that many passes.
+    /// The set of all passes below `passes`.
     pub(super) fn full(passes: usize) -> Self {
         let mut bits = Self(vec![u64::MAX; passes.div_ceil(64)]);
         if let (Some(last), 1..) = (bits.0.last_mut(), passes % 64) {
@@ -19,7 +19,7 @@ impl Bits {
         bits
     }
 
-    /// None, with room for as many as the other has.
+    /// The empty set, with room for the passes of `other`.
     pub(super) fn empty_like(other: &Self) -> Self {
         Self(vec![0; other.0.len()])
     }
@@ -65,7 +65,7 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= !b);
     }
 
-    /// Keeps what is in the other too.
+    /// Removes the passes that are not in the other set.
     pub(super) fn keep(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= b);
     }
@@ -88,7 +88,7 @@ impl Bits {
     }
 }
 
-/// Which pass comes before which, through whatever lies between: two bits a pair.
+/// The transitive closure of the dependencies, both ways: two bits per pair of passes.
 pub(super) struct Reach {
     after: IdVec<LiveId, Bits>,
     before: IdVec<LiveId, Bits>,
@@ -135,8 +135,9 @@ impl Reach {
         into.0.iter_mut().for_each(|word| *word = !*word);
     }
 
-    /// Overwrites bits with the passes that see two passes differently (and perhaps the two).
-    pub(super) fn told_apart(&self, a: LiveId, b: LiveId, into: &mut Bits) {
+    /// Overwrites bits with the passes that come before or after just one of two passes (perhaps with the two
+    /// themselves).
+    pub(super) fn distinguishing(&self, a: LiveId, b: LiveId, into: &mut Bits) {
         let (after, before) = ([self.after(a), self.after(b)], [self.before(a), self.before(b)]);
         for (i, word) in into.0.iter_mut().enumerate() {
             *word = (after[0].0[i] ^ after[1].0[i]) | (before[0].0[i] ^ before[1].0[i]);

@@ -1,8 +1,8 @@
-//! The tree of boxes that stands for every permissible order of the passes at once.
+//! A tree of boxes that represents all permitted orders of the passes.
 //!
-//! A *sequence* box runs its children one after the other. A *parallel* box runs them in any way, interleaved too. A
-//! *prime* box can be taken apart no further: its children keep an order among them that is neither. The tree is n-ary
-//! and collapsed: no sequence stands in a sequence, no parallel box in a parallel one, no box has a single child.
+//! The children of a *sequence* box run one after the other, those of a *parallel* box in any order, also interleaved.
+//! A *prime* box cannot be decomposed further: a partial order of its children that is neither. The tree is n-ary and
+//! collapsed: no sequence is the child of a sequence, no parallel box that of a parallel one, no box has one child.
 //!
 //! ```text
 //!   a ─→ b ─┐                       sequence
@@ -28,20 +28,20 @@ use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
 crate::id! {
-    /// Passes that no pass looked at so far tells apart.
+    /// A class of passes: each pass looked at so far comes before all of them, after all, or neither.
     struct ClassId;
 }
 
-/// What a box is.
+/// The kind of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BoxKind {
-    /// A pass, by node.
+    /// A pass, by its position among the live passes.
     Pass(u32),
-    /// Children one after the other, in their order.
+    /// Runs its children one after the other.
     Sequence,
-    /// Children in any way, interleaved too.
+    /// Runs its children in any order, also interleaved.
     Parallel,
-    /// Children bound by [`BoxTree::quotient`].
+    /// Runs its children in any order that [`BoxTree::quotient`] permits, also interleaved.
     Prime,
 }
 
@@ -49,25 +49,25 @@ pub enum BoxKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     kind: BoxKind,
-    /// Children, by position in [`BoxTree::boxes`]; each behind this one.
+    /// Positions of the children in [`BoxTree::boxes`], all greater than the box's own.
     children: Vec<u32>,
-    /// Of a prime box: pairs of children, by position among them, of which the first comes wholly before the second,
-    /// without those that follow from others.
+    /// Only for a prime box: the transitive reduction of the order of its children, as pairs of positions in
+    /// `children`. All passes of the first come before all of the second.
     quotient: Vec<(u32, u32)>,
     passes: u32,
 }
 
-/// All permissible orders of the passes of a job. Boxes are numbered from the root, 0; children come after parents.
+/// All permitted orders of the passes of an instance. Box 0 is the root; children have greater numbers than parents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoxTree {
     boxes: Vec<Node>,
 }
 
 impl BoxTree {
-    /// Takes the dependencies apart.
+    /// Decomposes the dependencies.
     ///
-    /// O(nodes³ / 64) time in a prime box at worst, near O(nodes²) in practice, and O(nodes² / 64) in each other, O(nodes²) bits of memory: made for
-    /// looking at a graph, not for every bake.
+    /// Time: O(passes³ / 64) in a prime box at worst, near O(passes²) in practice, O(passes² / 64) in other boxes.
+    /// Memory: O(passes²) bits. Meant for inspecting a graph, too slow for every bake.
     ///
     /// # Errors
     /// A [`Cycle`] if the dependencies have one.
@@ -108,37 +108,36 @@ impl BoxTree {
         self.boxes.is_empty()
     }
 
-    /// What a box is.
+    /// The kind of a box.
     ///
     /// # Panics
-    /// If there is no such box; so do the others.
+    /// If there is no such box, as the methods below.
     pub fn kind(&self, at: usize) -> BoxKind {
         self.boxes[at].kind
     }
 
-    /// The children of a box: a sequence's in order, a prime box's in an order in which they may run, a parallel
-    /// box's by their smallest pass.
+    /// The children of a box: in order for a sequence, in a permitted order for a prime box, by smallest pass for a
+    /// parallel one.
     pub fn children(&self, at: usize) -> &[u32] {
         &self.boxes[at].children
     }
 
-    /// Of a prime box: which child comes before which, as pairs of positions in [`children`](Self::children), without
-    /// those that follow from others.
+    /// The transitive reduction of the order of a prime box's children, as pairs of positions in
+    /// [`children`](Self::children), the earlier one first; empty for other boxes.
     pub fn quotient(&self, at: usize) -> &[(u32, u32)] {
         &self.boxes[at].quotient
     }
 
-    /// The box's cardinality: how many passes are in it.
+    /// Number of passes in the box.
     pub fn passes(&self, at: usize) -> u32 {
         self.boxes[at].passes
     }
 
-    /// How many orders there are; `None` if they are more than a `u128` counts, or if a prime box has more than
-    /// `budget` sets of passes that may have run.
+    /// Number of orders; `None` if it exceeds a `u128`, or if some prime box has more than `budget` down-sets.
     ///
-    /// Sequences multiply; parallel boxes multiply by the ways to interleave; in a prime box each child counts as a
-    /// chain (its passes look alike from outside), whose interleavings are counted over such sets. O(boxes + sets ·
-    /// children).
+    /// The counts of children multiply. A parallel box multiplies by the number of interleavings. In a prime box each
+    /// child counts as a chain, because passes outside are ordered alike to all passes inside; the interleavings are
+    /// counted over down-sets (sets of passes that contain all their predecessors). O(boxes + down-sets · children).
     pub fn count_orders(&self, budget: usize) -> Option<u128> {
         let mut count = 1u128;
         for (at, node) in self.boxes.iter().enumerate() {
@@ -151,9 +150,8 @@ impl BoxTree {
         Some(count)
     }
 
-    /// A random permissible order: the same for the same seed, and uniform among all of them wherever
-    /// [`count_orders`](Self::count_orders) counts each prime box within that budget. O(passes · depth of the tree),
-    /// plus what counting costs.
+    /// A random permitted order, a function of the seed. Uniform if [`count_orders`](Self::count_orders) returns a
+    /// number for the same budget. O(passes · depth of the tree), plus the cost of counting.
     pub fn sample(&self, seed: u64, budget: usize) -> Vec<u32> {
         let mut random = Random(seed);
         self.assemble(|at, picks| {
@@ -164,7 +162,8 @@ impl BoxTree {
                     let mut left = sizes;
                     let mut sum: u32 = left.iter().sum();
                     while sum > 0 {
-                        // A uniform interleaving goes on with each child as often as it has passes left.
+                        // The interleaving is uniform if each child is next with a probability proportional to the
+                        // number of passes that it has left.
                         let mut pick = random.below(u128::from(sum)) as u32;
                         let child = left.iter().position(|&left| match pick.checked_sub(left) {
                             Some(rest) => {
@@ -196,8 +195,9 @@ impl BoxTree {
         })
     }
 
-    /// One order that keeps boxes together, the heaviest first wherever the tree leaves it open; on equal weights the
-    /// one with the smallest pass. A box weighs what its passes weigh. O(passes · depth of the tree + children²).
+    /// An order in which the passes of each box are neighbours. Among the children that may run next, the one with the
+    /// greatest sum of weights comes first, on ties the one with the smallest pass. O(passes · depth of the tree +
+    /// children²).
     ///
     /// # Panics
     /// If a pass has no weight.
@@ -232,7 +232,8 @@ impl BoxTree {
         })
     }
 
-    /// Puts an order together: `pick` says for each box from which children its passes come, one after the other.
+    /// Assembles an order from the leaves up: `pick` lists for each box, pass by pass, the child that the next pass is
+    /// taken from.
     fn assemble(&self, mut pick: impl FnMut(usize, &mut Vec<u32>)) -> Vec<u32> {
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
         let mut picks = Vec::new();
@@ -261,7 +262,7 @@ impl BoxTree {
         lists.into_iter().next().unwrap_or_default()
     }
 
-    /// For each child of a prime box, those that come right before it; nothing for other boxes.
+    /// By child of a prime box: its direct predecessors among the children; empty lists for other boxes.
     fn before(&self, at: usize) -> Vec<Vec<u32>> {
         let mut before = vec![Vec::new(); self.children(at).len()];
         for &(earlier, later) in self.quotient(at) {
@@ -277,7 +278,7 @@ impl Default for Node {
     }
 }
 
-/// Takes one box apart: what it is, and its parts in order.
+/// Decomposes one box: its kind, and its parts in order.
 fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
     if set.count() == 1 {
         return (BoxKind::Pass(set.first().index() as u32), Vec::new());
@@ -288,7 +289,7 @@ fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
     }
     let mut sequence = components(set, |pass, into| reach.unrelated(pass, into));
     if sequence.len() > 1 {
-        // Each part lies wholly before or after each other: the number of passes before it tells where it stands.
+        // Each part comes wholly before or after each other one, so the number of passes before a part orders them.
         sequence.sort_by_key(|part| reach.before(part.first()).count_common(set));
         return (BoxKind::Sequence, sequence);
     }
@@ -318,11 +319,12 @@ fn components(set: &Bits, neighbours: impl Fn(LiveId, &mut Bits)) -> Vec<Bits> {
 }
 
 /// The largest proper modules of a set that is neither parallel nor a sequence, in an order in which they may run.
-/// Passes outside a module see all passes in it alike.
+/// A pass outside a module comes before all of its passes, after all, or neither.
 fn modules(reach: &Reach, set: &Bits) -> Vec<Bits> {
     let pivot = set.first();
     let classes = classes_without(reach, set, pivot);
-    // The largest module with the pivot: all classes from which telling apart from the pivot does not spread to all.
+    // A module that contains the pivot and a pass must contain every pass that distinguishes the two, and so on. The
+    // largest proper module with the pivot is the pivot with all classes from which this closure does not reach all.
     let mut heads = Bits::empty_like(set);
     classes.iter().for_each(|class| heads.insert(class.first()));
     let mut own = Bits::empty_like(set);
@@ -338,9 +340,9 @@ fn modules(reach: &Reach, set: &Bits) -> Vec<Bits> {
         let mut next = 0;
         while let Some(&from) = spread.get(next) {
             next += 1;
-            reach.told_apart(from, pivot, &mut row);
+            reach.distinguishing(from, pivot, &mut row);
             if row.count_common(&whole) > 0 {
-                // From there it spreads to all.
+                // The closure of a class in `whole` is everything.
                 left = Bits::empty_like(set);
                 break;
             }
@@ -369,14 +371,15 @@ fn modules(reach: &Reach, set: &Bits) -> Vec<Bits> {
     parts
 }
 
-/// The largest modules of a set without the pivot: whatever some pass tells apart falls apart, until nothing does.
+/// The largest modules of a set that do not contain the pivot. Refines classes: a pass that comes before (or after) a
+/// part of a class that it is not in splits that class, until no pass splits any.
 fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
     let top = set.iter().last().map_or(0, |last| last.index() + 1);
     let (alone, others) = (ClassId::new(0), ClassId::new(1));
     let mut class_of: IdVec<LiveId, ClassId> = IdVec::filled(others, top);
     class_of[pivot] = alone;
     let mut sizes: IdVec<ClassId, u32> = [1, set.count() - 1].into_iter().collect();
-    // Of the classes that one side of a pass meets: how often, and what the part met becomes.
+    // By class: the number of its passes that come after (or before) the current pass, and the class that they become.
     let mut met: IdVec<ClassId, u32> = IdVec::filled(0, 2);
     let mut becomes: IdVec<ClassId, Option<ClassId>> = IdVec::filled(None, 2);
     let mut touched = Vec::new();
@@ -420,7 +423,7 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
     classes.as_vec_mut().split_off(1)
 }
 
-/// Pairs of parts of which the first comes before the second, without those that follow from others.
+/// The transitive reduction of the order of the parts, as pairs of positions, the earlier one first.
 fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(u32, u32)> {
     let Some(any) = parts.first() else { return Vec::new() };
     let mut heads = Bits::empty_like(any);
@@ -438,12 +441,13 @@ fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Ways to interleave lists of those lengths; `None` beyond a `u128`.
+/// Number of interleavings of lists of these lengths; `None` if it exceeds a `u128`.
 fn interleavings(sizes: impl Iterator<Item = u32>) -> Option<u128> {
     let mut sum = 0u128;
     let mut ways = 1u128;
     for size in sizes {
-        // ways · (sum + 1)…(sum + size) / size!, each step a whole number.
+        // Multiplies by (sum + 1)…(sum + size) / size!, one factor at a time; each intermediate result is a binomial
+        // coefficient, so the division leaves no rest.
         let mut choose = 1u128;
         for i in 1..=u128::from(size) {
             sum += 1;
@@ -465,13 +469,14 @@ fn in_turn(sizes: &[u32], picks: &mut Vec<u32>) {
     picks.extend(sizes.iter().enumerate().flat_map(|(child, &size)| (0..size).map(move |_| child as u32)));
 }
 
-/// Children that may go on: not finished, and all that come before them are.
+/// Children that have passes left and whose predecessors have none left.
 fn open_children<'a>(sizes: &'a [u32], before: &'a [Vec<u32>], state: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
     let full = |&child: &u32| state[child as usize] == sizes[child as usize];
     (0..sizes.len()).filter(move |&child| state[child] < sizes[child] && before[child].iter().all(full))
 }
 
-/// The ways through a prime box: for each number of passes of each child that may have run, how many ways lead on.
+/// The orders of a prime box: for each down-set, given as the number of passes of each child, the number of ways to
+/// complete it.
 struct Words {
     sizes: Vec<u32>,
     before: Vec<Vec<u32>>,
@@ -479,7 +484,7 @@ struct Words {
 }
 
 impl Words {
-    /// `None` beyond the budget, or a `u128`.
+    /// `None` if there are more than `budget` down-sets, or more ways than a `u128` counts.
     fn new(tree: &BoxTree, at: usize, budget: usize) -> Option<Self> {
         let sizes: Vec<u32> = tree.children(at).iter().map(|&child| tree.passes(child as usize)).collect();
         let before = tree.before(at);
@@ -555,7 +560,7 @@ impl Random {
 
     /// Uniform below a bound above 0.
     fn below(&mut self, bound: u128) -> u128 {
-        // Numbers of the last, incomplete run of `bound` would favour small results.
+        // Numbers from the last, incomplete multiple of `bound` on would favour small results.
         let whole = u128::MAX - u128::MAX % bound;
         loop {
             let number = u128::from(self.next()) << 64 | u128::from(self.next());

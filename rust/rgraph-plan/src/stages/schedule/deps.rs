@@ -1,7 +1,7 @@
-//! What must come before what: adjacency as flat arrays, an order that keeps it, and the cycle where there is none.
+//! Dependencies as adjacency lists in flat arrays, their topological order, and a cycle if they have none.
 //!
-//! Passes are live passes, dense from 0 in declared order. A pass may depend on a later one (forward reads), so no
-//! code here assumes that ids are a topological order; [`topological`] finds one.
+//! Live passes are numbered from 0 in declared order. A pass may depend on a later one (forward reads), so ids are not
+//! always a topological order; [`topological`] finds one.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Lists of ids, one list per row, in one flat array; rows have ids too. Refilling keeps its memory.
+/// Lists of ids, one per row, in one flat array (compressed sparse rows); rows have ids too. Refilling allocates only
+/// to grow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Csr<R, I> {
     offsets: Vec<u32>,
@@ -31,7 +32,7 @@ impl<R: Id, I: Id> Csr<R, I> {
         self.items.clear();
     }
 
-    /// Takes over the rows of another one, keeping the memory.
+    /// Copies the rows of another one, keeping the memory.
     pub fn copy(&mut self, other: &Self) {
         self.offsets.clone_from(&other.offsets);
         self.items.clone_from(&other.items);
@@ -49,7 +50,7 @@ impl<R: Id, I: Id> Csr<R, I> {
         self.offsets.push(self.items.len() as u32);
     }
 
-    /// Closes the current row after sorting it and dropping what it holds twice. O(k log k) for k items.
+    /// Sorts the current row, removes duplicates and closes it. O(k log k) for k items.
     pub fn end_row_sorted(&mut self) {
         let start = self.offsets[self.offsets.len() - 1] as usize;
         self.items[start..].sort_unstable();
@@ -100,7 +101,7 @@ impl<R: Id, I: Id> Csr<R, I> {
         &self.items[self.offsets[row.index()] as usize..self.offsets[row.index() + 1] as usize]
     }
 
-    /// Refills the rows from `(row, item)` pairs, which may come in any order; each row keeps theirs. O(rows + pairs).
+    /// Refills the rows from `(row, item)` pairs in any order; the items of a row keep their order. O(rows + pairs).
     ///
     /// # Panics
     /// If a pair names a row that is not below `rows`.
@@ -113,7 +114,7 @@ impl<R: Id, I: Id> Csr<R, I> {
         }
         self.items.clear();
         self.items.resize(self.offsets[rows] as usize, I::new(0));
-        // Each offset serves as its row's write position and ends at the next row's start; then they move up by one.
+        // Each offset is its row's write position and so ends at the start of the next row; then all move up by one.
         pairs.for_each(|(row, item)| {
             let position = &mut self.offsets[row.index()];
             self.items[*position as usize] = item;
@@ -123,22 +124,22 @@ impl<R: Id, I: Id> Csr<R, I> {
         self.offsets[0] = 0;
     }
 
-    /// Refills with the other's pairs turned round: row i lists, ascending, the rows of `other` that hold i.
+    /// Refills with the transpose: row i lists, ascending, the rows of `other` that contain i.
     /// O(rows + items).
     ///
     /// # Panics
-    /// If the other holds an item that is not below `rows`.
+    /// If the other contains an item that is not below `rows`.
     pub fn refill_transposed(&mut self, rows: usize, other: &Csr<I, R>) {
         self.refill(rows, other.ids().flat_map(|row| other.row(row).iter().map(move |&item| (item, row))));
     }
 }
 
-/// Dependencies between passes, both ways. An edge given twice counts once or twice in both lists alike.
+/// Dependencies between passes, in both directions. An edge that is given twice is in both lists equally often.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Deps {
-    /// What each pass depends on.
+    /// By pass: the passes that it depends on.
     pub preds: Csr<LiveId, LiveId>,
-    /// What depends on each pass.
+    /// By pass: the passes that depend on it.
     pub succs: Csr<LiveId, LiveId>,
 }
 
@@ -166,27 +167,27 @@ impl Deps {
         self.succs.refill(passes, edges);
     }
 
-    /// Makes `succs` from `preds`, for callers that fill `preds` row by row. O(passes + edges).
+    /// Computes `succs` from `preds`, for callers that fill `preds` row by row. O(passes + edges).
     pub fn complete(&mut self) {
         let Self { preds, succs } = self;
         succs.refill_transposed(preds.rows(), preds);
     }
 }
 
-/// Passes that wait for each other in a ring: each depends on the one before it, the first on the last.
+/// A cycle: each pass depends on the one before it, the first on the last.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cycle(pub Vec<LiveId>);
 
-/// What [`topological`] and [`Topology::chains`] find, and what they need to find it.
+/// Results and working memory of [`topological`] and [`Topology::chains`].
 #[derive(Clone, Default, Debug)]
 pub struct Topology {
-    /// All passes, each after what it depends on, otherwise by id.
+    /// All passes, each after its dependencies, otherwise by id.
     pub order: Vec<LiveId>,
-    /// Longest chain of passes that ends in each pass, counting it: 1 for a pass without dependencies.
+    /// By pass: number of passes in the longest chain that ends in it; 1 for a pass without dependencies.
     pub level: IdVec<LiveId, u32>,
-    /// Longest chain of passes that begins in each pass, counting it.
+    /// By pass: number of passes in the longest chain that begins in it.
     pub tail: IdVec<LiveId, u32>,
-    /// The longest chain of all: no order has fewer groups between barriers.
+    /// Number of passes in the longest chain: no order of one queue has fewer intervals.
     pub depth: u32,
     pending: IdVec<LiveId, u32>,
     ready: BinaryHeap<Reverse<LiveId>>,
@@ -210,12 +211,12 @@ impl Topology {
     }
 }
 
-/// Finds the first topological order in the order of ids.
+/// Finds the lexicographically first topological order.
 ///
 /// O(passes + edges) where every pass depends on earlier ids only, else O(edges + passes log passes).
 ///
 /// # Errors
-/// A cycle, as short as a breadth-first search from up to 32 of its passes finds. O(32 · edges).
+/// The shortest [`Cycle`] that breadth-first searches from up to 32 passes find. O(32 · edges).
 ///
 /// # Source
 /// Kahn, "Topological sorting of large networks", CACM 5 (1962).
@@ -246,11 +247,11 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
     Ok(())
 }
 
-/// The shortest cycle through one of the first 32 passes that can be on one; `pending` is above 0 for every pass
-/// that a cycle keeps waiting.
+/// The shortest cycle through one of the first 32 passes that may be on one. `pending` is above 0 for every pass on a
+/// cycle or after one.
 fn find_cycle(deps: &Deps, pending: &IdVec<LiveId, u32>) -> Cycle {
     let mut stuck: IdVec<LiveId, bool> = pending.iter().map(|&count| count > 0).collect();
-    // What only waits for a cycle is not on one: take away, from the far end, whatever no stuck pass waits for.
+    // A pass that no stuck pass waits for is after a cycle, not on one: remove such passes from the end on.
     let mut waiting: IdVec<LiveId, usize> =
         deps.passes().map(|pass| deps.succs.row(pass).iter().filter(|&&succ| stuck[succ]).count()).collect();
     let mut free: Vec<LiveId> = deps.passes().filter(|&pass| stuck[pass] && waiting[pass] == 0).collect();

@@ -1,4 +1,5 @@
-//! The best schedule there is, as far as a bounded search can tell: the yardstick of the heuristics.
+//! Branch and bound for an optimal schedule, with a limit on opened partial schedules. Tests compare the heuristics
+//! with its results.
 
 use super::Candidate;
 use super::deps::Topology;
@@ -9,15 +10,15 @@ use super::weighted::Ranked;
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Entries of the table of sets already reached.
+/// Entries of the table of sets that were reached before.
 const MEMO: usize = 1 << 15;
 
-/// What a search minimises.
+/// The objective of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Goal {
-    /// The frame.
+    /// The shortest frame.
     Frame,
-    /// Live bytes in the order of starts, among frames no longer than the best known.
+    /// The lowest peak of live bytes in the order of starts, among frames no longer than the best known.
     Bytes,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct ExactScratch {
     places: IdVec<LiveId, PlaceId>,
     /// Whether some pass takes no time.
     weightless: bool,
-    /// For each queue, the one before it that may run the same passes, and how many passes each was given.
+    /// By queue: the queue ranked before it if the same passes may run on both, and the number of passes placed on it.
     twin: [Option<u8>; QUEUES],
     given: [u32; QUEUES],
     tail: IdVec<LiveId, f64>,
@@ -50,7 +51,7 @@ pub(super) struct ExactScratch {
     set: (u64, u64),
 }
 
-/// A pass that could come next.
+/// A pass that may be placed next, on one of its queues.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     start: f64,
@@ -67,7 +68,7 @@ struct Frame {
     next: usize,
 }
 
-/// What a move changed that cannot be computed back.
+/// The state before a move that cannot be computed from the state after it.
 #[derive(Debug)]
 struct Undo {
     queues: Queues,
@@ -78,14 +79,14 @@ struct Undo {
     last_place: Option<PlaceId>,
 }
 
-/// A set of passes that was run with so many bytes alive at most.
+/// A set of passes that was reached, and the peak of live bytes on the way.
 #[derive(Clone, Copy, Default, Debug)]
 struct Reached {
     set: (u64, u64),
     peak: u64,
 }
 
-/// The job on one choice of queues.
+/// An instance on one choice of queues.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub instance: &'a Instance<'a>,
@@ -103,14 +104,16 @@ impl Problem<'_> {
 }
 
 impl ExactScratch {
-    /// Searches all schedules in which each pass starts as early as its place on its queue lets it, in the order of
-    /// starts, for one better than `best` (whose live bytes are `best_peak`), opening at most `budget` partial
-    /// schedules, which it counts down. Returns whether none better than the `best` it leaves can exist.
+    /// Searches the semi-active schedules (each pass starts as early as its predecessor on the queue and its
+    /// dependencies permit), built in the order of starts, for one better than `best`, whose peak of live bytes is
+    /// `best_peak`. `budget` counts opened partial schedules down; at 0 the search gives up. Returns true if no
+    /// schedule is better than the `best` that it leaves.
     ///
-    /// O(passes + edges) for each partial schedule; exponentially many of them. A partial schedule is given up when the
-    /// longest path through what is left, or what is left for a queue with the shortest way to it and from it, or for
-    /// all queues together, ends no earlier than the best. On one queue, a set of passes reached before with no more
-    /// bytes is given up, and a pass that frees what it allocates within the peak so far runs at once.
+    /// O(passes + edges) per partial schedule, of which there are exponentially many. A partial schedule is discarded
+    /// if a lower bound of its frame is no less than the best: the longest path through unplaced passes; the unplaced
+    /// passes of one queue, with the shortest head before them and the shortest tail after them; or the mean over all
+    /// queues. On one queue it is also discarded if its set of passes was reached before with a peak no higher. There,
+    /// a pass that frees at least what it allocates, without a new peak, is placed without alternatives.
     ///
     /// # Source
     /// Branch and bound over semi-active schedules: Giffler & Thompson (1960); heads and tails: Carlier, "The
@@ -218,7 +221,7 @@ impl ExactScratch {
         self.set = (0, 0);
     }
 
-    /// Whether a schedule with that frame, or that bound on it, can be better than the best.
+    /// True if a schedule with this frame, or with this lower bound of it, may be better than the best.
     fn better(&self, goal: Goal, frame: f64, best: &Candidate, best_peak: u64) -> bool {
         match goal {
             Goal::Frame => frame < best.frame_us,
@@ -226,8 +229,8 @@ impl ExactScratch {
         }
     }
 
-    /// Whether the set of passes placed was reached before with no more bytes; only asked on one queue, where nothing
-    /// else matters for what is left.
+    /// True if the set of placed passes was reached before with a peak no higher. Always false on several queues, where
+    /// the rest of a schedule depends on more than that set.
     fn seen(&mut self, problem: Problem<'_>, goal: Goal) -> bool {
         if !problem.alone() || goal == Goal::Frame {
             return false;
@@ -240,7 +243,7 @@ impl ExactScratch {
         false
     }
 
-    /// No completion of the current partial schedule has a shorter frame. O(passes + edges).
+    /// A lower bound of the frame over all completions of the current partial schedule. O(passes + edges).
     fn bound(&mut self, problem: Problem<'_>, queues: &Queues) -> f64 {
         let Problem { instance, masks, ranked, topology, .. } = problem;
         let cross = f64::from(instance.costs.cross_queue_us);
@@ -287,12 +290,14 @@ impl ExactScratch {
         bound.max(total / used.len() as f64)
     }
 
-    /// Lists what may come next in the order of starts, most promising first.
+    /// Pushes the moves from the current partial schedule, most promising first. A move never starts before the last
+    /// one, so each schedule is reached in one order only.
     fn expand(&mut self, problem: Problem<'_>, goal: Goal, queues: &Queues, best: &Candidate, best_peak: u64) {
         let Problem { instance, masks, ranked, topology, classes } = problem;
         let begin = self.moves.len();
         let alone = problem.alone();
-        // Equal starts come in the order of positions, unless something else depends on which comes first.
+        // Passes of equal start come in the order of positions, which leaves one of their permutations. With occupancy
+        // classes, with passes that take no time, and for bytes, the permutations differ.
         let any_tie = classes || self.weightless || goal == Goal::Bytes;
         for &pass in &topology.order {
             crate::cancel::poll();
@@ -304,7 +309,7 @@ impl ExactScratch {
                 continue;
             }
             for &on in ranked.as_slice() {
-                // Of equal queues that were given nothing yet, only the first is tried.
+                // Symmetry: of queues that may run the same passes and are still empty, only the first is tried.
                 let idle_twin = self.twin[on as usize].is_some_and(|twin| self.given[twin as usize] == 0);
                 if masks[pass] & (1 << on) == 0 || (idle_twin && self.given[on as usize] == 0) {
                     continue;
@@ -322,7 +327,8 @@ impl ExactScratch {
                 self.moves.push(Move { start, live, tail: self.tail[pass], pass, on });
             }
             if alone && goal == Goal::Bytes && live <= self.live && needed <= self.peak {
-                // Running it now leaves every later moment with no more bytes alive than running it later.
+                // In any completion, moving this pass here raises live bytes at no later moment, so no other move can
+                // be better.
                 self.moves.drain(begin..self.moves.len() - 1);
                 break;
             }
@@ -337,7 +343,7 @@ impl ExactScratch {
         self.frames.push(Frame { begin, next: begin });
     }
 
-    /// Bytes alive while a pass runs now, and after it.
+    /// Bytes alive while the pass runs, and after it, if it is placed next.
     fn live_with(&self, instance: &Instance<'_>, pass: LiveId) -> (u64, u64) {
         let bytes = &instance.bytes;
         let (mut during, mut dying) = (self.live, 0);
@@ -410,7 +416,7 @@ impl ExactScratch {
     }
 }
 
-/// No order keeps fewer bytes alive at most: some pass needs that many at once, or the end does.
+/// A lower bound of the peak in bytes: what one pass uses, or what is kept at the end of the frame.
 fn least_bytes(instance: &Instance<'_>) -> u64 {
     let bytes = &instance.bytes;
     let at = |pass: LiveId| bytes.uses.row(pass).iter().map(|&resource| bytes.bytes[resource]).sum::<u64>();

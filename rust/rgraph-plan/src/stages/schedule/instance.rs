@@ -1,4 +1,4 @@
-//! What a schedule is made from and what comes out: flat arrays over passes.
+//! Input and output of the scheduler: flat arrays over passes.
 
 use super::deps::{Csr, Deps};
 use crate::budget::MemoryBudget;
@@ -14,7 +14,7 @@ crate::id! {
     pub struct PlaceId;
 }
 
-/// The host's bit in [`Instance::queues`]: work that no queue of the device does.
+/// The host's bit in [`Instance::queues`]; passes on the host use no queue of the device.
 pub const HOST: u8 = 31;
 
 /// Modelled costs in microseconds.
@@ -22,7 +22,7 @@ pub const HOST: u8 = 31;
 pub struct Costs {
     /// From the end of a pass to the start of one that depends on it on another queue.
     pub cross_queue_us: f32,
-    /// A barrier call between two groups of passes on one queue.
+    /// A barrier call between two intervals of passes on one queue.
     pub barrier_us: f32,
     /// A submit.
     pub submit_us: f32,
@@ -30,7 +30,7 @@ pub struct Costs {
     pub pass_us: f32,
 }
 
-/// Which passes keep which bytes alive: a resource lives from its first to its last user in the order.
+/// The bytes that passes keep alive: a resource lives from its first to its last user in the order.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes<'a> {
     /// Bytes of each resource; 0 for those that are not placed.
@@ -43,22 +43,22 @@ pub struct Bytes<'a> {
     pub uses: &'a Csr<LiveId, CountedId>,
 }
 
-/// Everything that decides a schedule. What is by pass has an entry per pass, but `draws`.
+/// The input of the scheduler. Lists by pass have one entry per pass; `draws` may be empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
-    /// What must come before what.
+    /// Dependencies between the passes.
     pub deps: &'a Deps,
     /// Durations in microseconds: finite, not negative.
     pub weight_us: &'a IdVec<LiveId, f32>,
-    /// Whether someone measured or declared durations, rather than that all are guessed.
+    /// Whether some duration is measured or declared; else all are guessed.
     pub measured: bool,
-    /// Whether that is so for every declared pass that the device runs.
+    /// Whether the duration of every declared pass that the device runs is measured or declared.
     pub certain: bool,
     /// The part of the device that each pass fills, above 0 and up to 1.
     pub size: &'a IdVec<LiveId, f32>,
-    /// Whether each pass draws; empty where draws and dispatches of a queue overlap.
+    /// Whether each pass draws; empty if draws and dispatches of one queue overlap on the device.
     pub draws: &'a IdVec<LiveId, bool>,
-    /// The queue on which passes stay that may run on several, unless those promise a sure gain.
+    /// The queue for passes that may run on several, unless other queues gain more than a margin.
     pub home: u8,
     /// Queues that may run each pass, as bits; bit [`HOST`] is the host. At least one bit each.
     pub queues: &'a IdVec<LiveId, u32>,
@@ -66,15 +66,15 @@ pub struct Instance<'a> {
     pub queue_count: u32,
     /// Occupancy class of each pass, 0 for none: two passes of one class slow each other down when they overlap.
     pub unit: &'a IdVec<LiveId, u16>,
-    /// `(earlier, later)`, ascending: passes that could become one render pass if they stood side by side on one queue.
+    /// `(earlier, later)`, ascending: passes that can become one render pass as neighbours on one queue.
     pub merges: &'a [(LiveId, LiveId)],
     /// Bytes that passes keep alive.
     pub bytes: Bytes<'a>,
-    /// How many of them are worth a barrier call, on one queue.
+    /// Bytes that transients may spend to save barrier calls, on one queue.
     pub memory: MemoryBudget,
-    /// Bytes of the heap that they are placed in; `None`: no limit.
+    /// Size of their heap in bytes; `None`: no limit.
     pub heap: Option<u64>,
-    /// Costs.
+    /// Costs of barrier calls, submits and hops between queues.
     pub costs: Costs,
 }
 
@@ -91,7 +91,7 @@ impl Instance<'_> {
         self.deps.passes()
     }
 
-    /// Whether two passes could become one render pass if they stood side by side, `before` first. O(log merges).
+    /// Whether two passes can become one render pass as neighbours, `before` first. O(log merges).
     #[inline]
     pub(super) fn may_merge(&self, before: LiveId, pass: LiveId) -> bool {
         self.merges.binary_search(&(before, pass)).is_ok()
@@ -103,36 +103,35 @@ impl Instance<'_> {
     }
 }
 
-/// How an order is made.
+/// The algorithm that orders passes and chooses queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// `Overlap` where all passes run on one queue, `Weighted` on several. Passes that may run on several stay on the
-    /// graphics queue unless that costs a quarter of the frame, or a fiftieth where every duration is known.
+    /// `Overlap` if all passes run on one queue, else `Weighted`. Passes that may run on several queues leave the
+    /// graphics queue only if that shortens the frame by 25 %, or by 2 % if every duration is measured or declared.
     #[default]
     Auto,
-    /// The declared order, as near as dependencies allow.
+    /// The declared order; a pass declared before one that it depends on comes after it.
     Declared,
-    /// Few barrier calls, and no more live bytes than [`Instance::memory`] allows, for one queue.
+    /// Few barrier calls on one queue, with live bytes within [`Instance::memory`].
     Overlap,
-    /// The shortest frame over several queues that a heuristic finds.
+    /// A short frame over several queues, by heuristics.
     Weighted,
-    /// The shortest frame there is, as far as a search of that many passes can tell.
+    /// The shortest frame, by branch and bound, if the search ends within its limit.
     Exact {
         /// Most partial schedules that the search may open.
         nodes: u32,
     },
-    /// The tree of all permitted orders, flattened: boxes stay together, the heaviest first, each node where it ends
-    /// first. At worst O(nodes³ / 64).
+    /// The tree of all permitted orders, flattened: passes of a box are neighbours, the heaviest box comes first, and
+    /// each pass takes the queue on which it ends first. At worst O(passes³ / 64).
     BoxTree,
-    /// An order from outside; without one as `Auto`.
+    /// The order that the caller proposes; `Auto` if there is none.
     Proposed,
-    /// A random permitted order on random permitted queues, for comparing results: a correct graph computes the same
-    /// in each of them.
+    /// A random permitted order on random permitted queues. A correct graph computes the same results in all of them.
     Random {
-        /// Equal seeds give equal orders; with the highest bit flipped, passes that are ready together come in the
-        /// reverse.
+        /// Equal seeds give equal orders. Flipping the highest bit reverses the order of passes that are ready
+        /// together.
         seed: u64,
-        /// Adjacent swaps that are made on the way from the declared order to the random one; `u32::MAX`: all.
+        /// Adjacent swaps made on the way from the declared order to the random one; `u32::MAX`: all.
         swaps: u32,
     },
 }
@@ -141,7 +140,7 @@ impl Policy {
     /// Partial schedules that `exact` may open by default.
     pub const DEFAULT_EXACT_NODES: u32 = 200_000;
 
-    /// The policy of that name; `Random` and `Proposed` need more than a name.
+    /// The policy of that name; `None` for unknown ones and for `Random` and `Proposed`, which need more than a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "auto" => Self::Auto,
@@ -154,7 +153,7 @@ impl Policy {
         })
     }
 
-    /// Its name.
+    /// The name in files and options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -168,18 +167,19 @@ impl Policy {
         }
     }
 
-    /// Names of the policies that have one.
+    /// The names that [`from_name`](Self::from_name) accepts.
     pub const NAMES: [&str; 6] = ["auto", "declared", "overlap", "weighted", "exact", "box_tree"];
 }
 
-/// A schedule.
+/// A schedule: the order of all passes, their queues and modelled times.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Order {
-    /// All passes, each after what it depends on; each queue runs its own in this order.
+    /// All passes, each after its dependencies; each queue runs its passes in this order.
     pub passes: Vec<LiveId>,
     /// The queue of each pass, by pass; [`HOST`] is the host.
     pub queue: IdVec<LiveId, u8>,
-    /// How each pass's queue was chosen, by pass: [`QueueWhy::OnlyCapable`] or [`QueueWhy::EarliestFinish`].
+    /// By pass: the reason for its queue, [`QueueWhy::OnlyCapable`], [`QueueWhy::EarliestFinish`] or
+    /// [`QueueWhy::NoGain`].
     pub why_queue: IdVec<LiveId, QueueWhy>,
     /// Modelled start of each pass in microseconds, by pass.
     pub start_us: IdVec<LiveId, f32>,
@@ -187,14 +187,14 @@ pub struct Order {
     pub finish_us: IdVec<LiveId, f32>,
     /// Modelled length of the frame in microseconds.
     pub frame_us: f64,
-    /// Modelled length in microseconds of the same order with every pass of the device on the graphics queue, where it
-    /// uses others.
+    /// Modelled length in microseconds of the same order with all device passes on the graphics queue; `None` if they
+    /// are.
     pub one_queue_us: Option<f64>,
     /// The policy that made it, [`Policy::Auto`] resolved.
     pub policy: Policy,
-    /// Whether no order and queues give a shorter frame, and none as short keeps fewer bytes alive at once in the order
-    /// of starts (policy `exact`).
+    /// True if the exact search proved that no schedule has a shorter frame, and none with an equal frame a lower peak
+    /// of live bytes in the order of starts.
     pub optimal: bool,
-    /// Partial schedules that the search opened.
+    /// Partial schedules that the exact search opened.
     pub nodes_explored: u32,
 }

@@ -1,4 +1,4 @@
-//! What heaps of passes sort by.
+//! Sort keys for heaps of passes.
 
 use crate::id::Id;
 use crate::stages::cull::LiveId;

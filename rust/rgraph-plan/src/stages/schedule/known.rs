@@ -1,12 +1,12 @@
-//! The schedule of the bake before, for a frame in which nothing changed that decides an order: it is what a search
-//! would make again.
+//! The schedule of the previous bake, reused if the instance, policy and effort are equal: the search is a function of
+//! them, so it would return the same order.
 
 use super::{Costs, CountedId, Csr, Instance, Order, Policy};
 use crate::budget::MemoryBudget;
 use crate::id::IdVec;
 use crate::stages::cull::LiveId;
 
-/// A job and the order that was made for it.
+/// An instance and its order.
 #[derive(Default, Debug)]
 pub(super) struct Known {
     asked: Option<Asked>,
@@ -24,7 +24,7 @@ pub(super) struct Known {
     order: Order,
 }
 
-/// The numbers of a job, and how it is searched.
+/// The scalars of an instance, and the parameters of its search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Asked {
     policy: Policy,
@@ -62,13 +62,14 @@ impl Asked {
     }
 }
 
-/// Whether two lists have the same bits: zero and minus zero sort apart.
+/// Compares bits, because zero and minus zero are equal but sort differently.
 fn same_bits(one: &IdVec<LiveId, f32>, other: &IdVec<LiveId, f32>) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.to_bits() == other.to_bits())
 }
 
 impl Known {
-    /// Fills `out` with the order of the job, if it is the one that was kept. O(passes + edges + uses).
+    /// Fills `out` with the kept order and returns true if the instance is equal to the kept one.
+    /// O(passes + edges + uses).
     pub(super) fn find(&self, job: &Instance<'_>, policy: Policy, effort: u32, out: &mut Order) -> bool {
         let found = self.asked == Some(Asked::new(job, policy, effort))
             && self.preds == job.deps.preds
@@ -88,7 +89,7 @@ impl Known {
         found
     }
 
-    /// Keeps the order of a job in place of the one before. O(passes + edges + uses).
+    /// Keeps an instance and its order in place of the previous one. O(passes + edges + uses).
     pub(super) fn keep(&mut self, job: &Instance<'_>, policy: Policy, effort: u32, order: &Order) {
         self.asked = Some(Asked::new(job, policy, effort));
         self.preds.copy(&job.deps.preds);

@@ -13,12 +13,11 @@ use super::{Scratch, finish};
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Most passes of a job whose orders are searched exactly.
+/// Most passes for the exact search.
 const EXACT_NODES: usize = 26;
 /// Most sets of passes that the exact search opens.
 const MOST_SETS: usize = 200_000;
-/// Most passes of a job that is ordered greedily; larger ones keep their order. The greedy choice looks at every ready
-/// pass.
+/// Most passes for the greedy order, which looks at every ready pass at each step. With more passes the order stays.
 const GREEDY_PASSES: usize = 8192;
 
 /// Replaces the order in `out` by one that keeps few bytes alive at once; queues stay, or, if `one_queue`, each pass
@@ -44,8 +43,8 @@ pub(crate) fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mu
     true
 }
 
-/// The order with the fewest bytes of the resources that count alive at its worst moment, if the job is small enough to
-/// find it.
+/// The order with the lowest peak of live bytes, over the resources for which `counts` holds; `None` with more than
+/// [`EXACT_NODES`] passes, or if [`MOST_SETS`] do not suffice.
 pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(CountedId) -> bool) -> Option<Vec<LiveId>> {
     let count = instance.len();
     if count > EXACT_NODES {
@@ -61,14 +60,14 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(CountedId) -> bool)
         .map(|at| (mask_of(users.row(at)), instance.bytes.bytes[at], instance.bytes.kept[at]))
         .filter(|(users, bytes, _)| *users != 0 && *bytes > 0)
         .collect();
-    // While `pass` runs after `done`: all that has begun and is not over, and what it begins.
+    // Bytes alive while `pass` runs after `done`: used by then, and kept or used by a pass that is not done.
     let alive = |done: u32, pass: LiveId| -> u64 {
         let with = done | bit(pass);
         let lives = |&&(users, _, kept): &&(u32, u64, bool)| users & with != 0 && (kept || users & !done != 0);
         resources.iter().filter(lives).map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add)
     };
     let all = if count == 32 { u32::MAX } else { (1 << count) - 1 };
-    // By set: the least peak known, and the pass run last.
+    // By set: the least peak found so far, and the pass that ran last.
     let mut known: BTreeMap<u32, (u64, Option<LiveId>)> = BTreeMap::from([(0, (0, None))]);
     let mut open = BinaryHeap::from([Reverse((0u64, 0u32, 0u32))]);
     let mut opened = 0;
@@ -95,7 +94,7 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(CountedId) -> bool)
             let (next, worst) = (done | bit(pass), peak.max(alive(done, pass)));
             if known.get(&next).is_none_or(|(least, _)| worst < *least) {
                 known.insert(next, (worst, Some(pass)));
-                // Among equal peaks the longer prefix first, so that a path is followed to its end.
+                // Among equal peaks the longer prefix comes first, so that the search reaches complete orders early.
                 open.push(Reverse((worst, count as u32 - next.count_ones(), next)));
             }
         }
@@ -103,8 +102,7 @@ pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(CountedId) -> bool)
     None
 }
 
-/// Runs, of the ready passes, the one after which fewest bytes more are alive, then the one that needs fewest
-/// meanwhile.
+/// Repeatedly runs the ready pass that adds the fewest live bytes; on ties the one that allocates the fewest.
 fn greedy(instance: &Instance<'_>) -> Vec<LiveId> {
     let bytes = &instance.bytes;
     let mut left: IdVec<CountedId, usize> = bytes.users.ids().map(|at| bytes.users.row(at).len()).collect();
@@ -121,7 +119,7 @@ fn greedy(instance: &Instance<'_>) -> Vec<LiveId> {
             }
             (begins - ends, begins, pass)
         };
-        let (at, _) = ready.iter().enumerate().min_by_key(|(_, pass)| price(**pass)).expect("some node is ready");
+        let (at, _) = ready.iter().enumerate().min_by_key(|(_, pass)| price(**pass)).expect("some pass is ready");
         let pass = ready.swap_remove(at);
         passes.push(pass);
         for &resource in bytes.uses.row(pass) {

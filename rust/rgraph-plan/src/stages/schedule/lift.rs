@@ -1,21 +1,21 @@
-//! Chains of passes that may merge run as one: whatever a later pass of a chain depends on comes before the first.
+//! Chains of passes that may merge run as one pass: the dependencies of all of them come before the first.
 //!
 //! ```text
 //! gbuffer ─────────▶ lighting        shadow ─▶ [gbuffer, lighting]
 //! shadow  ─────────▶
 //! ```
 //!
-//! A chain is lifted if it still fits: no cycle comes of it, and no path becomes longer than the longest was.
+//! A chain is lifted if that makes no cycle and no path longer than the longest one before.
 //!
 //! Source: Granite's render graph (Arntzen, "Render graphs and Vulkan — a deep dive", 2017), which lifts without
-//! asking for the length.
+//! limiting the length of paths.
 
 use super::deps::Topology;
 use super::instance::Instance;
 use crate::id::IdVec;
 use crate::stages::cull::LiveId;
 
-/// By pass: the one that it is paired with.
+/// By pass: the pass that it is paired with, if any.
 pub(super) type Mates = IdVec<LiveId, Option<LiveId>>;
 
 /// Which chains are lifted, and the longest paths with each of them as one pass.
@@ -30,7 +30,7 @@ pub(super) struct Lifts {
     /// Whether some chain is lifted.
     pub any: bool,
     level: IdVec<LiveId, u32>,
-    /// By head: dependencies of the chain on other passes that are still to come.
+    /// By head: number of dependencies of the chain on passes of other chains that are not placed yet.
     pending: IdVec<LiveId, u32>,
     /// The same of each pass alone.
     alone: IdVec<LiveId, u32>,
@@ -66,8 +66,8 @@ impl Lifts {
         }
     }
 
-    /// Walks the passes with chains as one; a chain that waits for itself, or that would make a path longer than the
-    /// longest, is taken apart.
+    /// Walks chains in topological order. Takes a chain apart if it waits for itself or would make a path longer than
+    /// the longest.
     fn settle(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &Mates) {
         let n = instance.len();
         self.level.refill(0, n);
@@ -94,7 +94,8 @@ impl Lifts {
             if let Some(head) = self.ready.pop() {
                 self.place(instance, topology, mate, head);
             } else if let Some(pass) = self.free.pop() {
-                // Only chains that wait for each other are left: this one begins with a pass that could run.
+                // Only chains that wait for themselves or each other are left. Alone, this pass could run, so taking
+                // its chain apart lets the walk continue.
                 if self.level[pass] == 0 {
                     let head = self.head[pass];
                     self.take_apart(mate, head);
@@ -105,7 +106,7 @@ impl Lifts {
         }
     }
 
-    /// All that the chain depends on has a level.
+    /// Gives the passes of a chain their level, once everything that the chain depends on has one.
     fn place(&mut self, instance: &Instance<'_>, topology: &Topology, mate: &Mates, head: LiveId) {
         if self.level[head] != 0 {
             return;
@@ -146,13 +147,13 @@ impl Lifts {
         }
     }
 
-    /// Makes each pass of a chain, none of which has a level yet, one of its own.
+    /// Makes each pass of a chain a chain of its own. None of them has a level yet.
     fn take_apart(&mut self, mate: &Mates, head: LiveId) {
         let mut pass = head;
         loop {
             let next = mate[pass].filter(|&next| self.head[next] == head);
             self.head[pass] = pass;
-            // What has a level is no longer waited for, so what is left is what the pass alone waits for.
+            // `alone` no longer counts predecessors that have a level, so it is what the pass now waits for.
             self.pending[pass] = self.alone[pass];
             if self.pending[pass] == 0 {
                 self.ready.push(pass);
@@ -164,7 +165,7 @@ impl Lifts {
         }
     }
 
-    /// The longest paths with lifted chains as one pass.
+    /// Computes `depth` and `tail` with each lifted chain as one pass.
     fn measure(&mut self, instance: &Instance<'_>, mate: &Mates) {
         self.depth = self.level.iter().copied().max().unwrap_or(0);
         for at in (0..self.order.len()).rev() {

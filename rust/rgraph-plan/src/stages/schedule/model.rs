@@ -1,4 +1,4 @@
-//! The model of a frame that every policy, the search and the tests share: what an order and its queues cost.
+//! The cost model of an order and its queues, shared by all policies, the search and the tests.
 
 use super::instance::{CountedId, HOST, Instance, PlaceId};
 use crate::id::{Id, IdVec};
@@ -18,10 +18,10 @@ pub struct Times {
     queue_next: IdVec<PlaceId, Option<PlaceId>>,
 }
 
-/// What runs on each queue while passes are placed one after the other.
+/// State of each queue while passes are placed one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues {
-    /// When each queue has done all that was given to it.
+    /// By queue: end of its last pass in microseconds.
     pub free: [f64; QUEUES],
     last_start: [f64; QUEUES],
     last_unit: [u16; QUEUES],
@@ -33,8 +33,8 @@ impl Queues {
         Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_unit: [0; QUEUES], units: 0 }
     }
 
-    /// How much longer a pass of that weight and occupancy class takes if it starts then on that queue: a pass of the
-    /// same class that another queue is in the middle of leaves it half its speed.
+    /// Microseconds by which a pass takes longer if it starts at `start` on that queue: it has half its speed while
+    /// another queue is in the middle of a pass of the same occupancy class.
     #[inline]
     pub(super) fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
         if unit == 0 || self.units & !(1 << queue) == 0 {
@@ -52,7 +52,7 @@ impl Queues {
         slow
     }
 
-    /// Gives a pass to a queue.
+    /// Records a pass as the last one of a queue.
     #[inline]
     pub(super) fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
         self.free[queue] = finish;
@@ -62,7 +62,7 @@ impl Queues {
     }
 }
 
-/// When the last of what a pass depends on has ended, as that queue sees it.
+/// Earliest start of a pass on a queue in microseconds: its dependencies have ended, those on other queues a hop ago.
 #[inline]
 pub(super) fn available(
     instance: &Instance<'_>,
@@ -80,19 +80,19 @@ pub(super) fn available(
     at
 }
 
-/// The modelled length in microseconds of a frame that runs `order` with those queues (by pass), and in `times` when
-/// each pass runs.
+/// The modelled length in microseconds of a frame that runs `order` on `queue` (by pass); `times` gets the start and
+/// end of each pass.
 ///
-/// A queue runs its passes one after the other in the order given. A pass starts once its queue is free and all that it
-/// depends on has ended, [`cross_queue_us`](super::Costs::cross_queue_us) later where that ran on another queue. A pass
-/// that starts while another queue is in the middle of one of the same occupancy class goes at half speed until that
-/// one ends. Barrier calls and submits cost no time here: they break ties.
+/// A queue runs its passes one after the other in the given order. A pass starts once its queue is free and its
+/// dependencies have ended, those on another queue [`cross_queue_us`](super::Costs::cross_queue_us) ago. A pass that
+/// starts while another queue is in the middle of one of the same occupancy class has half its speed until that one
+/// ends. Barrier calls and submits cost no time here; they only break ties.
 ///
 /// O(passes · queues + edges); O(passes + edges) without occupancy classes. Only each queue's own order matters, but
 /// that order is followed among passes that start together.
 ///
 /// # Panics
-/// If `order` does not put each pass after what it depends on.
+/// If `order` does not put each pass after its dependencies.
 pub fn evaluate(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>, times: &mut Times) -> f64 {
     let n = instance.len();
     times.start.refill(0.0, n);
@@ -115,12 +115,13 @@ pub fn evaluate(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId,
     frame
 }
 
-/// [`evaluate`] in the order of starts, which is what occupancy depends on: O(passes · queues + edges).
+/// [`evaluate`] in the order of starts, because a pass is slowed down by passes that start before it.
+/// O(passes · queues + edges).
 fn evaluate_in_time(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>, times: &mut Times) -> f64 {
     let n = instance.len();
     let Times { start, finish, placed, queue_next } = times;
     placed.refill(false, n);
-    // Each queue's passes as a list of places in the order, the next of each found from behind.
+    // Each queue's passes as a linked list of places in the order, built from the last place on.
     let mut queue_first: [Option<PlaceId>; QUEUES] = [None; QUEUES];
     queue_next.refill(None, n);
     for (place, &pass) in order.iter().enumerate().rev() {
@@ -141,7 +142,7 @@ fn evaluate_in_time(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<Liv
                 }
             }
         }
-        let (at, place) = best.expect("an order puts each node after what it depends on");
+        let (at, place) = best.expect("an order puts each pass after what it depends on");
         let pass = order[place.index()];
         let on = queue[pass] as usize;
         let weight = f64::from(instance.weight_us[pass]);
@@ -156,32 +157,33 @@ fn evaluate_in_time(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<Liv
     frame
 }
 
-/// How many groups an order falls into on its queues: a new one begins on a queue where a pass depends on one of the
-/// current group there. Each beginning after the first is a barrier call; no order of one queue has fewer groups than
-/// the longest chain of dependencies. Neighbours that may merge into one render pass count as one pass.
+/// Number of intervals of an order on its queues. A pass that depends on one of the current interval of its queue
+/// begins the next, which costs a barrier call. On one queue no order has fewer intervals than the longest chain of
+/// dependencies. Neighbours that may merge into one render pass count as one pass.
 ///
 /// `places` is scratch. O(passes log merges + edges).
-pub fn groups(
+pub fn intervals(
     instance: &Instance<'_>,
     order: &[LiveId],
     queue: &IdVec<LiveId, u8>,
     places: &mut IdVec<LiveId, PlaceId>,
 ) -> u32 {
-    let mut groups = 0;
-    walk_groups(instance, order, queue, places, |_| groups += 1);
-    groups
+    let mut intervals = 0;
+    walk_intervals(instance, order, queue, places, |_| intervals += 1);
+    intervals
 }
 
-/// What [`walk_groups`] knows of a queue: its last pass, and where its group and the run of passes that may merge begin.
+/// State of a queue in [`walk_intervals`]: its last pass, and the places where its interval begins and where the run of
+/// passes that may merge begins.
 #[derive(Clone, Copy)]
 struct Lane {
     last: LiveId,
-    group: PlaceId,
+    interval: PlaceId,
     run: PlaceId,
 }
 
-/// Calls `begin` with the place of each pass of an order that begins a group of its queue; see [`groups`].
-pub(super) fn walk_groups(
+/// Calls `begin` with the place of each pass that begins an interval of its queue; see [`intervals`].
+pub(super) fn walk_intervals(
     instance: &Instance<'_>,
     order: &[LiveId],
     queue: &IdVec<LiveId, u8>,
@@ -194,21 +196,21 @@ pub(super) fn walk_groups(
         crate::cancel::poll();
         let (at, on) = (PlaceId::new(at), queue[pass]);
         let lane: &mut Option<Lane> = &mut lanes[usize::from(on)];
-        let goes_on = lane.and_then(|Lane { last, group, run }| {
+        let goes_on = lane.and_then(|Lane { last, interval, run }| {
             let run = if instance.may_merge(last, pass) { run } else { at };
-            // A merged pass is one pass: its parts do not wait for each other.
-            let waits = |&pred: &LiveId| queue[pred] == on && (group..run).contains(&places[pred]);
-            (!instance.deps.preds.row(pass).iter().any(waits)).then_some(Lane { last: pass, group, run })
+            // Passes of one render pass need no barrier call between them.
+            let waits = |&pred: &LiveId| queue[pred] == on && (interval..run).contains(&places[pred]);
+            (!instance.deps.preds.row(pass).iter().any(waits)).then_some(Lane { last: pass, interval, run })
         });
         *lane = Some(goes_on.unwrap_or_else(|| {
             begin(at);
-            Lane { last: pass, group: at, run: at }
+            Lane { last: pass, interval: at, run: at }
         }));
         places[pass] = at;
     }
 }
 
-/// How many passes of an order stand behind one that they may merge with. O(passes log merges).
+/// Number of passes of an order that directly follow one that they may merge with. O(passes log merges).
 pub(super) fn merged(instance: &Instance<'_>, order: &[LiveId]) -> u32 {
     if instance.merges.is_empty() {
         return 0;
@@ -216,16 +218,16 @@ pub(super) fn merged(instance: &Instance<'_>, order: &[LiveId]) -> u32 {
     order.windows(2).filter(|pair| instance.may_merge(pair[0], pair[1])).count() as u32
 }
 
-/// Live bytes that can be expected to be placed within so many: 2 % are room for what a placement wastes.
+/// Most live bytes that a placement is expected to fit into `bytes`: it may waste 2 %.
 pub fn placeable(bytes: u64) -> u64 {
     bytes - bytes / 256 * 5
 }
 
-/// Number of groups of an order of one queue if none may need more than `cap` bytes, and bytes that die in a group are
-/// reused by later groups only: a group ends early where the next pass would exceed the cap and bytes are dead.
+/// Number of intervals of an order of one queue if none may need more than `cap` bytes and only later intervals reuse
+/// the bytes that die in one: if the next pass would exceed the cap, and the interval has dead bytes, it ends early.
 ///
 /// The vectors are scratch. O(passes log merges + edges + uses).
-pub(super) fn groups_within(
+pub(super) fn intervals_within(
     instance: &Instance<'_>,
     order: &[LiveId],
     cap: u64,
@@ -235,7 +237,7 @@ pub(super) fn groups_within(
     places.refill(PlaceId::new(0), instance.len());
     left.clear();
     left.extend(bytes.users.ids().map(|resource| bytes.users.row(resource).len() as u32));
-    let (mut groups, mut group, mut run, mut before) = (0u32, PlaceId::new(0), PlaceId::new(0), None);
+    let (mut intervals, mut interval, mut run, mut before) = (0u32, PlaceId::new(0), PlaceId::new(0), None);
     let (mut live, mut dead) = (0u64, 0u64);
     for (at, &pass) in order.iter().enumerate() {
         crate::cancel::poll();
@@ -245,11 +247,11 @@ pub(super) fn groups_within(
         let begins: u64 = uses.iter().filter(begin).map(|&one| bytes.bytes[one]).sum();
         let merges = before.is_some_and(|before| instance.may_merge(before, pass));
         run = if merges { run } else { at };
-        let waits = |&pred: &LiveId| (group..run).contains(&places[pred]);
+        let waits = |&pred: &LiveId| (interval..run).contains(&places[pred]);
         let over = !merges && dead > 0 && live + begins > cap;
-        if groups == 0 || over || instance.deps.preds.row(pass).iter().any(waits) {
-            groups += 1;
-            (group, run) = (at, at);
+        if intervals == 0 || over || instance.deps.preds.row(pass).iter().any(waits) {
+            intervals += 1;
+            (interval, run) = (at, at);
             live -= std::mem::take(&mut dead);
         }
         live += begins;
@@ -260,19 +262,18 @@ pub(super) fn groups_within(
         places[pass] = at;
         before = Some(pass);
     }
-    groups
+    intervals
 }
 
-/// What an order's synchronisation costs apart from waiting: barrier calls and submits, in microseconds. A submit ends
-/// where another queue waits for it and begins where it waits for another. `places` is scratch.
-/// O(passes + edges).
+/// Cost of an order's barrier calls and submits in microseconds, without waiting. A submit begins with a pass that
+/// waits for another queue and ends with one that another queue waits for. `places` is scratch. O(passes + edges).
 pub fn overhead_us(
     instance: &Instance<'_>,
     order: &[LiveId],
     queue: &IdVec<LiveId, u8>,
     places: &mut IdVec<LiveId, PlaceId>,
 ) -> f64 {
-    let calls = groups(instance, order, queue, places);
+    let calls = intervals(instance, order, queue, places);
     let mut submits = 0u32;
     let mut open = 0u32;
     for &pass in order {
@@ -289,7 +290,7 @@ pub fn overhead_us(
     f64::from(calls) * f64::from(instance.costs.barrier_us) + f64::from(submits) * f64::from(instance.costs.submit_us)
 }
 
-/// Most bytes alive at once in an order: each resource from its first to its last user, or to the end if it is kept.
+/// Most bytes alive at once in an order. A resource is alive from its first to its last user, or to the end if kept.
 ///
 /// `left` is scratch. O(passes + uses).
 pub fn peak_bytes(instance: &Instance<'_>, order: &[LiveId], left: &mut IdVec<CountedId, u32>) -> u64 {

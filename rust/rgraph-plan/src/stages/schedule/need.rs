@@ -1,10 +1,10 @@
-//! Bytes that every permitted order needs: what a refusal by a heap limit proves.
+//! A lower bound of the bytes that every permitted order needs: the proof in the error about a heap limit.
 //!
-//! Two bounds, the larger one counts. *Dependencies*: while a pass runs, a resource is alive in every order if the pass
+//! It is the larger of two bounds. *Dependencies*: while a pass runs, a resource is alive in every order if the pass
 //! uses it, or if one of its users must come before the pass and another one after it (or it is kept to the end).
-//! *Search*: the least peak over all serial orders, where the exact search of [`least`](super::least) ends. Both hold on
-//! several queues: plans share bytes between two resources only if all uses of one come before all uses of the other, so
-//! whatever is alive at a moment of a serial order that fits the plan has bytes of its own in the plan.
+//! *Search*: the lowest peak over all serial orders, if the exact search of [`least`](super::least) ends. Both hold on
+//! several queues: plans share bytes between two resources only if all uses of one come before all uses of the other.
+//! So resources that are alive at one moment of a serial order that is consistent with the plan have different bytes.
 
 use super::deps::{Deps, Topology, topological};
 use super::instance::{CountedId, Instance};
@@ -12,7 +12,7 @@ use super::least::exact;
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Most passes whose dependencies are closed transitively: two tables of a bit per pair, 16 MiB in all.
+/// Most passes for the transitive closure of the dependencies: two tables of one bit per pair, 16 MiB in all.
 const MOST_PASSES: usize = 8192;
 
 /// Why a resource is alive while a pass runs.
@@ -24,22 +24,22 @@ pub(crate) enum Why {
     Between(LiveId, LiveId),
     /// It is kept to the end of the frame, and the pass that uses it must come before.
     Kept(LiveId),
-    /// It is so in the order with the least peak of all.
+    /// It is alive in the order with the lowest peak of all.
     Searched,
 }
 
-/// The moment at which every permitted order needs so many bytes.
+/// A lower bound of the peak, and the moment that proves it.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
-    /// Bytes.
+    /// Bytes that every permitted order needs at once.
     pub bytes: u64,
-    /// The pass that runs then.
+    /// The pass that runs at that moment.
     pub pass: LiveId,
-    /// Resources alive then.
+    /// The resources that are alive at that moment, with reasons.
     pub alive: Vec<(CountedId, Why)>,
 }
 
-/// Bytes that every permitted order needs of the resources that count; `None` for no pass, or for too many.
+/// The lower bound over the resources for which `counts` is true; `None` without passes and beyond [`MOST_PASSES`].
 /// O(passes² · (edges + users) / 64) and the exact search.
 pub(crate) fn need(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> Option<Need> {
     if instance.is_empty() || instance.len() > MOST_PASSES {
@@ -52,7 +52,7 @@ pub(crate) fn need(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> 
     }
 }
 
-/// Rows of bits.
+/// One row of bits per pass.
 struct Table {
     words: usize,
     bits: Vec<u64>,
@@ -87,7 +87,7 @@ fn is_in(row: &[u64], pass: LiveId) -> bool {
     row[pass.index() / 64] >> (pass.index() % 64) & 1 != 0
 }
 
-/// Which passes must come before each pass, and which after it.
+/// The transitive closure: by pass, the passes that must come before it, and those after it. `None` on a cycle.
 fn closed(deps: &Deps) -> Option<[Table; 2]> {
     let mut topology = Topology::default();
     topological(deps, &mut topology).ok()?;
@@ -138,7 +138,7 @@ fn of_dependencies(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> 
     Some(Need { bytes: most, pass, alive })
 }
 
-/// The worst moment of the order with the least peak.
+/// The moment of most live bytes in the order with the lowest peak.
 fn of_search(instance: &Instance<'_>, counts: &IdVec<CountedId, bool>) -> Option<Need> {
     let order = exact(instance, |at| counts[at])?;
     let mut position: IdVec<LiveId, usize> = IdVec::filled(0, instance.len());

@@ -1,9 +1,9 @@
-//! One list of passes with few barrier calls and few live bytes: group by group.
+//! A list schedule for one queue with few barrier calls and few live bytes, filled one interval after the other.
 //!
-//! Passes between two barrier calls form a group: none depends on another. The fewest groups there can be is the
-//! longest chain of dependencies, and that many suffice as long as each group takes every pass whose own chain to the
-//! end is as long as the groups that are left. What else is ready may run now or later: it runs now if it frees at
-//! least as much as it allocates, or if what it allocates fits under the cap.
+//! No pass of an interval depends on another one of it. The length of the longest chain of dependencies is the least
+//! number of intervals. It suffices if each interval takes every *urgent* pass: one with a chain to the end as long as
+//! the number of intervals left. Other ready passes may run now or later. One runs now if it frees at least as much as
+//! it allocates, or if its allocations fit under the cap.
 
 use std::collections::BinaryHeap;
 
@@ -14,48 +14,46 @@ use super::lift::{Lifts, Mates};
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Ready passes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
-/// passes that do not fit cost nothing while they wait.
+/// Ready passes that do not fit after which an interval is closed. Otherwise thousands of waiting passes would be
+/// looked at again in every interval.
 const MISFITS: usize = 24;
 
-/// Steps of the search for a path between two passes that may merge; beyond, they are taken for not mergeable.
+/// Most steps of the search for a path between two passes that may merge; if it needs more, they are not paired.
 const PATH_STEPS: usize = 64;
 
-/// How far a pass goes in filling memory.
+/// Limits of live bytes for one order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Caps {
-    /// Live bytes up to which passes that could wait still run.
+    /// Most live bytes after a pass that is not urgent.
     pub soft: u64,
-    /// Live bytes up to which passes run that would cost a group if they waited.
+    /// Most live bytes after an urgent pass.
     pub hard: u64,
-    /// Whether what dies in a group is dead only when the group ends: taking its bytes over sooner would need a
-    /// barrier within the group.
+    /// Whether the bytes that die in an interval are reused only by later ones. Earlier reuse needs a barrier call
+    /// within the interval.
     pub late: bool,
 }
 
-/// Beyond these an order is not wanted, and not made to its end.
+/// Limits beyond which an order is abandoned.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Most {
-    /// Groups.
-    pub groups: u32,
-    /// Bytes alive at once.
+    pub intervals: u32,
+    /// Most bytes alive at once.
     pub peak: u64,
 }
 
-/// What an order needs; of one that is not wanted, what it needed when it was given up.
+/// The figures of an order; those up to the point of abandonment if it exceeds [`Most`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
-    /// Groups.
-    pub groups: u32,
-    /// Bytes alive at once.
+    pub intervals: u32,
+    /// Most bytes alive at once.
     pub peak: u64,
-    /// Whether an earlier call since [`OverlapScratch::forget`] made the same order: it was not made again.
+    /// Whether a call since [`OverlapScratch::forget`] has made the same order; this one then made none.
     pub again: bool,
-    /// Whether it keeps to what was wanted.
+    /// Whether it is within [`Most`].
     pub wanted: bool,
 }
 
-/// The bytes that were compared with a cap: most of those below or at it, and least of those above.
+/// The closest comparisons of live bytes with a cap: the largest value within it and the smallest beyond it.
 #[derive(Clone, Copy, Debug)]
 struct Compared {
     most_within: u64,
@@ -75,19 +73,19 @@ impl Compared {
         fits
     }
 
-    /// Whether every comparison would have come out alike with another cap.
+    /// Whether every comparison has the same result with another cap.
     fn alike(self, cap: u64) -> bool {
         (self.most_within..self.least_beyond).contains(&cap)
     }
 }
 
-/// An order that was made: caps that decide alike give the same one.
+/// The figures of an order that was made. Caps for which all comparisons have the same results give the same order.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     late: bool,
     soft: Compared,
     hard: Compared,
-    groups: u32,
+    intervals: u32,
     peak: u64,
 }
 
@@ -98,27 +96,28 @@ pub(super) struct OverlapScratch {
     /// Orders made since the search began.
     pub made: u32,
     pending: IdVec<LiveId, u32>,
-    /// Bytes that a pass would make live now, and those that would die with it.
+    /// By pass: bytes that would begin to live, and bytes that would die, if it ran next.
     allocates: IdVec<LiveId, u64>,
     frees: IdVec<LiveId, u64>,
     left: IdVec<CountedId, Left>,
     ready: BinaryHeap<Key>,
-    /// Ready passes that free at least what they allocate (some may be done since).
+    /// Ready passes that free at least what they allocate; some may be done already.
     freeing: Vec<LiveId>,
     state: IdVec<LiveId, State>,
-    group: IdVec<LiveId, u32>,
-    groups: u32,
+    interval: IdVec<LiveId, u32>,
+    intervals: u32,
     held: Vec<Key>,
     next: Vec<LiveId>,
-    /// The later half of each pass's merge, and the earlier.
+    /// By pass: the pass that may merge after it, and the one before it.
     pub mate: Mates,
     mate_before: Mates,
-    /// Chains of mates that run as one.
+    /// Chains of mates that run as one pass.
     pub lifts: Lifts,
     stack: Vec<LiveId>,
 }
 
-/// Users of a resource that are still to come: their number, and the exclusive or of their positions.
+/// Users of a resource that have not run: their number, and the exclusive or of their positions, which is the position
+/// of the last one when one is left.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     count: u32,
@@ -133,8 +132,8 @@ enum State {
 }
 
 impl OverlapScratch {
-    /// Pairs passes that may merge: each with at most one after it and one before it, first come first served, and none
-    /// between which another pass would have to run. O(merges · 64 steps).
+    /// Pairs passes that may merge, in the order of `merges`: each with at most one before it and one after it. Two
+    /// passes are not paired if another one must run between them. O(merges · 64 steps).
     pub(super) fn pair(&mut self, instance: &Instance<'_>, topology: &Topology) {
         self.mate.refill(None, instance.len());
         self.mate_before.refill(None, instance.len());
@@ -147,7 +146,7 @@ impl OverlapScratch {
         }
     }
 
-    /// Lifts chains of pairs, or none. [`pair`](Self::pair) and [`Topology::chains`] come first.
+    /// Lifts chains of pairs, or, if not `lifts`, none. Requires [`pair`](Self::pair) and [`Topology::chains`].
     pub(super) fn lift(&mut self, instance: &Instance<'_>, topology: &Topology, lifts: bool) {
         if lifts {
             self.lifts.find(instance, topology, &self.mate, &self.mate_before);
@@ -156,7 +155,8 @@ impl OverlapScratch {
         }
     }
 
-    /// Whether some pass must run between the two, or the later before the earlier, or the search gave up.
+    /// True if some pass must run between the two, if the later one must run before the earlier, or if the search
+    /// exceeds [`PATH_STEPS`].
     fn path(&mut self, instance: &Instance<'_>, topology: &Topology, earlier: LiveId, later: LiveId) -> bool {
         let level = &topology.level;
         let mut steps = 0;
@@ -181,14 +181,14 @@ impl OverlapScratch {
         false
     }
 
-    /// Forgets which orders were made: those that come have another instance or other lifts.
+    /// Forgets all orders made: required before a call with another instance or other lifts.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Appends all passes to `out` (which is cleared) group by group. [`lift`](Self::lift) and [`forget`](Self::forget)
-    /// come first, and no call since wanted more than an earlier one. `out` is of use only if the order is wanted and
-    /// not made again.
+    /// Fills `out` with all passes, one interval after the other. Requires [`lift`](Self::lift) and
+    /// [`forget`](Self::forget); later calls may have a lower `most`, never a higher one. `out` is an order only if the
+    /// result is `wanted` and not `again`.
     ///
     /// O(edges + uses + passes log passes); O(1) for an order that is known.
     ///
@@ -196,11 +196,11 @@ impl OverlapScratch {
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
     pub(super) fn order(&mut self, instance: &Instance<'_>, caps: Caps, most: Most, out: &mut Vec<LiveId>) -> Made {
-        let wanted = |groups: u32, peak: u64| groups <= most.groups && peak <= most.peak;
+        let wanted = |intervals: u32, peak: u64| intervals <= most.intervals && peak <= most.peak;
         let alike =
             |known: &&Known| known.late == caps.late && known.soft.alike(caps.soft) && known.hard.alike(caps.hard);
-        if let Some(&Known { groups, peak, .. }) = self.known.iter().find(alike) {
-            return Made { groups, peak, again: true, wanted: wanted(groups, peak) };
+        if let Some(&Known { intervals, peak, .. }) = self.known.iter().find(alike) {
+            return Made { intervals, peak, again: true, wanted: wanted(intervals, peak) };
         }
         self.made += 1;
         self.begin(instance);
@@ -212,9 +212,9 @@ impl OverlapScratch {
                 self.next.push(pass);
             }
         }
-        while out.len() < n && wanted(self.groups, live.peak) {
+        while out.len() < n && wanted(self.intervals, live.peak) {
             crate::cancel::poll();
-            self.groups += 1;
+            self.intervals += 1;
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
             for &pass in &arrivals {
@@ -234,9 +234,9 @@ impl OverlapScratch {
             self.ready.extend(self.held.drain(..));
         }
         let Live { soft, hard, peak, .. } = live;
-        let groups = self.groups;
-        self.known.push(Known { late: caps.late, soft, hard, groups, peak });
-        Made { groups, peak, again: false, wanted: wanted(groups, peak) }
+        let intervals = self.intervals;
+        self.known.push(Known { late: caps.late, soft, hard, intervals, peak });
+        Made { intervals, peak, again: false, wanted: wanted(intervals, peak) }
     }
 
     fn begin(&mut self, instance: &Instance<'_>) {
@@ -248,8 +248,8 @@ impl OverlapScratch {
             self.wait_for_chains(instance);
         }
         self.state.refill(State::Waiting, n);
-        self.group.refill(0, n);
-        self.groups = 0;
+        self.interval.refill(0, n);
+        self.intervals = 0;
         self.allocates.refill(0, n);
         self.frees.refill(0, n);
         self.left.clear();
@@ -272,7 +272,8 @@ impl OverlapScratch {
         self.next.clear();
     }
 
-    /// The first pass of a lifted chain waits for what any of the chain waits for, each further one for the one before.
+    /// Counts dependencies of lifted chains: those of all passes count for the first, and each further pass waits for
+    /// the one before it.
     fn wait_for_chains(&mut self, instance: &Instance<'_>) {
         for (pass, &head) in self.lifts.head.iter_ids() {
             if head != pass {
@@ -284,7 +285,7 @@ impl OverlapScratch {
         }
     }
 
-    /// A pass may run from the group that begins now on.
+    /// Makes a pass ready from the interval that begins now.
     fn arrive(&mut self, pass: LiveId) {
         self.state[pass] = State::Ready;
         self.ready.push(Key::new(self.lifts.tail[pass], pass));
@@ -304,7 +305,7 @@ impl OverlapScratch {
         }
     }
 
-    /// Takes ready passes, longest chain first, while they fit.
+    /// Runs ready passes, longest chain first, while they fit.
     fn fill(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<LiveId>) {
         let mut longest = 0;
         while self.held.len() < MISFITS {
@@ -325,7 +326,7 @@ impl OverlapScratch {
         }
     }
 
-    /// Whether the pass had better wait because what it may merge with could not follow it yet.
+    /// True if the pass that may merge after it waits for others too: run later, the two can be neighbours.
     fn waits_for_mate(&self, instance: &Instance<'_>, pass: LiveId) -> bool {
         let Some(mate) = self.mate[pass].filter(|&mate| self.state[mate] == State::Waiting) else { return false };
         let lifted = self.lifts.head[mate] == self.lifts.head[pass];
@@ -333,17 +334,18 @@ impl OverlapScratch {
         self.pending[mate] > own
     }
 
-    /// Of the ready passes that a group looked at, the one that leaves fewest bytes alive, then that needs fewest.
+    /// Of the ready passes that did not fit, the one that adds the fewest live bytes; on ties, the one that allocates
+    /// the fewest.
     fn least_harm(&self) -> LiveId {
         let cost = |key: &&Key| {
             let pass = key.pass();
             (i128::from(self.allocates[pass]) - i128::from(self.frees[pass]), self.allocates[pass])
         };
-        let key = self.held.iter().min_by_key(cost).expect("a graph without cycles has a ready node");
+        let key = self.held.iter().min_by_key(cost).expect("a graph without cycles has a ready pass");
         key.pass()
     }
 
-    /// Runs a pass, and after it what may merge with it as long as that can follow at once and fits.
+    /// Runs a pass and the passes that may merge after it, as long as the next one is ready and fits.
     fn take_chain(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
         let mut mate = pass;
         loop {
@@ -354,13 +356,13 @@ impl OverlapScratch {
                 return;
             }
             mate = next;
-            // What the mate waits for besides the pass before it must lie in earlier groups, or it needs a barrier
-            // call.
-            let current = self.group[pass];
+            // A mate that depends on a pass of this interval, other than those it merges with, needs a barrier call
+            // before it, which ends the chain.
+            let current = self.interval[pass];
             let heads = &self.lifts.head;
             let outside = |&pred: &LiveId| {
                 let apart = heads[pred] != heads[mate] && out.last() != Some(&pred);
-                apart && self.group[pred] == current
+                apart && self.interval[pred] == current
             };
             if instance.deps.preds.row(mate).iter().any(outside) {
                 return;
@@ -368,10 +370,11 @@ impl OverlapScratch {
         }
     }
 
-    /// Runs a pass: what it uses first becomes alive, what it uses last dies, what waited for it alone comes next.
+    /// Runs a pass: the resources of which it is the first user begin to live, those of which it is the last die, and
+    /// passes that waited only for it are ready in the next interval.
     fn take(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
         self.state[pass] = State::Done;
-        self.group[pass] = self.groups;
+        self.interval[pass] = self.intervals;
         out.push(pass);
         let bytes = &instance.bytes;
         let mut dying = 0;
@@ -381,7 +384,7 @@ impl OverlapScratch {
                 continue;
             }
             let users = bytes.users.row(resource);
-            // Its first use: it is alive now, so no other user allocates it any more.
+            // The first use allocates the resource, so its other users no longer do.
             if self.left[resource].count as usize == users.len() {
                 live.now += size;
                 for &user in users {
@@ -393,7 +396,7 @@ impl OverlapScratch {
             left.count -= 1;
             left.users ^= pass.index() as u32;
             if !bytes.kept[resource] {
-                // With one user left, the exclusive or of the positions is that user, whose pass would free it.
+                // The last user left would free it.
                 if left.count == 1 {
                     let user = LiveId::new(left.users as usize);
                     self.frees[user] += size;
@@ -423,7 +426,7 @@ impl OverlapScratch {
         }
     }
 
-    /// One thing less that a pass waits for.
+    /// Counts one dependency of a pass as done.
     fn arrived(&mut self, pass: LiveId) {
         self.pending[pass] -= 1;
         if self.pending[pass] == 0 {
@@ -441,7 +444,7 @@ impl OverlapScratch {
 struct Live {
     now: u64,
     peak: u64,
-    /// Bytes that die when the group ends.
+    /// Bytes that die at the end of the interval (`late` caps only).
     dying: u64,
     caps: Caps,
     soft: Compared,
@@ -453,7 +456,7 @@ impl Live {
         Self { now: 0, peak: 0, dying: 0, caps, soft: Compared::NOTHING, hard: Compared::NOTHING }
     }
 
-    /// Whether so many more bytes may be alive, for a pass that would cost a group if it waited or for another one.
+    /// Whether `more` live bytes are within the cap for urgent passes, or within that for others.
     fn fits(&mut self, more: u64, urgent: bool) -> bool {
         let (compared, cap) = if urgent { (&mut self.hard, self.caps.hard) } else { (&mut self.soft, self.caps.soft) };
         compared.fits(self.now + more, cap)

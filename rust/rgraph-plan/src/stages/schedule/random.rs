@@ -1,4 +1,4 @@
-//! Random permitted orders, for comparing results: whatever order the declaration permits must compute the same.
+//! Random permitted orders. A correct graph computes the same results in each, so tests compare them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,11 +9,11 @@ use super::subsets::mix;
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Fills `passes` with the declared order after the first `swaps` adjacent swaps on the way to the random order of
-/// `seed`, and `queue` with a random queue per pass, which does not depend on `swaps`.
+/// Fills `passes` with the declared order after the first `swaps` adjacent swaps towards the random order of `seed`,
+/// and `queue` with a random permitted queue per pass, independent of `swaps`.
 ///
-/// Every order on the way is permitted, since only passes that no dependency orders ever change places; so a search
-/// over `swaps` finds two passes whose order matters. O(passes² + edges).
+/// Every intermediate order is permitted, since only passes that no dependency orders are swapped. So a bisection over
+/// `swaps` finds two passes whose order changes the result. O(passes² + edges).
 pub(super) fn random(
     instance: &Instance<'_>,
     topology: &Topology,
@@ -42,8 +42,8 @@ pub(super) fn random(
     }));
 }
 
-/// A list schedule by random priorities; of two seeds that differ in the highest bit one has the other's priorities
-/// reversed, so that passes that are ready together come in both orders.
+/// A list schedule by random priorities. The highest bit of the seed reverses the priorities, so that two seeds run any
+/// passes that are ready together in both orders.
 fn list(deps: &Deps, seed: u64) -> Vec<LiveId> {
     let mut pending: IdVec<LiveId, usize> = deps.passes().map(|pass| deps.preds.row(pass).len()).collect();
     let (reversed, plain) = (seed >> 63 == 1, seed << 1 >> 1);

@@ -1,5 +1,5 @@
-//! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best.
-//! Effort counts decodes, never time, so a result is the same on every machine.
+//! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best result.
+//! Effort bounds the number of decodes, never the time, so the result is the same on every machine.
 
 use super::instance::{Instance, PlaceId};
 use super::model::evaluate;
@@ -9,13 +9,13 @@ use super::{Candidate, Scratch};
 use crate::id::{Id, IdVec};
 use crate::stages::cull::LiveId;
 
-/// Decodes that effort 3 adds to a choice of queues; each further one adds four times as many.
+/// Decodes that effort 3 adds per choice of queues; each further effort has four times as many.
 const DECODES: u32 = 100;
 
-/// Times that a schedule is moved late and early again while that gains something.
+/// Most rounds of a justification; it ends after the first one without a gain.
 const ROUNDS: u32 = 4;
 
-/// Decodes without an improvement after which the search goes on from the best again.
+/// Decodes without an improvement after which the search returns to the best schedule.
 const PATIENCE: u32 = 60;
 
 /// Working memory.
@@ -29,8 +29,9 @@ pub(super) struct SearchScratch {
     keys: IdVec<LiveId, f32>,
     masks: IdVec<LiveId, u32>,
     places: IdVec<LiveId, PlaceId>,
-    /// The best on the current choice of queues, and what the search goes on from.
+    /// The best on the current choice of queues.
     local: Candidate,
+    /// The schedule that the search disturbs next.
     current: Candidate,
     start: IdVec<LiveId, f64>,
 }
@@ -55,7 +56,7 @@ impl Random {
 }
 
 impl SearchScratch {
-    /// Allocates all that candidates of that many passes can need.
+    /// Allocates the candidates for that many passes.
     pub(super) fn reserve(&mut self, passes: usize) {
         self.local.reserve(passes);
         self.current.reserve(passes);
@@ -81,7 +82,8 @@ impl Scratch {
         }
         search.critical.clear();
         search.critical.extend_from_slice(&self.topology.order);
-        // Longest remaining path first; a pass of no weight has its successor's, so ties keep the declared order.
+        // Longest remaining path first. A pass of weight 0 has the same path as its successor, so ties are broken by
+        // the declared order, which puts it first.
         search.critical.sort_unstable_by(|&a, &b| {
             let (tail, places) = (&search.tail, &search.places);
             tail[b].total_cmp(&tail[a]).then(places[a].cmp(&places[b]))
@@ -89,7 +91,7 @@ impl Scratch {
         self.decode_in_time(instance, ranked, false);
         self.justify(instance, ranked, ROUNDS);
         'all: for order in 0..3 {
-            // Rules choose queues: without a choice they are one.
+            // Rules choose among queues. If no pass has a choice, all rules give the same result.
             for &rule in if self.subsets.open() { &Rule::ALL[..] } else { &Rule::ALL[..1] } {
                 for gaps in [false, true] {
                     if self.search.local.frame_us <= bound {
@@ -113,10 +115,11 @@ impl Scratch {
         let Self { trial, search, .. } = self;
         std::mem::swap(trial, &mut search.local);
         let frame_us = trial.frame_us;
-        self.judge(instance, frame_us);
+        self.keep_better(instance, frame_us);
     }
 
-    /// Tries the best schedule on the current choice of queues with its passes moved as late as they go, then as early.
+    /// Justifies the best schedule on the current choice of queues: moves its passes as late, then as early as
+    /// possible.
     pub(super) fn try_justified(&mut self, instance: &Instance<'_>, ranked: &Ranked) {
         self.weighted.tails(instance, &self.topology, &self.subsets.masks);
         let bound = self.bound(instance);
@@ -133,11 +136,11 @@ impl Scratch {
         let Self { trial, search, .. } = self;
         std::mem::swap(trial, &mut search.local);
         let frame_us = trial.frame_us;
-        self.judge(instance, frame_us);
+        self.keep_better(instance, frame_us);
     }
 
-    /// No schedule is shorter: the longest path, and each queue's passes between the shortest way to them and from
-    /// them. O(passes + edges).
+    /// A lower bound of the frame on the current choice of queues: the longest path, the work of each queue's own
+    /// passes, and all work divided by the number of queues. O(passes).
     fn bound(&mut self, instance: &Instance<'_>) -> f64 {
         let masks = &self.subsets.masks;
         let tail = &self.weighted.tail;
@@ -152,11 +155,12 @@ impl Scratch {
         }
         let total: f64 = instance.weight_us.iter().map(|&weight| f64::from(weight)).sum();
         let busiest = load.iter().fold(total / f64::from(used.count_ones().max(1)), |most, &load| most.max(load));
-        // Paths were added up in single precision, loads in another order than a frame is: allow for the rounding.
+        // Paths are sums in single precision, and loads are added in another order than a frame. Allow for the
+        // rounding.
         f64::from(longest).max(busiest) * (1.0 - 1e-6)
     }
 
-    /// Keeps the trial if it is the best on this choice of queues; returns its frame.
+    /// Keeps the trial if it is the best on this choice of queues. Returns its frame in microseconds by the model.
     fn keep_local(&mut self, instance: &Instance<'_>) -> f64 {
         let Self { trial, pool, search, .. } = self;
         trial.frame_us = evaluate(instance, &trial.passes, &trial.queue, &mut pool.times);
@@ -171,7 +175,7 @@ impl Scratch {
         self.trial.copy(&self.search.local);
     }
 
-    /// Decodes in the order of time; with the search's keys and masks, or with longest paths.
+    /// Decodes in the order of time: with the search's keys and masks if `keyed`, else with the longest paths.
     fn decode_in_time(&mut self, instance: &Instance<'_>, ranked: &Ranked, keyed: bool) -> f64 {
         let Self { subsets, weighted, overlap, trial, search, .. } = self;
         let keys = if keyed { &search.keys } else { &search.tail };
@@ -201,7 +205,7 @@ impl Scratch {
         self.keep_local(instance)
     }
 
-    /// Moves the trial's passes as late as they can go, then as early, until that gains nothing.
+    /// Moves the trial's passes as late as possible, then as early as possible, until a round gains nothing.
     fn justify(&mut self, instance: &Instance<'_>, ranked: &Ranked, rounds: u32) {
         let mut frame = self.trial.frame_us;
         for _ in 0..rounds {
@@ -217,7 +221,7 @@ impl Scratch {
         }
     }
 
-    /// Makes `search.list` the trial's passes by their modelled start, or by their end from the last.
+    /// Fills `search.list` with the trial's passes by modelled start, or, backward, by modelled end, the last first.
     fn list_by_time(&mut self, backward: bool) {
         let Self { trial, pool, search, .. } = self;
         for (place, &pass) in trial.passes.iter().enumerate() {
@@ -235,7 +239,8 @@ impl Scratch {
         }
     }
 
-    /// Disturbs keys and queues of a schedule, decodes, and goes on from the result unless it is longer.
+    /// Repeatedly disturbs keys and queues of the current schedule, decodes them, and continues from the result unless
+    /// it is longer.
     fn random_keys(&mut self, instance: &Instance<'_>, ranked: &Ranked, bound: f64, decodes: u32) {
         let n = instance.len();
         let mut random = Random(n as u64);
@@ -253,7 +258,8 @@ impl Scratch {
                 let Self { search, .. } = self;
                 search.current.copy(&search.local);
             }
-            // Starts of the current schedule are the keys: at no disturbance it comes out again, or better.
+            // The keys are the starts of the current schedule: without a disturbance the decoder returns a schedule
+            // that is no longer.
             let Self { search, subsets, pool, .. } = self;
             let SearchScratch { keys, masks, current, tail, .. } = search;
             let frame = evaluate(instance, &current.passes, &current.queue, &mut pool.times);
@@ -297,7 +303,7 @@ impl Scratch {
         }
     }
 
-    /// Makes `search.list` a list by key that keeps the dependencies.
+    /// Fills `search.list` with the passes by descending key, each after its dependencies.
     fn list_by_key(&mut self, instance: &Instance<'_>) {
         let Self { search, weighted, .. } = self;
         weighted.tail.clone_from(&search.keys);

@@ -1,5 +1,5 @@
-//! Serial list scheduling: passes of a list one after the other, each where a rule puts it, forwards or backwards in
-//! time, with or without filling gaps that earlier decisions left.
+//! Serial list scheduling: places the passes of a list one after the other, each on a queue chosen by a [`Rule`],
+//! forwards or backwards in time, with or without filling the gaps that earlier passes left.
 
 use super::instance::Instance;
 use super::model::QUEUES;
@@ -10,18 +10,18 @@ use crate::stages::cull::LiveId;
 /// How a pass that several queues may run gets its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rule {
-    /// Where it ends first.
+    /// The queue on which it ends first.
     EarliestFinish,
-    /// Where it ends first with the hops counted that what follows would need from there.
+    /// The queue with the earliest end of the longest path through it: hops to successors that cannot run there count.
     Onward,
-    /// Where the last of what it waits for ran, unless another queue ends it earlier by more than a hop.
-    Home,
-    /// On the first queue, unless another ends it earlier by more than a hop.
+    /// The queue of the predecessor that ends last, unless another queue ends the pass more than a hop earlier.
+    Producer,
+    /// The first queue, unless another one ends the pass more than a hop earlier.
     First,
 }
 
 impl Rule {
-    pub(super) const ALL: [Self; 4] = [Self::EarliestFinish, Self::Onward, Self::Home, Self::First];
+    pub(super) const ALL: [Self; 4] = [Self::EarliestFinish, Self::Onward, Self::Producer, Self::First];
 }
 
 /// How a list is decoded.
@@ -29,26 +29,26 @@ impl Rule {
 pub(super) struct Decode {
     /// The choice of queues.
     pub rule: Rule,
-    /// Whether a pass may start in a gap before what its queue was given earlier.
+    /// Whether a pass may start in a gap between passes that were placed before it.
     pub gaps: bool,
-    /// Whether time runs backwards: the list begins with what ends last.
+    /// Whether time runs backwards: the list begins with the pass that ends last.
     pub backward: bool,
 }
 
 /// Working memory, and the schedule that the last decode made.
 #[derive(Default, Debug)]
 pub(super) struct Serial {
-    /// Starts by pass, from whichever end time runs.
+    /// Starts by pass in microseconds: from the start of the frame, or, backward, from its end.
     pub start: IdVec<LiveId, f64>,
     finish: IdVec<LiveId, f64>,
-    /// What each queue was given, ascending.
+    /// By queue: start and end of the passes placed there, ascending.
     busy: Vec<Vec<(f64, f64)>>,
 }
 
 impl Serial {
-    /// Decodes a list in which each pass stands after what it depends on (before it, if backward). Fills
-    /// [`start`](Self::start) and `queue` by pass, and returns the length of the frame. Occupancy classes are left to
-    /// the model. O(passes · queues · gaps looked at + edges · queues).
+    /// Decodes a list in which each pass comes after its dependencies (before them, if backward). Fills
+    /// [`start`](Self::start) and `queue` by pass, and returns the length of the frame without the slow-down of
+    /// occupancy classes, which only the model counts. O(passes · queues · gaps looked at + edges · queues).
     ///
     /// # Source
     /// Insertion: Topcuoglu, Hariri & Wu, "HEFT", IEEE TPDS 13 (2002).
@@ -79,8 +79,8 @@ impl Serial {
             let weight = f64::from(instance.weight_us[pass]);
             let preds = before.row(pass);
             let open = !masks[pass].is_power_of_two();
-            let home = match how.rule {
-                Rule::Home if open => {
+            let producer = match how.rule {
+                Rule::Producer if open => {
                     let last = preds
                         .iter()
                         .copied()
@@ -111,8 +111,9 @@ impl Serial {
                             };
                             if how.backward { 0.0 } else { after.row(pass).iter().fold(0.0, onward) }
                         }
-                        Rule::Home => {
-                            if home == Some(on) {
+                        // A discount of a hop, so that only a queue that gains more than a hop beats this one.
+                        Rule::Producer => {
+                            if producer == Some(on) {
                                 -cross
                             } else {
                                 0.0
@@ -142,7 +143,8 @@ impl Serial {
         frame
     }
 
-    /// The earliest start not before `at` at which the queue has room, and the place among what it was given.
+    /// The earliest start, not before `at`, at which the queue is idle for `weight` microseconds, and the position
+    /// among its passes.
     fn place(&self, on: u8, at: f64, weight: f64, gaps: bool) -> (f64, usize) {
         let busy = &self.busy[on as usize];
         let free = busy.last().map_or(0.0, |&(_, end)| end);

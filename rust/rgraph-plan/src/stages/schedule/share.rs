@@ -1,23 +1,23 @@
-//! What an order costs on a device that its passes share: passes of a queue between two barrier calls overlap as far as
-//! the device is wide enough, and barrier calls, submits and hops cost time. It decides if passes leave the graphics
-//! queue; the orders themselves are made with the simpler [`model`](super::model).
+//! The frame on a device that its passes share: passes of one interval overlap as far as their sizes leave room, and
+//! barrier calls, submits and hops cost time. This model decides whether passes leave the graphics queue; the search
+//! for orders uses the simpler [`model`](super::model).
 
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 use crate::id::IdVec;
 use crate::stages::cull::LiveId;
 
-/// Part of the frame that other queues must save if every duration was measured or declared.
+/// Fraction of the frame that other queues must save if every duration is measured or declared.
 const MARGIN: f64 = 0.02;
-/// The same if durations are guessed. On an H200 a guessed plan on three queues took 1.24 times one queue (`demo
+/// The same if a duration is guessed. On an H200 a guessed plan on three queues took 1.24 times one queue (`demo
 /// deferred`, 1280×720), though the guesses promised a gain.
 const MARGIN_GUESSED: f64 = 0.25;
 
-/// Memory that is used again.
+/// Working memory.
 #[derive(Default, Debug)]
 pub(super) struct Shared {
     finish: IdVec<LiveId, f64>,
-    /// By pass: its interval on its queue.
+    /// By pass: number of its interval on its queue.
     interval: IdVec<LiveId, u32>,
 }
 
@@ -25,10 +25,11 @@ pub(super) struct Shared {
 #[derive(Clone, Copy)]
 struct Lane {
     interval: u32,
-    /// Whether a batch has begun and nothing waits for its end yet.
+    /// Whether a batch has begun that no pass on another queue waits for.
     open: bool,
+    /// Start of the interval in microseconds.
     begin: f64,
-    /// When the next pass may start and when all have ended, after `begin`.
+    /// Earliest start of the next pass, and end of all passes, in microseconds after `begin`.
     next: f64,
     end: f64,
     before: Option<LiveId>,
@@ -37,14 +38,14 @@ struct Lane {
 }
 
 impl Lane {
-    /// Begins an interval.
+    /// Ends the interval and begins the next, not before `at`, after `cost` microseconds.
     fn close(&mut self, at: f64, cost: f64) {
         self.drain();
         self.begin = self.begin.max(at) + cost;
         self.interval += 1;
     }
 
-    /// Lets the device end what it does.
+    /// Waits until all passes of the lane have ended.
     fn drain(&mut self) {
         self.begin += self.end;
         (self.next, self.end) = (0.0, 0.0);
@@ -52,7 +53,7 @@ impl Lane {
 }
 
 impl Shared {
-    /// The length of the frame in microseconds: never less than the work that fills the device. O(passes + edges).
+    /// The length of the frame in microseconds, at least that of its work on a full device. O(passes + edges).
     pub(super) fn frame_us(&mut self, instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>) -> f64 {
         self.finish.refill(0.0, instance.len());
         self.interval.refill(0, instance.len());
@@ -80,6 +81,7 @@ impl Shared {
             } else if follows {
                 lane.close(0.0, if host { 0.0 } else { f64::from(instance.costs.barrier_us) });
             }
+            // On devices where draws and dispatches of one queue do not overlap, a change of kind drains the queue.
             if let Some(&draws) = instance.draws.get(pass) {
                 if draws != lane.draws {
                     lane.drain();
@@ -93,7 +95,7 @@ impl Shared {
             self.interval[pass] = lane.interval;
             lane.next += (us * size).max(us.min(f64::from(instance.costs.pass_us)));
             lane.before = Some(pass);
-            // What another queue waits for ends its batch.
+            // A semaphore is signalled at the end of a batch, so a pass that another queue waits for ends its batch.
             lane.open &= instance.deps.succs.row(pass).iter().all(|&succ| queue[succ] == on);
         }
         let ends = lanes.iter().map(|lane| lane.begin + lane.end);
@@ -101,23 +103,24 @@ impl Shared {
     }
 }
 
-/// Microseconds of work that fill the whole device.
+/// The work of all device passes in microseconds of the whole device: duration times size.
 fn work_us(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>) -> f64 {
     let passes = instance.passes().filter(|&pass| queue[pass] != HOST);
     passes.map(|pass| f64::from(instance.weight_us[pass]) * f64::from(instance.size[pass])).sum()
 }
 
-/// Longest frame on several queues for which passes leave the graphics queue, where the frame there takes so long.
+/// Passes leave the graphics queue if the frame on several queues is at most this long, in microseconds. `home_us`: the
+/// frame with all of them on the graphics queue.
 pub(super) fn worth_leaving(instance: &Instance<'_>, home_us: f64) -> f64 {
     home_us * (1.0 - if instance.certain { MARGIN } else { MARGIN_GUESSED })
 }
 
-/// Whether any choice of queues could be worth it: none saves work, however many queues it uses.
+/// False if no choice of queues can save enough: the work on a full device is a lower bound of every frame.
 pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>, home_us: f64) -> bool {
     work_us(instance, queue) < worth_leaving(instance, home_us)
 }
 
-/// Fills the queues of passes that stay: the graphics queue wherever it is among several, else the first.
+/// Fills the only queue left to each pass: the graphics queue if it is permitted, else the first permitted one.
 pub(super) fn at_home(instance: &Instance<'_>, queues: &mut IdVec<LiveId, u32>) {
     queues.clear();
     queues.extend(instance.queues.iter().map(|&mask| {

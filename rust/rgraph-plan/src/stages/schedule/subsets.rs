@@ -1,8 +1,7 @@
-//! Which queues to plan for: every useful choice of queues for passes that may run on several.
+//! Subsets of the queues: for each, the scheduler plans the passes that may run on several queues.
 //!
-//! A list scheduler given one more queue can come out with a longer frame (Graham's anomalies). Planning for every
-//! subset of the queues and keeping the best makes that impossible: whatever could be planned with fewer queues is
-//! among the candidates when there are more.
+//! With an additional queue, a list scheduler may return a longer frame (Graham's anomalies). Taking the best over all
+//! subsets prevents that, since the schedules for fewer queues are among the candidates for more.
 
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
@@ -10,7 +9,7 @@ use super::weighted::Ranked;
 use crate::id::IdVec;
 use crate::stages::cull::LiveId;
 
-/// Choices beyond which only growing prefixes of the queues are tried.
+/// Most subsets that are all tried; if there are more, only the prefixes of the sorted queues are.
 const MOST_CHOICES: u64 = 1024;
 
 /// Working memory.
@@ -19,19 +18,20 @@ pub(super) struct Subsets {
     /// The queues that each pass may run on in the current choice.
     pub masks: IdVec<LiveId, u32>,
     queues: Vec<Known>,
-    /// Queues that are always in.
+    /// Queues that some pass needs, as bits: they are in every choice.
     required: u32,
-    /// Of each class of equal queues, how many the current choice takes; a class is known by its first queue.
+    /// Number of queues that the current choice takes of each class of equal queues, at the position of its first
+    /// queue.
     take: Vec<u8>,
     prefix: Option<usize>,
     started: bool,
     open: bool,
 }
 
-/// A queue that some pass may run on. Equal signatures: the same passes may run on both.
+/// A queue that some pass may run on. Queues of equal signatures may run the same passes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Known {
-    /// Minus the number of passes, so that the queue that most may run on comes first.
+    /// Minus the number of passes, so that the queue that may run the most comes first.
     users: i64,
     signature: u64,
     queue: u8,
@@ -64,7 +64,8 @@ impl Subsets {
             signature: known.1,
             queue: queue as u8,
         }));
-        // Ties between queues break by what may run on them, not by number: so they break alike when others come in.
+        // Queues are ranked by the passes that they may run, not by number, so the rank of two queues does not change
+        // when the device has further ones.
         self.queues.sort_unstable();
         self.take.clear();
         let mut choices = 1u64;
@@ -77,7 +78,7 @@ impl Subsets {
         self.started = false;
     }
 
-    /// Number of queues in the class that the `i`th begins: 0 if it does not begin one, or is always in.
+    /// Number of queues in the class that begins with the `i`th queue; 0 if none begins there or the queue is required.
     fn class_size(&self, i: usize) -> u8 {
         let class = |known: &Known| (known.users, known.signature);
         let first = &self.queues[i];
@@ -87,7 +88,7 @@ impl Subsets {
         self.queues[i..].iter().take_while(|known| class(known) == class(first)).count() as u8
     }
 
-    /// The next choice of queues: all of them first. `None` when all have been seen. O(passes) each.
+    /// The next choice of queues, all of them first; `None` after the last. O(passes) per choice.
     pub(super) fn next(&mut self, instance: &Instance<'_>) -> Option<Ranked> {
         loop {
             crate::cancel::poll();
@@ -159,7 +160,7 @@ impl Subsets {
     }
 }
 
-/// Spreads a number over 64 bits, so that sums of them tell sets apart.
+/// A hash of a number, so that sums of hashes differ for different sets.
 ///
 /// # Source
 /// The finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.

@@ -1,4 +1,4 @@
-//! The frame over several queues: list scheduling in the order of time, longest remaining path first.
+//! List scheduling over several queues in the order of time, the longest remaining path first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,8 @@ pub(super) struct WeightedScratch {
     pending: IdVec<LiveId, u32>,
     finish: IdVec<LiveId, f64>,
     done: IdVec<LiveId, bool>,
-    /// By queue: passes whose dependencies end at a known time, and those that could start now.
+    /// By queue: passes that become available at a known later time, and passes available now. A pass that several
+    /// queues may run is in the heaps of all; `done` drops the others' entries.
     future: Vec<BinaryHeap<Reverse<(u64, LiveId)>>>,
     ready: Vec<BinaryHeap<Key>>,
 }
@@ -47,7 +48,7 @@ impl Ranked {
 }
 
 impl WeightedScratch {
-    /// Fills [`tail`](Self::tail): a hop counts where two passes have no queue in common. O(passes + edges).
+    /// Fills [`tail`](Self::tail). A hop counts only between passes without a common queue. O(passes + edges).
     pub(super) fn tails(&mut self, instance: &Instance<'_>, topology: &Topology, masks: &IdVec<LiveId, u32>) {
         self.tail.refill(0.0, instance.len());
         for &pass in topology.order.iter().rev() {
@@ -60,9 +61,10 @@ impl WeightedScratch {
         }
     }
 
-    /// Decides, in the order of time, what each queue runs next: of the passes that it may run and whose dependencies
-    /// have ended, the one with the largest `key`, the smaller id on ties. A pass that several queues may run goes to
-    /// the one that gets to it first. What may merge with the pass just run follows it if it can at once.
+    /// Gives each queue that becomes free its next pass, in the order of time: of the passes that it may run and whose
+    /// dependencies have ended, the one with the largest `key`, the smaller id on ties. A pass that several queues may
+    /// run goes to the first of them that becomes free. The pass that may merge with the last one follows it if it can
+    /// start at once.
     ///
     /// Fills `out` with the passes as decided and `queue` by pass, and returns the length of the frame, which is the
     /// model's if no pass has an occupancy class; `ranked` are the queues in use. O(passes · (log passes + queues) +
@@ -131,7 +133,7 @@ impl WeightedScratch {
         frame
     }
 
-    /// Makes `out` the passes by descending key, each after what it depends on. O(passes log passes + edges).
+    /// Fills `out` with the passes by descending key, each after its dependencies. O(passes log passes + edges).
     pub(super) fn list(&mut self, instance: &Instance<'_>, out: &mut Vec<LiveId>) {
         self.begin(instance);
         out.clear();
@@ -167,7 +169,7 @@ impl WeightedScratch {
         self.ready.iter_mut().for_each(BinaryHeap::clear);
     }
 
-    /// All that the pass depends on has been placed.
+    /// Queues a pass once all its dependencies are placed, at every queue that may run it.
     #[inline]
     fn release(
         &mut self,
@@ -197,7 +199,7 @@ impl WeightedScratch {
         Key::new(self.tail[pass].to_bits(), pass)
     }
 
-    /// When the queue could start its next pass; infinity if it knows of none.
+    /// The earliest time in microseconds at which the queue can start a pass; infinity if none is queued there.
     #[inline]
     fn next_decision(&mut self, on: usize, free: f64) -> f64 {
         while let Some(&key) = self.ready[on].peek() {
@@ -228,7 +230,7 @@ impl WeightedScratch {
             }
         }
         loop {
-            let key = self.ready[on].pop().expect("a queue that can decide has a node to run");
+            let key = self.ready[on].pop().expect("a queue that can decide has a pass to run");
             let pass = key.pass();
             if !self.done[pass] {
                 return pass;
@@ -237,9 +239,9 @@ impl WeightedScratch {
     }
 }
 
-/// Gives each pass of an order the queue on which it ends first, among those that it may run on; ties go to the queue
-/// ranked first. Fills `queue` by pass and returns the length of the frame, which is the model's if no pass has an
-/// occupancy class. O(passes · queues + edges · queues).
+/// Gives each pass of an order the permitted queue on which it ends first; ties go to the queue ranked first. Fills
+/// `queue` by pass and returns the length of the frame, which is the model's if no pass has an occupancy class.
+/// O(passes · queues + edges · queues).
 pub(super) fn earliest_finish(
     instance: &Instance<'_>,
     order: &[LiveId],
