@@ -63,7 +63,7 @@ class Campaign:
     #: What a page says of a campaign that was never run.
     missing: str = "not run"
     #: True if success means that nothing was found; else its figures are compared with the goal.
-    judges: bool = True
+    finds: bool = True
 
 
 def hash_frames(entry: str) -> str:
@@ -189,7 +189,7 @@ CAMPAIGNS = (
         1000,
         unit="plans",
         figures=(r"^(entries: \d+ of \d+; stages and accesses: \d+ of \d+)",),
-        judges=False,
+        finds=False,
     ),
     Campaign(
         "faults",
@@ -340,7 +340,7 @@ def read(campaign: Campaign, amount: int, output: str, status: int, where: str) 
     figures = list(dict.fromkeys(one for pattern in campaign.figures for one in re.findall(pattern, output, re.M)))
     added = [f"{total:,} {of}" for pattern, of in campaign.sums if (total := sum(numbers(pattern, output)))]
     told = [f"{units:,} {campaign.unit}", *added, *figures]
-    if findings or campaign.judges:
+    if findings or campaign.finds:
         told.append(f"{findings:,} findings" if findings else "no finding")
     kinds: Counter[str] = Counter()
     for count, kind in KIND.findall(output):

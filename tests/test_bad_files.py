@@ -79,7 +79,7 @@ def test_folder_is_no_file(tmp_path: Path):
             read(tmp_path)
 
 
-def test_plan_with_ids_that_point_nowhere_is_refused_or_judged_but_never_walked_blindly():
+def test_plan_with_ids_that_point_nowhere_is_refused_or_checked_but_never_walked_blindly():
     g = rgraph.Graph()
     image = g.image("image", format="rgba8unorm")
     g.add_pass("p").color(image)

@@ -74,7 +74,7 @@ def test_what_is_declared_anew_stands_where_it_stood():
     plan = g.bake()
     assert plan.pass_names == ["make", "first", "second"]
     assert b.size == (16, 8)
-    with pytest.raises(rg.GraphError, match="an image cannot be declared anew as a buffer"):
+    with pytest.raises(rg.GraphError, match="an image cannot be declared again as a buffer"):
         g.buffer("b", 16)
 
 
@@ -118,7 +118,7 @@ def test_what_was_removed_cannot_be_removed_again():
     g.remove(second, c)
     before = g.hash
     for again, words in ((second, 'pass "second"'), ("second", '"second"'), (c, '"c"'), ("c", '"c"')):
-        with pytest.raises(rg.GraphError, match=f"{words} was removed\n  help: declare it anew") as caught:
+        with pytest.raises(rg.GraphError, match=f"{words} was removed\n  help: declare it again") as caught:
             g.remove("first", again)
         assert caught.value.code == "RG-E202"
     assert g.hash == before

@@ -290,7 +290,7 @@ DOCKER = "start the container with: docker run --gpus all -e NVIDIA_DRIVER_CAPAB
             {"kernel": True, "node": True},
             [],
             [],
-            "the driver is there, but no manifest tells the loader of it",
+            "the driver is there, but no manifest names it to the loader",
             advice._NVIDIA_MANIFEST,
         ),
         (

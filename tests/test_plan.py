@@ -150,7 +150,7 @@ def test_plan_that_was_read_needs_a_graph_to_be_checked():
     assert plan.check(declared()) == []
 
 
-def test_judge_finds_the_barrier_that_a_plan_lacks():
+def test_checker_finds_the_barrier_that_a_plan_lacks():
     values = frame("single_queue").to_dict()
     for batch in values["batches"]:
         batch["commands"] = [command for command in batch["commands"] if command["op"] != "barriers"]
@@ -160,7 +160,7 @@ def test_judge_finds_the_barrier_that_a_plan_lacks():
     assert {finding.resource for finding in findings} >= {"albedo"}
 
 
-def test_judge_refuses_the_plan_of_another_graph():
+def test_checker_refuses_the_plan_of_another_graph():
     findings = frame().check(rgraph.Graph("other"))
     assert "wrong_graph" in {finding.rule for finding in findings}
 

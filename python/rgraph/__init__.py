@@ -228,7 +228,7 @@ def __getattr__(name: str) -> Any:
 
         module = import_module("rgraph.window" if name == "show" else f"rgraph.{name}")
         return module.show if name == "show" else module
-    # Methods are looked for in the module by those who know functions: `rgraph.root(…)`.
+    # Users who expect functions look for methods in the module: `rgraph.root(…)`.
     kinds = (Module, Graph, Device, Compiled, Frame, Pass, Image, Buffer, Plan)
     owner = next((kind for kind in kinds if name in vars(kind) and not name.startswith("_")), None)
     more = f"; it is {owner.__name__}.{name}" if owner is not None else ""

@@ -545,8 +545,9 @@ class Series:
 class SharedMemory:
     """A block of device memory that other devices, processes and APIs can have, too.
 
-    Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One side
-    has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it back.
+    Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One
+    side has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
+    back.
     """
 
     @property
@@ -584,8 +585,8 @@ class SharedMemory:
         overlap
             If true, it may share bytes with other resources: the caller keeps their uses apart in time.
         holder
-            Name of the user outside of this device who has it at first; default: this device, or the exporter of an imported
-            block.
+            Name of the user outside of this device that has it at first; default: this device, or the exporter of an
+            imported block.
 
         Returns
         -------
@@ -614,8 +615,8 @@ class SharedMemory:
     def export(self) -> Exported:
         """Export the block: a new file descriptor, which is yours to close, and all that an importer must know.
 
-        Send the descriptor to another process with `socket.send_fds`, and the rest as it is. The descriptor and its imports
-        keep the memory alive.
+        Send the descriptor to another process with `socket.send_fds`, and the rest as it is. The descriptor and its
+        imports keep the memory alive.
 
         Returns
         -------
@@ -627,8 +628,8 @@ class SharedMemory:
 class BinarySemaphore:
     """A binary semaphore of a device: one signal, then one wait.
 
-    Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]` and
-    `signal=[(semaphore, None)]`; foreign code by its `handle`.
+    Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]`
+    and `signal=[(semaphore, None)]`; foreign code by its `handle`.
     """
 
     @property
@@ -797,8 +798,8 @@ class Window:
             In texels.
         """
     def pace(self) -> bool:
-        """Wait until fewer than `latency` frames are under way: called before input is read, it shortens the time from input
-        to screen.
+        """Wait until fewer than `latency` frames are under way: called before input is read, it shortens the time from
+        input to screen.
 
         Returns
         -------
@@ -806,7 +807,7 @@ class Window:
             False if the device was not done within a second.
         """
     def close(self) -> None:
-        """Close it: wait for what is shown, and let go of the native window. A second call does nothing."""
+        """Close it: wait for pending presents and release the native window. A second call does nothing."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
@@ -814,7 +815,7 @@ class Window:
 class Format:
     """A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
 
-    It equals its name, and stands for it wherever a format is named: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
+    It equals its name, and is accepted wherever a format name is: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
 
     Parameters
     ----------
@@ -844,8 +845,8 @@ class Format:
         """Vulkan's name, without `VK_FORMAT_`."""
     @property
     def numbers(self) -> Literal["unorm", "snorm", "float", "uint", "sint", "depth", "stencil", "block"]:
-        """What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without stencil),
-        `"stencil"`, or `"block"` (compressed).
+        """What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
+        stencil), `"stencil"`, or `"block"` (compressed).
         """
     @property
     def components(self) -> int:
@@ -863,8 +864,8 @@ class Format:
         """Length of the last axis of its arrays: numbers per texel; of a compressed format, bytes per block."""
     @property
     def bytes(self) -> int:
-        """Bytes per texel in arrays and buffers (of depth and stencil together those of the depth); of a compressed format,
-        bytes per block.
+        """Bytes per texel in arrays and buffers (of depth and stencil together those of the depth); of a compressed
+        format, bytes per block.
         """
     @property
     def block(self) -> tuple[int, int]:
@@ -883,8 +884,8 @@ class Format:
         """Whether stored colours are sRGB encoded; shaders see linear ones."""
     @property
     def shader(self) -> tuple[Literal["f32", "i32", "u32", "depth"], ...]:
-        """What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together the
-        depth.
+        """What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together
+        the depth.
         """
     @property
     def storage(self) -> bool:
@@ -944,8 +945,8 @@ class Sampler:
 class Module:
     """A part of a graph with names of its own.
 
-    What is declared in a module is called `module/name`; its passes stand where the module was declared, however late
-    they are declared. Names given as text are looked for in the module first, then in those around it.
+    What is declared in a module is called `module/name`; its passes run at the place where the module was declared,
+    however late they are declared. Names given as text are looked for in the module first, then in those around it.
     """
 
     @property
@@ -1512,8 +1513,8 @@ class Module:
     ) -> Buffer:
         """Declare an acceleration structure of triangles, and the pass that builds it.
 
-        The structure is a buffer `name`, built by pass `name/build` with scratch memory `name/scratch`. Without `rebuild`
-        it is built anew in each run.
+        The structure is a buffer `name`, built by pass `name/build` with scratch memory `name/scratch`. Without
+        `rebuild` each run builds it.
 
         Parameters
         ----------
@@ -1522,8 +1523,8 @@ class Module:
         vertices
             Buffer (or part of one) of positions, three 32-bit floats at the begin of each element.
         indices
-            Buffer (or part of one) with three indices per triangle, each less than the number of positions; default: each
-            three positions are a triangle.
+            Buffer (or part of one) with three indices per triangle, each less than the number of positions; default:
+            each three positions are a triangle.
         stride
             Bytes from position to position, a multiple of 4.
         index_format
@@ -1531,10 +1532,11 @@ class Module:
         opaque
             Whether any-hit shaders are left out.
         rebuild
-            Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run must.
+            Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run
+            must.
         refit
-            If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a build;
-            traces become slower the more they moved.
+            If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a
+            build; traces become slower the more they moved.
         size, scratch
             Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
             an error that says how many.
@@ -1563,7 +1565,8 @@ class Module:
         scratch: int | None = None,
         **options: Any,
     ) -> Buffer:
-        """Declare an acceleration structure of boxes, whose contents an intersection shader finds, and the pass that builds it.
+        """Declare an acceleration structure of boxes, whose contents an intersection shader finds, and the pass that
+        builds it.
 
         Parameters
         ----------
@@ -1603,7 +1606,8 @@ class Module:
     ) -> Buffer:
         """Declare an acceleration structure of instances of others, and the passes that build it: what shaders trace.
 
-        Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build` builds.
+        Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build`
+        builds.
 
         Parameters
         ----------
@@ -1612,8 +1616,8 @@ class Module:
         structures
             The structure of each instance: what `build_triangles` and `build_boxes` returned, or names.
         transforms
-            Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats that
-            passes or runs may change; default: where their structures are.
+            Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats
+            that passes or runs may change; default: where their structures are.
         ids
             What shaders read as `gl_InstanceCustomIndexEXT`, less than 2^24; default: 0, 1, …
         masks
@@ -1931,13 +1935,13 @@ class Module:
         writes: _Uses = (),
         **options: Any,
     ) -> Pass:
-        """Declare a pass that is a function on the CPU, beside the GPU.
+        """Declare a pass that is a function on the CPU, which runs while the GPU works.
 
         The function is called with a dict of views by the buffers' names: memoryviews of bytes (`view.cast("f")`,
-        `numpy.frombuffer(view, "f4")`), writable for what it writes; a tuple of views, access by access, of a buffer
-        that the pass accesses in several ranges. It runs on a thread of the device's, when what
-        it reads is there; what it raises arrives unchanged where the frame is waited for. The views are the
-        function's own copies: keeping one is harmless, and writing to it later does nothing.
+        `numpy.frombuffer(view, "f4")`), writable for buffers that it writes; a tuple of views, access by access, of a
+        buffer that the pass accesses in several ranges. It runs on a thread of the device once the buffers that it
+        reads are written. Waiting for the frame raises its exceptions unchanged. The views are the function's own
+        copies: keeping one is harmless, and writing to it later does nothing.
 
         Parameters
         ----------
@@ -1946,7 +1950,8 @@ class Module:
         function
             Called once a frame.
         reads, writes
-            Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer first.
+            Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer
+            first.
         **options
             As in `add_pass`.
 
@@ -1975,8 +1980,8 @@ class Module:
     ) -> Pass:
         """Declare a pass whose commands a function records.
 
-        The function is called with a `Commands` each time that the frame is recorded; it may use only what the pass
-        declares. What it raises arrives unchanged from `Device.run`.
+        The function is called with a `Commands` each time that the frame is recorded; it may use only resources that
+        the pass declares. `Device.run` raises its exceptions unchanged.
 
         Parameters
         ----------
@@ -2024,7 +2029,7 @@ class Module:
             If nothing declares it; the message offers the nearest name.
         """
     def module(self, name: str) -> Module:
-        """Declare a module: a part of the graph with names of its own, whose passes stand here.
+        """Declare a module: a part of the graph with names of its own, whose passes take this place in the order.
 
         Parameters
         ----------
@@ -2034,7 +2039,7 @@ class Module:
         Returns
         -------
         Module
-            Declare in it, now or later: its passes stand where it was declared.
+            Declare in it, now or later: its passes keep the place where it was declared.
 
         Raises
         ------
@@ -2061,21 +2066,21 @@ class Module:
     ) -> Layer:
         """Open a layer: a pass with attachments that others add draws to; or find one.
 
-        Layers stand where the first of them is opened in this module, sorted by `order`, and at equal order as they are
-        opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them into one
-        render pass; only a demand of `Layer.behind` interrupts it.
+        Layers take the place where the first of them is opened in this module, sorted by `order`, and at equal order as
+        they are opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them
+        into one render pass; only a demand of `Layer.behind` interrupts it.
 
         Parameters
         ----------
         name
             Its name: that of the pass that clears its attachments.
         color
-            Colour targets by location, as in `raster`. Without any target: the layer of that name which was opened in this
-            module or around it.
+            Colour targets by location, as in `raster`. Without any target: the layer of that name which was opened in
+            this module or around it.
         depth
             Depth (and stencil) attachment.
         order
-            Where it stands among the layers of this module.
+            Its position among the layers of this module.
         clear, clear_depth
             Clear values, as in `raster`. Without any, nothing is cleared and the layer has no pass of its own.
 
@@ -2114,25 +2119,26 @@ class Module:
         Returns
         -------
         Module
-            Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
+            Names in it are those of this module; passes take the place of the extension point, in the order of their
+            declaration.
         """
 
 @final
 class Graph(Module):
-    """A render graph: passes, resources, how each pass uses each resource, and what is wanted.
+    """A render graph: passes, resources, how each pass uses each resource, and the roots that it keeps.
 
-    A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. What is wrong
-    with a declaration is said by `bake`, all at once.
+    A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. `bake` reports
+    all mistakes of a declaration at once.
 
     Parameters
     ----------
     name
         What plans and messages call it.
     size
-        The reference size, (width, height) in texels: the size of images that say none.
+        The reference size, (width, height) in texels: the size of images declared without one.
     replace
-        Whether a name that is declared again is declared anew, in the place of what it was: for notebooks, whose cells run
-        more than once. Else it is refused (RG-E201).
+        Whether a declaration of a taken name replaces the earlier one, in its place: for notebooks, whose cells run
+        more than once. Default: such a declaration is refused (RG-E201).
 
     Examples
     --------
@@ -2158,8 +2164,8 @@ class Graph(Module):
     def remove(self, *things: Pass | Resource | str) -> None:
         """Take declarations back: passes, images and buffers.
 
-        What is removed is not part of what is baked from now on. A resource that a pass still uses is a mistake that `bake`
-        reports. A name that is declared again stands where it stood, and handles of it are valid again.
+        Removed passes and resources are not baked any more. A resource that a pass still uses is a mistake that `bake`
+        reports. A name that is declared again keeps its place, and its handles are valid again.
 
         Parameters
         ----------
@@ -2174,7 +2180,7 @@ class Graph(Module):
     def clone(self) -> Graph:
         """A graph of its own with the same declaration and work.
 
-        What is declared in either later is not in the other. Handles of this graph also mean the same in the copy;
+        Later declarations in either are not in the other. Handles of this graph also mean the same in the copy;
         handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
         the same; `Graph.copy` declares a pass.
 
@@ -2244,8 +2250,8 @@ class Graph(Module):
         max_batches: int | None = 256,
         weights: _Weights | None = None,
     ) -> DevicesPlan:
-        """Plan the graph for several devices: passes without a device go where they gain most, and contents are copied between
-        devices. No device is opened.
+        """Plan the graph for several devices: passes without a device go where they gain most, and contents are copied
+        between devices. No device is opened.
 
         Parameters
         ----------
@@ -2258,7 +2264,7 @@ class Graph(Module):
         Returns
         -------
         DevicesPlan
-            With the modelled frame beside that of the first device alone.
+            Has the modelled frame and that of the first device alone.
 
         Raises
         ------
@@ -2304,17 +2310,18 @@ class Graph(Module):
             `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
             number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
         max_batches
-            Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than they
-            need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of the plan
-            says what it did.
+            Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than
+            they need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of
+            the plan names the change.
         weights
-            Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
+            Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved
+            report.
         propose
             A function that proposes orders and queues: `propose(problem, tried)` returns `{"order": [passes], "queue":
-            {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has the
-            passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is checked
-            and planned; the plan with the shortest modelled frame is returned, with all verdicts in `Plan.tried`. At most
-            256 proposals.
+            {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has
+            the passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is
+            checked and planned; the plan with the shortest modelled frame is returned, with all verdicts in
+            `Plan.tried`. At most 256 proposals.
 
         Returns
         -------
@@ -2370,8 +2377,8 @@ class Graph(Module):
             If a name in the declaration is unknown.
         """
     def to_json(self, *, callbacks: _Callbacks = "skip") -> str:
-        """The graph file as text, shaders written out, without arrays: `save` writes these beside the file. Setup functions
-        are called.
+        """The graph file as text, shaders written out, without arrays, which `save` writes to files next to it. Setup
+        functions are called.
 
         Parameters
         ----------
@@ -2386,12 +2393,12 @@ class Graph(Module):
     def to_dict(self) -> dict[str, Any]:
         """The graph file as plain values."""
     def save(self, path: str | PathLike[str], *, callbacks: _Callbacks = "refuse") -> None:
-        """Write the graph file, with shaders and all that its passes do: beside its place first, then renamed, so that
-        there never is half a file.
+        """Write the graph file, with shaders and the work of its passes: to a temporary file that is then renamed, so that
+        readers never see a part of it.
 
         Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-        it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
-        records begins with is written as its bytes, `NAME.RESOURCE.bin`.
+        it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder, the initial
+        value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
 
         Parameters
         ----------
@@ -2462,8 +2469,8 @@ class Graph(Module):
 class Pass:
     """A pass of one graph: its methods declare what it does with resources.
 
-    Each method takes handles or names of resources and returns the pass, so that calls can be chained. What a method
-    does not say means what the usage implies.
+    Each method takes handles or names of resources and returns the pass, so that calls can be chained. Arguments that a
+    method leaves out follow from the usage.
     """
 
     @property
@@ -2943,7 +2950,7 @@ class Pass:
     ) -> Self:
         """Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
 
-        Each draw has a shader, data and state of its own; what it reads is declared with it.
+        Each draw has a shader, data and state of its own, and declares the resources that it reads.
 
         Parameters
         ----------
@@ -2974,8 +2981,8 @@ class Pass:
         usage
             A usage's name in graph files, such as `"sampled"`.
         **details
-            `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`, `transfer`,
-            `unordered`, `resolves` and `mode`, as in the other methods.
+            `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`,
+            `transfer`, `unordered`, `resolves` and `mode`, as in the other methods.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -2984,7 +2991,7 @@ class Pass:
 class Commands:
     """The commands of one pass, while its function runs.
 
-    What a call uses must be declared by the pass, as it is used there.
+    The pass must declare the resources that a call uses, with the same usage.
     """
 
     @property
@@ -3120,7 +3127,7 @@ class Profile:
     def to_dict(self) -> dict[str, Any]:
         """The profile file as plain values."""
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the profile file: beside its place first, then renamed.
+        """Write the profile file: to a temporary file that is then renamed.
 
         Parameters
         ----------
@@ -3144,7 +3151,7 @@ class Profile:
 
 @final
 class Plan:
-    """What a bake decided: the order and queues of passes, barriers, memory, and why.
+    """The decisions of a bake, with reasons: the order and queues of passes, barriers, memory.
 
     Immutable; comparable, hashable, picklable. `str(plan)` is a listing. Made by `Graph.bake`, or read from a file.
     """
@@ -3201,21 +3208,21 @@ class Plan:
         Parameters
         ----------
         graph
-            Its graph; default: the graph it was baked from, as it was then. A plan that was read and is
-            given none shows the accesses that it tells itself.
+            Its graph; default: the graph it was baked from, as it was then. A plan that was read, without a graph,
+            shows the accesses that its file lists.
         report
-            The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
-            `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
+            The `Report` of a run: the timeline shows measured times, if it has any. Or a list of records with `name`,
+            `queue`, `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
         images
-            Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays, the
-            largest first. Longer sides than 256 texels are shown as means.
+            Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays,
+            the largest first. Longer sides than 256 texels are shown as means.
         findings
             The findings.
         against
             A later plan to compare with; the differences are those of `diff`.
         against_images
-            Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
-            as images of one plan only.
+            Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the
+            others as images of one plan only.
         """
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
@@ -3253,14 +3260,14 @@ class Plan:
         self, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
     ) -> dict[str, str]: ...
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the plan: beside its place first, then renamed, so that there never is half a file.
+        """Write the plan: to a temporary file that is then renamed, so that readers never see a part of it.
 
         Parameters
         ----------
         path
-            Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
-            that was baked; one that was read knows no graph), `.html` a page to explore it in a
-            browser, `.svg` a still picture, `.trace.json` a trace for Perfetto and speedscope.
+            The file. Its suffix selects the kind: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a
+            plan that was baked; one that was read knows no graph), `.html` a page to explore it in a browser, `.svg` a
+            still picture, `.trace.json` a trace for Perfetto and speedscope.
 
         Raises
         ------
@@ -3301,7 +3308,7 @@ class Plan:
             If the plan has no such pass; the message offers the nearest name.
         """
     def check(self, graph: Graph | None = None) -> list[Finding]:
-        """Judge the plan on an abstract machine that shares no code with the planner.
+        """Check the plan on an abstract machine that shares no code with the planner.
 
         Parameters
         ----------
@@ -3316,7 +3323,8 @@ class Plan:
     def minimal(self, graph: Graph | None = None) -> list[Redundant]:
         """Find the barriers, waits, stages and accesses that the plan would be as right without.
 
-        Each is judged with all others in place, so two that stand in for each other are both listed. Quadratic in the plan.
+        Each is checked with all others in place, so of two barriers of which either suffices both are listed. Quadratic
+        in the size of the plan.
 
         Parameters
         ----------
@@ -3339,10 +3347,11 @@ class Plan:
         Returns
         -------
         dict
-            Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries, exits, with
-            their scopes), `accesses` (what passes and layout transitions do to which pieces of memory), `chains` (lists of
-            `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are positions in these
-            lists. `data` says whether the chain carries a write, `run_before` whether it begins in the run before.
+            Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries,
+            exits, with their scopes), `accesses` (what passes and layout transitions do to which pieces of memory),
+            `chains` (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`).
+            Numbers are positions in these lists. `data` says whether the chain carries a write, `run_before` whether it
+            begins in the run before.
 
         Raises
         ------
@@ -3421,12 +3430,12 @@ class Plan:
     def sets(self) -> list[PassSet]:
         """Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run.
 
-        Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call, event
-        or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
+        Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call,
+        event or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
         """
     @property
     def packets(self) -> list[tuple[str, ...]]:
-        """Passes whose packets a run sorts together, by `key`, then by what they bind.
+        """Passes whose packets a run sorts together: by `key`, then by program, bindings and push data.
 
         Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
         `unordered`.
@@ -3445,8 +3454,8 @@ class Plan:
         """Modelled time in microseconds of the same order on the graphics queue alone; `None` if no other queue is used."""
     @property
     def bound_us(self) -> float | None:
-        """Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files that
-        do not have it.
+        """Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files
+        that do not have it.
         """
     @property
     def critical_path(self) -> list[str]:
@@ -3474,7 +3483,7 @@ class Plan:
         graph: Graph | None = None,
         profile: Profile | str | PathLike[str] | None = None,
     ) -> WhatIf:
-        """What the frame would be under other choices: planned anew in milliseconds, without a device.
+        """Plan the frame again under other choices: in milliseconds, without a device.
 
         Parameters
         ----------
@@ -3496,8 +3505,8 @@ class Plan:
         Returns
         -------
         WhatIf
-            The new plan with its times, bytes and bounds, the differences, and an upper bound of what other queues could
-            gain.
+            The new plan with its times, bytes and bounds, the differences, and an upper bound of what other queues
+            could gain.
 
         Raises
         ------
@@ -3537,8 +3546,8 @@ class Device:
     validate
         Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
     printf
-        Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer. Default: the
-        environment's `RGRAPH_PRINTF`.
+        Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer.
+        Default: the environment's `RGRAPH_PRINTF`.
     frames_in_flight
         Frames that may be under way at once, 1 to 8.
     cache
@@ -3620,11 +3629,12 @@ class Device:
         weights
             See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
         measure, sample
-            Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
+            Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many;
+            without them, the device's.
         previous
-            The `Compiled` that this one comes after. Persistent resources and histories of the same name and shape keep
-            their memory and contents; what changed its size, format or depth of history begins anew, and a note of the
-            report says so. The first run goes on behind the last one of `previous`, which is refused from then on; its
+            The `Compiled` that this one replaces. Persistent resources and histories of the same name and shape keep
+            their memory and contents; one whose size, format or depth of history changed is reset, and the report has a
+            note about it. The first run follows the last one of `previous`, which refuses to run from then on; its
             frames stay valid.
 
         Returns
@@ -3658,13 +3668,14 @@ class Device:
     ) -> Preparation:
         """Compile a graph in the background, its pipelines on all cores: frames go on meanwhile.
 
-        `run` of the graph then finds it compiled, or waits for the rest; with `wait_pipelines=False` it does not wait. Other
-        graphs find the pipelines that they share. Closing the device gives up what is under way.
+        `run` of the graph then finds it compiled, or waits for the rest; with `wait_pipelines=False` it does not wait.
+        Other graphs find the pipelines that they share. Closing the device gives up what is under way.
 
         Parameters
         ----------
         graph, of, policy, split_barriers, effort, memory, max_batches, weights, measure, sample, previous
-            See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result` alone.
+            See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result`
+            alone.
 
         Returns
         -------
@@ -3699,17 +3710,17 @@ class Device:
     ) -> Frame:
         """Run a frame.
 
-        What did not change since the last run is not compiled again, also if it was declared anew: a graph that calls no
-        functions and keeps nothing from frame to frame is recognised by its declaration and work. The call returns when the frame is submitted;
-        reading results waits for it.
+        A graph that did not change since its last run is not compiled again. An equal graph that is declared again is
+        recognised by its declaration and work, if it calls no functions and keeps nothing from frame to frame. The call
+        returns when the frame is submitted; reading results waits for it.
 
         Parameters
         ----------
         graph
             A `Graph`, a `Plan` of one, or what `compile` gave.
         inputs
-            Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this run
-            only, as flags and parameters are; arrays of `import_array` are read again at each run.
+            Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this
+            run only, as flags and parameters are; arrays of `import_array` are read again at each run.
         into
             Arrays that roots are read back into, by name; the call then waits for the frame.
         flags
@@ -3725,36 +3736,36 @@ class Device:
             If true, the report counts vertices, primitives and invocations.
         measure
             Which GPU times the report has. `"off"`: none, and the frame pays for none. `"frame"`: two timestamps per
-            batch; each pass gets its share of its batch's time. `"batches"`: timestamps stand at barrier calls, so that
-            passes between two of them go on overlapping; each gets its share of their time. `"passes"`: timestamps stand
-            around each pass, which keeps passes from overlapping: the frame may take several times as long. Default: as of
-            the `Compiled`, else of the device, which measures nothing unless told to.
+            batch; each pass gets its share of its batch's time. `"batches"`: timestamps are written at barrier calls,
+            so that passes between two of them still overlap; each gets its share of their time. `"passes"`: timestamps
+            are written around each pass, which keeps passes from overlapping: the frame may take several times as long.
+            Default: as of the `Compiled`, else of the device, whose default is `"off"`.
         chaos
-            A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
-            see `chaos`.
+            A seed: before the frame, the graph runs in other permitted ways, and an error names the pass and the
+            resource that make a difference; see `chaos`.
         memory
-            See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+            See `Graph.bake`; for graphs only; plans and compiled graphs have their own. Default: `"balanced"`.
         adapt
-            Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and queues
-            of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and stays
-            only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues that they
-            name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
-            run the plan that is kept, and try nothing.
+            Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and
+            queues of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and
+            stays only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues
+            that they name, too. An `rgraph.Adapt` has further options. `trials` lists the results. Later runs without
+            `adapt` use the plan that was kept and try nothing.
         wait
             Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
             `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
             resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
             `["vertex", "fragment"]`) only these stages of the run wait.
         signal
-            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
-            that is declared so (`signal=True`), behind its last use.
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported
+            resource that is declared so (`signal=True`), behind its last use.
         fence
             A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
             included.
         wait_pipelines
-            If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`). Until it
-            is, frames run the graph as it was declared before, if that has the same inputs, results and flags, else they are
-            refused. Of what callbacks record, pipelines are made by the frame that needs them first.
+            If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`).
+            Until it is, frames run the graph as it was declared before, if that has the same inputs, results and flags,
+            else they are refused. Of what callbacks record, pipelines are made by the frame that needs them first.
 
         Returns
         -------
@@ -3771,7 +3782,7 @@ class Device:
             If the device fails.
         """
     def capture(self, path: str | PathLike[str], *, frames: int = 1) -> Capture:
-        """Capture the next runs of this device, of whatever graphs, into one file; see `Compiled.capture`.
+        """Capture the next runs of this device, of all graphs, into one file; see `Compiled.capture`.
 
         Parameters
         ----------
@@ -3791,10 +3802,10 @@ class Device:
             RG-E222 if the file has no folder, or is one.
         """
     def replay(self, path: str | PathLike[str], *, anew: bool = False) -> ReplayReport:
-        """Run a capture on this device and compare what it leaves with what was captured, byte by byte.
+        """Run a capture on this device and compare its results with the captured ones, byte by byte.
 
-        The captured plans are judged first. Where one does not fit this device, the graph is baked for it, and a note of
-        the report says so. The file may be a stranger's, as graph files may.
+        The captured plans are checked first. If one does not fit this device, the graph is baked for it, and the report
+        has a note about it. The file may come from an untrusted source, as graph files may.
 
         Parameters
         ----------
@@ -3818,10 +3829,10 @@ class Device:
             If the device lacks a feature.
         """
     def view(self, port: int = 0, *, open: bool = False, measure: _Measure = "batches") -> LiveView:
-        """Show in a browser what the device runs: the page follows the program, and new frames move what is there.
+        """Show the device's frames in a browser: the page follows the program and is updated with each new frame.
 
-        The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end of
-        the program end it; after `close` of the device it shows the last frames.
+        The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end
+        of the program end it; after `close` of the device it shows the last frames.
 
         Parameters
         ----------
@@ -3840,8 +3851,8 @@ class Device:
             If the port is taken.
         """
     def trials(self, graph: Graph | Plan | Compiled, *, memory: str | int | None = None) -> Trials:
-        """What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and
-        measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
+        """The results of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted
+        and measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
 
         Parameters
         ----------
@@ -3866,11 +3877,11 @@ class Device:
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
     ) -> ChaosReport:
-        """Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
+        """Run a graph in many ways that its declaration permits, and compare the results, bit for bit.
 
         The reference is the declared order on one queue, with nothing culled, merged or aliased. Other orders, queues,
-        stages of the planner, and other garbage where nothing was written must make no difference; where they do,
-        something was not declared, and further runs find the pass and the resource. Each run begins anew: persistent
+        stages of the planner, and other values of unwritten memory must make no difference. If they do, some access is
+        not declared, and further runs find the pass and the resource. Each run starts from the same state: persistent
         resources and histories as in a first frame, resources of the device as copies. Functions of passes are called
         in each. Roots and imported resources that are written are compared, mip 0 of each. Sums of floats by
         `unordered` accesses are equal only if the order of additions makes no difference.
@@ -3908,7 +3919,7 @@ class Device:
         layers: int = 1,
         memory_domain: _MemoryDomain | None = None,
     ) -> DeviceResource:
-        """Make an image that is the caller's: it holds nothing yet.
+        """Make an image that belongs to the caller. Its contents are undefined.
 
         Parameters
         ----------
@@ -3934,7 +3945,7 @@ class Device:
             RG-E102 if the device cannot make it, or has no such memory for it.
         """
     def buffer(self, name: str, size: int, *, memory_domain: _MemoryDomain | None = None) -> DeviceResource:
-        """Make a buffer that is the caller's: it holds nothing yet.
+        """Make a buffer that belongs to the caller. Its contents are undefined.
 
         Parameters
         ----------
@@ -3943,8 +3954,8 @@ class Device:
         size
             Bytes.
         memory_domain
-            Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory that
-            the CPU sees, once no run uses it.
+            Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory
+            that the CPU sees, once no run uses it.
 
         Returns
         -------
@@ -3957,10 +3968,10 @@ class Device:
             RG-E102 if the device has no such memory.
         """
     def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any:
-        """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without the
-        CPU's help.
+        """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without
+        the CPU's help.
 
-        It is an ordinary numpy array, and holds anything at first. Give it, or a view of it in one piece, to
+        It is an ordinary numpy array whose initial values are undefined. Give it, or a view of it in one piece, to
         `DeviceResource.write`, `DeviceResource.read`, or to a run as an input: these return when the array may be
         changed. Its memory lives as long as the array or a view of it, after the device was closed too, and cannot be
         paged out meanwhile: make a few and keep them.
@@ -4014,8 +4025,8 @@ class Device:
         name
             Its name in reports and messages.
         exported
-            What `SharedMemory.export` returned. In another process: `exported._replace(fd=received)`. The descriptor stays
-            yours to close.
+            What `SharedMemory.export` returned. In another process: `exported._replace(fd=received)`. The descriptor
+            stays yours to close.
 
         Returns
         -------
@@ -4030,7 +4041,8 @@ class Device:
             RG-E225 if the descriptor is closed or is no memory, or the size is wrong.
         """
     def import_semaphore(self, exported: Exported) -> Semaphore:
-        """Import a timeline semaphore that another device, or one of another process, exported: to wait for, not to signal.
+        """Import a timeline semaphore that another device, or one of another process, exported: to wait for, not to
+        signal.
 
         Parameters
         ----------
@@ -4055,8 +4067,8 @@ class Device:
         Parameters
         ----------
         shared
-            `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too. `"sync_fd"`:
-            each signal can be exported, once it was submitted. Default: it is this device's alone.
+            `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too.
+            `"sync_fd"`: each signal can be exported, once it was submitted. Default: it is this device's alone.
 
         Returns
         -------
@@ -4074,8 +4086,8 @@ class Device:
         Parameters
         ----------
         exported
-            What `BinarySemaphore.export` returned. The descriptor stays yours to close. Of a `sync_fd`, -1 stands for a
-            signal that is over.
+            What `BinarySemaphore.export` returned. The caller still has to close the descriptor. Of a `sync_fd`, -1
+            means a signal that is over.
 
         Returns
         -------
@@ -4085,7 +4097,8 @@ class Device:
         Raises
         ------
         DeviceError
-            RG-E131 if another device or driver exported an `opaque_fd`, RG-E102 if the driver takes no such descriptors.
+            RG-E131 if another device or driver exported an `opaque_fd`, RG-E102 if the driver takes no such
+            descriptors.
         GraphError
             RG-E225 if the descriptor is closed or is no semaphore.
         """
@@ -4147,8 +4160,8 @@ class Device:
         latency
             Frames under way before the next one waits, 1 to 8.
         color
-            Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"` where
-            the screen has them.
+            Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"`
+            where the screen has them.
         fit
             `"contain"` shows an image whole, between black bars; `"stretch"` fills the window.
         smooth
@@ -4251,17 +4264,17 @@ class Device:
     def wait_idle(self) -> None:
         """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
     def close(self, *, timeout: float | None = 10.0) -> None:
-        """Close the device: wait for what the GPU still does and refuse everything from now on. A second call does
+        """Close the device: wait for the GPU, and refuse everything from now on. A second call does
         nothing. Ctrl-C ends the wait; the device is then still open.
 
-        Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
-        that runs meanwhile goes on, and its frame fails.
+        Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a
+        pass that runs meanwhile goes on, and its frame fails.
 
         Parameters
         ----------
         timeout
-            Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the GPU is
-            waited for as long as it takes.
+            Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the
+            GPU is waited for as long as it takes.
 
         Raises
         ------
@@ -4275,8 +4288,8 @@ class Device:
 class DeviceResource:
     """An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
 
-    Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, where it stands for an
-    imported image or buffer of the same kind. What the run writes is in it afterwards.
+    Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, bound to an imported image
+    or buffer of the same kind. Afterwards it has the contents that the run wrote.
     """
 
     @property
@@ -4299,24 +4312,24 @@ class DeviceResource:
         """First byte in its block of shared memory; None: it lies in none."""
     @property
     def holder(self) -> Holder | None:
-        """The user outside of this device who has it, and the value of the semaphore at which that user is done; None: it is
-        this device's.
+        """The user outside of this device that has it, and the semaphore value at which that user is done; None: this
+        device has it.
         """
     def release(
         self, to: str, *, signal: tuple[Semaphore, int] | None = None, until: tuple[Semaphore, int] | None = None
     ) -> None:
-        """Leave it to another user, behind all that this device does with it; images in layout `general`.
+        """Release it to another user, after all work of this device that uses it; images in layout `general`.
 
         Parameters
         ----------
         to
             The user's name, for messages.
         signal
-            `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits until
-            the device is done.
+            `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits
+            until the device is done.
         until
-            `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it until
-            `acquire`.
+            `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it
+            until `acquire`.
 
         Raises
         ------
@@ -4324,7 +4337,7 @@ class DeviceResource:
             If it lies in no shared memory, or another user has it.
         """
     def acquire(self, *, wait: tuple[Semaphore, int] | None = None, discard: bool = False) -> None:
-        """Take it back from its holder, who left images in layout `general`.
+        """Take it back from its holder, which left images in layout `general`.
 
         Parameters
         ----------
@@ -4349,21 +4362,21 @@ class DeviceResource:
         Parameters
         ----------
         **state
-            As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access. A resource
-            that one family owns, and another one uses next, keeps its contents only with `released=True`: that says that
-            foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
+            As `state` has it; omitted values mean that nothing uses it: the layout `"undefined"`, no stages, no access.
+            A resource that one family owns, and another one uses next, keeps its contents only with `released=True`:
+            foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about it.
         """
     def write(self, array: _Memory) -> None:
         """Write an array to it: mip 0 of all layers, or a buffer's bytes.
 
-        Returns when the array may be changed. The device may still be copying: what uses the resource next waits for that
-        by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+        Returns when the array may be changed. The device may still be copying: what uses the resource next waits for
+        that by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
 
         Parameters
         ----------
         array
-            Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
-            by the device alone.
+            Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
+            copied by the device alone.
         """
     @overload
     def read(self, *, into: None = None) -> Array:
@@ -4372,8 +4385,8 @@ class DeviceResource:
         Parameters
         ----------
         into
-            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
-            the device alone.
+            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
+            filled by the device alone.
 
         Returns
         -------
@@ -4387,8 +4400,8 @@ class DeviceResource:
         Parameters
         ----------
         into
-            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
-            the device alone.
+            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
+            filled by the device alone.
 
         Returns
         -------
@@ -4400,8 +4413,8 @@ class DeviceResource:
 class Devices:
     """Several devices that run one graph together, numbered from 0.
 
-    Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block, or
-    `close` it: that closes the devices that it opened itself.
+    Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block,
+    or `close` it: that closes the devices that it opened itself.
 
     Parameters
     ----------
@@ -4446,7 +4459,7 @@ class Devices:
         Returns
         -------
         CopyPrice
-            What a copy costs, and the way that it takes.
+            Cost of a copy, and its route.
 
         Raises
         ------
@@ -4479,7 +4492,7 @@ class Devices:
         Returns
         -------
         DevicesPlan
-            With the modelled frame beside that of the first device alone.
+            Has the modelled frame and that of the first device alone.
         """
     def compile(
         self,
@@ -4499,11 +4512,11 @@ class Devices:
         Parameters
         ----------
         graph
-            A `Graph`, or a `DevicesPlan`; a plan is judged first.
+            A `Graph`, or a `DevicesPlan`; a plan is checked first.
         policy, split_barriers, effort, memory, max_batches, weights
             See `Graph.bake`; for graphs.
         measure, sample
-            Which GPU times its runs measure that do not say it, and one run in how many.
+            Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many.
 
         Returns
         -------
@@ -4568,7 +4581,7 @@ class Devices:
 class CompiledDevices:
     """A graph made ready for several devices: planned, each part with its pipelines and memory.
 
-    It stays as it is whatever is declared in the graph later. Made by `Devices.compile`.
+    Later declarations in the graph do not change it. Made by `Devices.compile`.
     """
 
     def _repr_html_(self) -> str:
@@ -4583,8 +4596,8 @@ class CompiledDevices:
         """
     @property
     def copy_ways(self) -> list[Literal["cuda", "host", "staged"]]:
-        """The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host that
-        both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
+        """The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host
+        that both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
         """
     def run(
         self,
@@ -4610,7 +4623,7 @@ class CompiledDevices:
             With the roots' contents by name, and a report.
         """
     def set(self, state: Resource | str, array: _Memory) -> None:
-        """Say what a persistent resource or a history holds before the next frame: see `Compiled.set`.
+        """Set the contents of a persistent resource or a history before the next frame: see `Compiled.set`.
 
         Parameters
         ----------
@@ -4620,7 +4633,7 @@ class CompiledDevices:
             Of its shape and dtype, or of as many bytes as the buffer.
         """
     def reset(self, *states: Resource | str) -> None:
-        """Begin anew: the next frame finds what the first one found; see `Compiled.reset`.
+        """Reset states to their initial contents, for the next frame; see `Compiled.reset`.
 
         Parameters
         ----------
@@ -4669,7 +4682,7 @@ class DevicesPlan:
     def to_dict(self) -> dict[str, Any]:
         """The plan file as plain values."""
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the plan: beside its place first, then renamed.
+        """Write the plan: to a temporary file that is then renamed.
 
         Parameters
         ----------
@@ -4677,8 +4690,8 @@ class DevicesPlan:
             Where to write: `.json` the plan file, `.txt` the listing.
         """
     def check(self) -> list[Finding]:
-        """Judge the plan: follow each device's contents, and compare every access, every result, and all that the next frame
-        begins with.
+        """Check the plan: follow each device's contents, and compare every access, every result, and all that the next
+        frame begins with.
 
         Returns
         -------
@@ -4719,7 +4732,7 @@ class DevicesPlan:
 class Compiled:
     """A graph made ready for a device: planned, with its pipelines and memory.
 
-    It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
+    Later declarations in the graph do not change it. Made by `Device.compile`.
     """
 
     def _repr_html_(self) -> str:
@@ -4730,9 +4743,10 @@ class Compiled:
     def capture(self, path: str | PathLike[str], *, frames: int = 1) -> Capture:
         """Capture the next runs of this graph into one file, which `rgraph replay` and `Device.replay` run anywhere.
 
-        The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and the
-        contents that persistent resources and histories had before the first. Steps that callbacks recorded and bytes
-        that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the device.
+        The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and
+        the contents that persistent resources and histories had before the first. Steps that callbacks recorded and
+        bytes that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the
+        device.
 
         Parameters
         ----------
@@ -4749,7 +4763,8 @@ class Compiled:
         Raises
         ------
         GraphError
-            RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to run.
+            RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to
+            run.
         """
     def run(
         self,
@@ -4779,8 +4794,8 @@ class Compiled:
             resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
             `["vertex", "fragment"]`) only these stages of the run wait.
         signal
-            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
-            that is declared so (`signal=True`), behind its last use.
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported
+            resource that is declared so (`signal=True`), behind its last use.
         fence
             A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
             included.
@@ -4791,7 +4806,7 @@ class Compiled:
             With the roots' contents by name, and a report.
         """
     def set(self, state: Resource | str, array: _Memory) -> None:
-        """Say what a persistent resource or a history holds before the next frame.
+        """Set the contents of a persistent resource or a history before the next frame.
 
         The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
 
@@ -4808,20 +4823,20 @@ class Compiled:
             If it does not live from frame to frame, or the array does not fit.
         """
     def reset(self, *states: Resource | str) -> None:
-        """Begin anew: the next frame finds what the first one found.
+        """Reset states to their initial contents, for the next frame.
 
         Parameters
         ----------
         *states
-            Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
-            without an array become zeros.
+            Images and buffers that live from frame to frame, or their names; default: all of them. Those that were
+            declared without an array become zeros.
         """
 
 @final
 class Preparation:
     """A graph that is compiled in the background. Made by `Device.prepare`.
 
-    It goes on if nobody has it any more: the device keeps the pipelines.
+    It continues without references to it: the device keeps the pipelines.
     """
 
     @property
@@ -4829,16 +4844,16 @@ class Preparation:
         """Whether it is over, with a compiled graph or with an error."""
     @property
     def pipelines(self) -> int:
-        """How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that callbacks
-        record are not known before they do.
+        """How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that
+        callbacks record are not known before they do.
         """
     @property
     def pipelines_made(self) -> int:
         """How many of them were made so far."""
     @property
     def error(self) -> Exception | None:
-        """What failed: the exception of the first pass that has one, with the file and line of its declaration; None while it
-        is under way, and if nothing did.
+        """What failed: the exception of the first pass that has one, with the file and line of its declaration; None while
+        it is under way, and if nothing did.
         """
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is over. Ctrl-C ends the wait, not the preparation.
@@ -4910,8 +4925,9 @@ class Frame:
     def report(self) -> Report:
         """GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
 
-        Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the devices
-        have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work longest.
+        Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the
+        devices have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work
+        longest.
         """
     @property
     def reports(self) -> list[Report]:
@@ -4919,15 +4935,15 @@ class Frame:
         device its `report` alone.
         """
     def keys(self) -> list[str]:
-        """Names of what was read back; where a run read several parts of one resource, the text of each part, such as
-        `lit.mip(1).layer(0)` or `words[0:16]`.
+        """Names of the resources that were read back; where a run read several parts of one resource, the text of each
+        part, such as `lit.mip(1).layer(0)` or `words[0:16]`.
         """
     def values(self) -> list[Array]:
         """All that was read back, in the order of `keys()`; waits for the frame."""
     def items(self) -> list[tuple[str, Array]]:
-        """Names and what was read back, as of a dict; waits for the frame."""
+        """Names and arrays that were read back, as of a dict; waits for the frame."""
     def get(self, name: _Part, default: Any = None) -> Any:
-        """What a root held, or `default` where nothing of that name was read back."""
+        """The array of a root, or `default` if no root of that name was read back."""
     def __await__(self) -> Generator[Any, None, Frame]: ...
     def __getitem__(self, name: _Part, /) -> Array: ...
     def __contains__(self, name: object, /) -> bool: ...
@@ -4936,16 +4952,17 @@ class Frame:
 
 @final
 class Array:
-    """What a frame left in an image or a buffer: read it with `numpy.asarray(array)` or `memoryview(array)`, without a
-    copy beyond the read-back. It cannot be written.
+    """The contents of an image or a buffer after a frame: read it with `numpy.asarray(array)` or `memoryview(array)`,
+    without a copy beyond the read-back. It cannot be written.
 
     An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
-    imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image `like` it.
-    A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders have for it
-    (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored,
-    `rgba16float` is `float16`, `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`,
-    `rg11b10ufloat`, `rgb9e5ufloat`) are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24
-    bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
+    imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image
+    `like` it. A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders
+    have for it (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are
+    those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored, `rgba16float` is `float16`,
+    `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`, `rg11b10ufloat`, `rgb9e5ufloat`)
+    are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24 bits in `uint32`); compressed
+    formats are one texel for each block, with the block's bytes as channels.
 
     The memory lives as long as the array or a view of it, after the device was closed too.
 
@@ -5034,11 +5051,11 @@ class Array:
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file; the suffix decides what it becomes.
 
-        `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits. Floats
-        are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is written as it
-        is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and 32-bit integers, and
-        8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what an 8-bit PNG holds; `.jpg`
-        and `.bmp` without alpha.
+        `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits.
+        Floats are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is
+        written as it is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and
+        32-bit integers, and 8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what
+        an 8-bit PNG holds; `.jpg` and `.bmp` without alpha.
 
         Parameters
         ----------
@@ -5062,10 +5079,10 @@ class Array:
 
 @final
 class BoxTree:
-    """The tree of boxes that stands for all permitted orders of a graph's passes. `str(tree)` draws it.
+    """The tree of boxes that represents all permitted orders of a graph's passes. `str(tree)` draws it.
 
-    A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an order
-    that is neither. Immutable. Made by `Graph.box_tree`.
+    A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an
+    order that is neither. Immutable. Made by `Graph.box_tree`.
     """
 
     def count(self) -> int | None:
@@ -5086,7 +5103,7 @@ class BoxTree:
 
 @final
 class WhatIf:
-    """The plan of a graph under other choices, beside the plan before. `str(answer)` is a table.
+    """The plan of a graph under other choices, and the plan before. `str(answer)` is a table.
 
     Immutable. Made by `Plan.what_if`.
     """
@@ -5099,20 +5116,22 @@ class WhatIf:
         """The plan under the other choices. It can be compiled and run as any other one."""
     @property
     def notes(self) -> list[str]:
-        """The changes, and what follows from them, as sentences."""
+        """The changes and their consequences, as sentences."""
     @property
     def gain_us(self) -> float:
         """Microseconds that the modelled frame is shorter; below 0: longer."""
     @property
     def one_queue_us(self) -> float | None:
-        """Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do it."""
+        """Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do
+        it.
+        """
     @property
     def queue_bound_us(self) -> float:
         """Lower bound in microseconds of the modelled frame with every pass on any queue that can do its work."""
     @property
     def queue_gain_us(self) -> float | None:
-        """Upper bound in microseconds of what other queues than the graphics queue could gain; `None` if that queue cannot do
-        all work.
+        """Upper bound in microseconds of what other queues than the graphics queue could gain; `None` if that queue cannot
+        do all work.
         """
     @property
     def diff(self) -> str:
@@ -5122,7 +5141,7 @@ class WhatIf:
 
 @final
 class Report:
-    """What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table."""
+    """The costs of a frame: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table."""
 
     @property
     def measure(self) -> _Measure:
@@ -5142,7 +5161,7 @@ class Report:
         """
     @property
     def host_spans(self) -> list[HostSpan]:
-        """What the host did for the frame, in the order of its begin: `HostSpan` records, named `"wait"`, `"upload"`,
+        """Work of the host for the frame, in the order of begins: `HostSpan` records, named `"wait"`, `"upload"`,
         `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
         `calibrated`.
         """
@@ -5206,9 +5225,9 @@ def formats() -> list[Format]:
     """
 
 def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:
-    """What there is of Vulkan on this machine: for `rgraph doctor`, and for programs that want to say what is missing.
+    """The Vulkan installation of this machine: for `rgraph doctor`, and for programs that report missing parts.
 
-    Whatever is missing or fails is said in the result and is no exception. A driver that crashes takes the process along;
+    The result lists missing and failing parts; they raise no exception. A driver that crashes ends the process, so
     `rgraph doctor` asks in a process of its own.
 
     Parameters
@@ -5235,7 +5254,7 @@ def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:
 def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]:
     """Try generated graphs against the laws that every plan obeys.
 
-    Each is baked with a policy and a split of barriers that its seed picks, judged, interpreted, written and read.
+    Each is baked with a policy and a splitting of barriers chosen by its seed, checked, interpreted, written and read.
 
     Parameters
     ----------
@@ -5281,7 +5300,7 @@ def preview(array: _Memory, format: _Format | Format | str | None = None, size: 
     array
         Any object with a buffer: (height, width), (height, width, channels) or (layers, height, width, channels).
     format
-        The texel format that its numbers stand for; without one, integers of 8 and 16 bits are normalised.
+        The texel format of its numbers; without one, integers of 8 and 16 bits are normalised.
     size
         Longest side of the picture in texels.
     """
@@ -5309,8 +5328,8 @@ def reflect(
     Returns
     -------
     ShaderReflection
-        What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
-        bind in `refused` with the reason.
+        The interface of the shader. Variables that it declares and does not use are in `unused` alone, those that no
+        pass can bind in `refused` with the reason.
 
     Raises
     ------
@@ -5356,7 +5375,7 @@ def _replay_images(
 def _texels(array: _Memory, format: _Format | Format | str | None = None, size: int = 256) -> tuple[Any, ...]: ...
 def _write_file(path: str | PathLike[str], data: bytes) -> None: ...
 def codes() -> list[tuple[str, str, str]]:
-    """Every code of an error: the code, the exception that carries it, and what it means in one sentence."""
+    """Every code of an error: the code, its exception, and its meaning in one sentence."""
 
 def schema(kind: str) -> str:
     """The JSON Schema of a file format.

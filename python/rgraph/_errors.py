@@ -226,9 +226,9 @@ class DeviceError(RgError, RuntimeError):
     resource
         The resource that no memory was left for, or that the device cannot make.
     hint
-        What would help.
+        The repair.
     notes
-        What was found: loader, drivers and devices, or who holds the memory.
+        Facts: loader, drivers and devices, or the users of the memory.
     call
         The Vulkan call that failed, if one did.
     result
@@ -269,7 +269,7 @@ class BatchError(RgError, RuntimeError):
     code
         Its kind, as in `RG-E601`.
     hint
-        What would help.
+        The repair.
     notes
         What workers reported.
     remaining

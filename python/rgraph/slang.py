@@ -150,12 +150,12 @@ def compile(
             library.spAddTranslationUnitSourceString(request, unit, name.encode(), text.encode())
             library.spAddEntryPoint(request, unit, entry.encode(), _STAGES[stage])
             failed = library.spCompile(request) < 0
-            said = (library.spGetDiagnosticOutput(request) or b"").decode(errors="replace").strip()
+            output = (library.spGetDiagnosticOutput(request) or b"").decode(errors="replace").strip()
             size = c.c_size_t()
             code = None if failed else library.spGetEntryPointCode(request, 0, c.byref(size))
             if code is None:
                 hint = "fix it; Slang's compiler says where"
-                raise ShaderError(f'RG-E301 shader "{name}":\n{said}\n  help: {hint}', "RG-E301", None, None, hint)
+                raise ShaderError(f'RG-E301 shader "{name}":\n{output}\n  help: {hint}', "RG-E301", None, None, hint)
             return _plain(c.string_at(code, size.value))
         finally:
             library.spDestroyCompileRequest(request)

@@ -325,7 +325,7 @@ class _Graphs:
             raise TypeError("reload=True needs the path of a graph file, or a function that declares the graph")
         first = self.make() if self.make is not None else graph
         self.watched: _Watched | None = None
-        self.told = ""
+        self.reported = ""
         self.before: tuple[Compiled, str] | None = None
         """The last good graph, while the one after it did not run yet."""
         self.compiled: Compiled
@@ -338,9 +338,9 @@ class _Graphs:
         self.root, self.watched, self.size = root, watched, _size(graph, root)
 
     def renewed(self) -> None:
-        """Takes what the files say now; a wrong edit is said once, and the last good graph stays.
+        """Declares the graph again if its files changed. Reports a wrong edit once and keeps the last good graph.
 
-        What lives from frame to frame keeps its contents.
+        Persistent resources and histories keep their contents.
         """
         if self.watched is None or self.make is None or not self.watched.changed():
             return
@@ -353,8 +353,8 @@ class _Graphs:
         self.before = good
 
     def _wrong(self, error: Exception) -> None:
-        if str(error) != self.told:
-            self.told = str(error)
+        if str(error) != self.reported:
+            self.reported = str(error)
             print(f"{error}\n  the last good graph stays", file=sys.stderr)
 
     def run(self, read: bool, arguments: dict[str, Any]) -> Frame:
@@ -368,7 +368,7 @@ class _Graphs:
             self._wrong(error)
             return self.run(read, arguments)
         if self.before is not None:
-            self.before, self.told = None, ""
+            self.before, self.reported = None, ""
         return frame
 
 

@@ -190,7 +190,7 @@ def test_a_plan_with_a_pass_that_was_removed_since_is_refused(device: rg.Device)
         rg.GraphError, match='the plan has pass "make", which was removed from graph "removed"'
     ) as caught:
         device.compile(plan)
-    assert "bake the graph anew" in str(caught.value)
+    assert "bake the graph again" in str(caught.value)
     with rg.Devices([device]) as devices, pytest.raises(rg.GraphError, match='the plan has pass "make"'):
         devices.compile(both)
     assert np.asarray(compiled.run()["out"]).view(np.uint32).tolist() == [7] * 4, "what is compiled stays"

@@ -177,12 +177,12 @@ def test_plans_are_kept_by_what_is_measured_beyond_the_noise():
         _search.Timed(refused="the worker has another device"),
         _search.Timed(99.0, 120.0, 1.0, 9),  # as good as the kept one
     ]
-    kept, trials = _tune._judged(first, chosen, times, 0.01)
+    kept, trials = _tune._decided(first, chosen, times, 0.01)
     assert kept == 2
     assert [one.kept for one in trials] == [False, True, False, False]
     assert trials[0].why == "16.7 % shorter than the first plan: measured"
     assert (trials[2].measured_us, trials[2].why) == (None, "the worker has another device")
-    kept, trials = _tune._judged(first, chosen, None, 0.01)
+    kept, trials = _tune._decided(first, chosen, None, 0.01)
     assert (kept, [one.kept for one in trials]) == (1, [True, False, False, False])
 
 

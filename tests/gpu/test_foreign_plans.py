@@ -64,7 +64,7 @@ def test_a_buffer_that_a_file_makes_smaller_does_not_run(device: rg.Device):
         device.compile(plan, of=g)
 
 
-def test_a_plan_of_this_process_runs_and_its_copy_is_judged(device: rg.Device):
+def test_a_plan_of_this_process_runs_and_its_copy_is_checked(device: rg.Device):
     g = graph()
     plan = g.bake(rg.Profile.discrete())
     assert set(device.run(plan)["c"].tobytes()) == {255}

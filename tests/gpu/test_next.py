@@ -55,7 +55,7 @@ def test_another_shape_begins_anew(device: rg.Device) -> None:
     wider = device.compile(counting(0, size=32), previous=first)
     frame = device.run(wider)
     assert found(frame) == (1, 20)
-    note = '"total" begins anew: it was a buffer of 16 bytes, and is a buffer of 32 bytes'
+    note = '"total" is reset: it was a buffer of 16 bytes, and is a buffer of 32 bytes'
     assert note in frame.report.notes
     with pytest.raises(rg.BusyError, match="RG-E403"):
         device.run(first)

@@ -52,7 +52,7 @@ def picture(g: rg.Graph, world: rg.Buffer, **more: Any) -> rg.Image:
     return out
 
 
-def judged(g: rg.Graph, device: rg.Device) -> rg.Plan:
+def checked(g: rg.Graph, device: rg.Device) -> rg.Plan:
     """The plan, which the checker finds nothing wrong with."""
     plan = g.bake(device.profile)
     assert plan.check() == []
@@ -62,7 +62,7 @@ def judged(g: rg.Graph, device: rg.Device) -> rg.Plan:
 def test_a_triangle_is_hit_where_numpy_hits_it(device: rg.Device) -> None:
     g = rg.Graph()
     picture(g, scene(g))
-    judged(g, device)
+    checked(g, device)
     found = np.asarray(device.run(g)["out"])
     hit = hits_triangle(np.eye(4)[:3])
     assert (found[..., 3] == 1).tolist() == hit.tolist()
@@ -97,7 +97,7 @@ def test_two_instances_stand_where_their_transforms_put_them(device: rg.Device) 
 def test_transforms_of_a_buffer_move_the_instances_of_each_run(device: rg.Device) -> None:
     g = rg.Graph()
     picture(g, scene(g, g.import_array("where", moved(0, 0)[None], as_buffer=True)))
-    plan = judged(g, device)
+    plan = checked(g, device)
     assert plan is not None
     compiled = device.compile(g)
     for x in (0.0, 0.5, -0.75):
@@ -108,7 +108,7 @@ def test_transforms_of_a_buffer_move_the_instances_of_each_run(device: rg.Device
 def test_a_refit_follows_positions_across_frames(device: rg.Device) -> None:
     g = rg.Graph()
     picture(g, scene(g, rebuild="anew", refit=True))
-    judged(g, device)
+    checked(g, device)
     compiled = device.compile(g)
     with pytest.raises(rg.GraphError, match='acceleration structure "mesh", which no run built'):
         compiled.run(flags={"anew": False})
@@ -136,7 +136,7 @@ def test_a_structure_stands_in_for_one_whose_build_is_off(device: rg.Device) -> 
     coarse = g.build_triangles("coarse", vertices, rebuild="anew")
     fine = g.build_triangles("fine", aside, conditional="fine", fallback={"fine": coarse})
     picture(g, g.build_instances("scene", [fine]))
-    judged(g, device)
+    checked(g, device)
     compiled = device.compile(g)
     with pytest.raises(rg.GraphError, match='acceleration structure "coarse", which no run built'):
         compiled.run(flags={"anew": False, "fine": False})
@@ -173,7 +173,7 @@ def test_boxes_are_hit_where_their_intersection_shader_says(device: rg.Device) -
     g = rg.Graph()
     boxes = g.build_boxes("boxes", g.import_array("bounds", BOXES, as_buffer=True))
     picture(g, g.build_instances("scene", [boxes]), hit=[{"closest": BOX_HIT, "intersection": INTERSECT}])
-    judged(g, device)
+    checked(g, device)
     found = np.asarray(device.run(g)["out"])
     assert found[..., 3].tolist() == hits_box().tolist()
 
@@ -217,7 +217,7 @@ def test_a_query_in_a_compute_shader_sees_what_traces_see(device: rg.Device) -> 
     out = g.image("out", (SIZE, SIZE), "rgba32float")
     g.compute("queries", QUERY, world=world, result=out)
     g.root(out)
-    judged(g, device)
+    checked(g, device)
     try:
         found = np.asarray(device.run(g)["out"])
     except rg.GraphError as error:
@@ -274,7 +274,7 @@ def test_builds_read_what_stands_in_for_the_output_of_a_pass_that_is_off(device:
     g.copy("grow", high, large, conditional="on", fallback={large: small})
     mesh = g.build_triangles("mesh", large)
     picture(g, g.build_instances("scene", [mesh], transforms=better))
-    judged(g, device)
+    checked(g, device)
     compiled = device.compile(g)
     for on in (True, False, False, True):
         found = np.asarray(compiled.run(flags={"on": on})["out"])

@@ -276,14 +276,14 @@ def test_m02_images_of_another_family_come_over_only_if_they_were_released(
         frame.wait()
         transfers = [line for line in interposer.log() if line.startswith("transfer")]
         assert transfers == (["transfer 1 to 0"] if released else [])
-        notes = [note for note in frame.report.notes if "initialised anew" in note]
+        notes = [note for note in frame.report.notes if "initialised again" in note]
         assert len(notes) == (0 if released else 1)
         # It is the graphics queue's from now on: the next run says nothing.
         interposer.log()
         again = device.run(g, inputs={"src": lent})
         again.wait()
         assert not [line for line in interposer.log() if line.startswith("transfer")]
-        assert not [note for note in again.report.notes if "initialised anew" in note]
+        assert not [note for note in again.report.notes if "initialised again" in note]
 
 
 # W6, W8: names that are not there.

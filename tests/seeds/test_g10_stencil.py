@@ -69,7 +69,7 @@ def test_stencil_is_written_while_depth_is_only_tested(device: rg.Device, depth_
 
 
 @pytest.mark.parametrize("policy", ["declared", "overlap", "box_tree"])
-def test_the_plan_passes_its_judge(device: rg.Device, policy: str):
+def test_the_plan_passes_the_checker(device: rg.Device, policy: str):
     plan = scene().bake(device.profile, policy=policy)
     assert plan.check() == []
     declared = [(a["resource"], a["usage"], a.get("aspects")) for a in scene().to_dict()["passes"][1]["accesses"]]

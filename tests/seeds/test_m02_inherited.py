@@ -35,7 +35,7 @@ def test_m02_contents_come_over_only_if_they_were_released(interposer: Interpose
         if released:
             np.testing.assert_array_equal(np.asarray(frame["out"]).view(np.uint32), numbers)
         else:
-            assert "initialised anew, its contents are undefined" in notes[0]
+            assert "initialised again, its contents are undefined" in notes[0]
 
 
 def test_m02_initialised_means_undefined_inherited_means_kept(device: rg.Device) -> None:

@@ -35,7 +35,7 @@ def without(plan: rg.Plan, op: str) -> rg.Plan:
     return rg.Plan.from_json(json.dumps(data))
 
 
-def test_w01_a_plan_has_a_certificate_and_a_judge_of_its_own() -> None:
+def test_w01_a_plan_has_a_certificate_and_a_checker_of_its_own() -> None:
     g = line()
     plan = g.bake("single_queue")
     assert plan.check(g) == []

@@ -96,7 +96,7 @@ def test_s05_passes_of_one_occupancy_class_do_not_run_at_once() -> None:
     assert plan(t0="tensor", t1="tensor", s0="tensor", s1="tensor").frame_us > apart.frame_us
 
 
-def test_s04_a_plan_of_measured_weights_is_judged_with_its_graph() -> None:
+def test_s04_a_plan_of_measured_weights_is_checked_with_its_graph() -> None:
     g = four({"a": 50.0, "b": 900.0, "c": 10.0, "d": 400.0})
     plan = g.bake("single_queue", policy="weighted", weights={"a": 1000.0})
     assert plan.pass_names[0] == "a"

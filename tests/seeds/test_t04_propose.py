@@ -14,7 +14,7 @@ def frame() -> rg.Graph:
     return g
 
 
-def test_proposals_are_judged_by_the_modelled_frame():
+def test_proposals_are_compared_by_the_modelled_frame():
     seen = []
 
     def propose(problem, tried):

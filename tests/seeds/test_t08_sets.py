@@ -46,7 +46,7 @@ def test_a_plan_says_what_may_run_at_once_what_lives_how_long_and_what_is_copied
     assert "'out' to 'kept'" in text
 
 
-def test_the_judge_refuses_sets_that_are_too_wide_too_narrow_or_incomplete():
+def test_the_checker_refuses_sets_that_are_too_wide_too_narrow_or_incomplete():
     g = graph()
     plan = g.bake(rg.Profile.discrete())
     data = json.loads(plan.to_json())

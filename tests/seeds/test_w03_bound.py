@@ -38,7 +38,7 @@ def test_the_bound_is_the_longest_path_or_the_load():
     assert (again.bound_us, again.critical_path) == (plan.bound_us, plan.critical_path)
 
 
-def test_the_checker_judges_the_bound_by_its_own_computation():
+def test_the_checker_verifies_the_bound_by_its_own_computation():
     g = rg.Graph("chain", size=(64, 64))
     a, b = g.buffer("a", 256), g.buffer("b", 256)
     g.add_pass("first", queue="compute", weight_us=100).storage_write(a)

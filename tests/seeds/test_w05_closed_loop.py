@@ -73,7 +73,7 @@ def test_a_faster_plan_stays_and_images_are_equal(device: rg.Device):
     again = device.compile(read, of=chains(), weights=found.to_dict())
     assert interleaved(again.plan)
     assert np.asarray(again.run()["a2"])[0] == 13
-    with pytest.raises(rg.GraphError, match="bake the graph anew"):
+    with pytest.raises(rg.GraphError, match="bake the graph again"):
         device.compile(read, of=chains())
 
 

@@ -209,7 +209,7 @@ def test_broken_captures_are_refused_in_words(device: rg.Device, tmp_path: Path)
         device.capture(path, frames=0)
 
 
-def test_plan_of_a_capture_is_judged(device: rg.Device, tmp_path: Path) -> None:
+def test_plan_of_a_capture_is_checked(device: rg.Device, tmp_path: Path) -> None:
     def chain(name: str) -> rg.Graph:
         g = rg.Graph(name, size=(4, 4))
         g.clear("one", g.image("image", format="rgba8unorm"), (1, 0, 0, 1))

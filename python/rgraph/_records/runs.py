@@ -65,7 +65,7 @@ class Exported(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Another user who has a shared resource."""
+    """Another user that has a shared resource."""
 
     name: str
     """Its name."""

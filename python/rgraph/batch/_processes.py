@@ -27,7 +27,7 @@ _SERVE = "from rgraph.batch._processes import serve; serve()"
 
 
 class WorkerLost(BrokenExecutor):
-    """The process that ran a call ended before it answered. Other calls, and later ones, are not touched."""
+    """The process that ran a call ended before it answered. Other and later calls are not affected."""
 
 
 def dumps(value: object) -> bytes:

@@ -1,4 +1,4 @@
-"""Tasks mapped over workers: who gets which, what comes back when, and what happens when one is lost."""
+"""Tasks mapped over workers: their assignment, the order of results, and the loss of a worker."""
 
 from __future__ import annotations
 

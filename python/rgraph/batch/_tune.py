@@ -107,7 +107,7 @@ def _chosen(all_found: list[Found], trials: int) -> list[Found]:
     return out
 
 
-def _judged(first: Found, chosen: list[Found], times: list[Timed] | None, margin: float) -> tuple[int, list[Trial]]:
+def _decided(first: Found, chosen: list[Found], times: list[Timed] | None, margin: float) -> tuple[int, list[Trial]]:
     """The number of the plan that is kept, and what became of each."""
     kept, best, trials = first.number, 1.0, []
     for at, one in enumerate(chosen):
@@ -181,7 +181,7 @@ def tuned(
         times = None if of.device is None else _timed(workers, shared, of, chosen, step)
     finally:
         forget("")
-    kept, tried = _judged(all_found[0], chosen, times, margin)
+    kept, tried = _decided(all_found[0], chosen, times, margin)
     plan = plan_of(goal, of, kept)[0]
     phase = "modelled" if times is None else "settled"
     return Trials(phase, tried, of.weights, of.queues if kept > 0 else {}, plan), of.device

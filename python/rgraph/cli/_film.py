@@ -85,8 +85,8 @@ def _kinds(file: _File) -> list[Task]:
     """The tasks, without what `set` and the rest say."""
     kinds = [key for key in _KINDS if key in file.values]
     if len(kinds) != 1:
-        said = f"{' and '.join(kinds)} at once" if kinds else "no tasks"
-        raise file.wrong(said, f"give one of {', '.join(_KINDS)}")
+        message = f"{' and '.join(kinds)} at once" if kinds else "no tasks"
+        raise file.wrong(message, f"give one of {', '.join(_KINDS)}")
     if kinds == ["sweep"]:
         columns = file.table("sweep")
         if not all(isinstance(column, list) for column in columns.values()):

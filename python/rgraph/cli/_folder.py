@@ -157,9 +157,9 @@ def lines(entries: list[Entry]) -> list[str]:
     counts = {status: sum(one.status == status for one in entries) for status in _SIGNS}
     head = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     out = [paint(f"{len(entries)} plans: {head}", "bold")]
-    told = [one for one in entries if one.status != "equal"]
-    widest = max((len(one.name) for one in told), default=0)
-    for entry in told:
+    changed = [one for one in entries if one.status != "equal"]
+    widest = max((len(one.name) for one in changed), default=0)
+    for entry in changed:
         sign, color = _SIGNS[entry.status]
         out.append(f"  {paint(sign, color)} {entry.name:{widest}}  {figures(_told(entry), widest + 6)}")
     return out

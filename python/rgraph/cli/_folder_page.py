@@ -124,7 +124,7 @@ def _changes(entry: Entry) -> str:
 
 
 def _section(entry: Entry, at: int, compared: bool) -> tuple[str, str]:
-    """What is told of one plan: its changes, then its timeline, with the one before it where that differs."""
+    """The section of one plan: its changes, then its timeline, and the earlier one if that differs."""
     sheet, figures = "", []
     sides: list[tuple[str, Plan | None]] = [("before", entry.before), ("after", entry.after)]
     shown = sides if compared and entry.status != "equal" else sides[1:]

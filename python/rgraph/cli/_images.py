@@ -156,5 +156,5 @@ def lines(found: Sequence[Compared]) -> list[str]:
     """
     rows = [[one.name, f"{one.differs:,} of {one.bytes:,} bytes differ"] for one in found if one.differs]
     equal = sum(not one.differs for one in found)
-    said = [f"  {equal} image{'s are' if equal > 1 else ' is'} equal"] if equal else []
-    return [*(f"  image {line.strip()}" for line in table(rows)), *said]
+    unchanged = [f"  {equal} image{'s are' if equal > 1 else ' is'} equal"] if equal else []
+    return [*(f"  image {line.strip()}" for line in table(rows)), *unchanged]

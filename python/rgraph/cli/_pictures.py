@@ -185,8 +185,8 @@ def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
         name = target.format  # type: ignore[union-attr]
         form = Format(name) if name is not None else None
         if form is None or form.bits == 0 or form.depth or form.stencil:
-            said = f'{path}: a picture does not fit "{target.name}", which is {target.format}'  # type: ignore[union-attr]
-            raise UsageError(said, "give an .npy of its texels")
+            message = f'{path}: a picture does not fit "{target.name}", which is {target.format}'  # type: ignore[union-attr]
+            raise UsageError(message, "give an .npy of its texels")
         numbers = _converted(_widened(numbers, form.channels, path, target.name), form.bits, form.numbers)
         if form.name.startswith("bgra"):
             texels = bytearray(numbers.data)

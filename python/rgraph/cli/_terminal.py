@@ -218,9 +218,9 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     Parameters
     ----------
     name
-        What was said.
+        The name that the user gave.
     known
-        What exists.
+        The names that exist.
     otherwise
         The hint if nothing is near; default: a list of what exists.
     """
@@ -243,7 +243,7 @@ def listing(names: Sequence[str], most: int = 12) -> str:
     names
         The names.
     most
-        How many of them are said.
+        Most names in the line.
     """
     more = f", … ({len(names) - most} more)" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -218,15 +218,15 @@ def main(arguments: argparse.Namespace) -> int:
                     after.run(given, half, progress)
                     before.run(given, half, progress)
         values = before.values()
-        told, gained = "", {"same_plan": True}
+        gain, gained = "", {"same_plan": True}
         if after and after.reports:
-            told, gained = _gain(before, after)
+            gain, gained = _gain(before, after)
         elif after:
-            told = "the same plan"
+            gain = "the same plan"
         if arguments.json:
             values |= {"graph": graph.name, "device": device.info.name}
             say(as_json(values | ({"feedback": gained} if after else {})))
         else:
             tell(f"{paint(graph.name, 'bold', error=True)} on {device.info.name}")
-            say("\n".join(_listed(values) + ([f"  weights   {told}"] if told else [])))
+            say("\n".join(_listed(values) + ([f"  weights   {gain}"] if gain else [])))
         return 1 if warned(device) and arguments.validate else 0

@@ -1,4 +1,4 @@
-"""`rgraph check`: judge a plan with a checker that shares no code with the planner."""
+"""`rgraph check`: check a plan with a checker that shares no code with the planner."""
 
 from __future__ import annotations
 

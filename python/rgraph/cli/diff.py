@@ -134,6 +134,6 @@ def main(arguments: argparse.Namespace) -> int:
         found = {"images": [one._asdict() for one in images]} if first or second else {}
         say(as_json({**changes, **found}))
     elif output is None:
-        said = "\n".join(every(before.diff(after))) if arguments.all else _grouped(before, after)
-        say("\n".join([said, *image_lines(images)]))
+        text = "\n".join(every(before.diff(after))) if arguments.all else _grouped(before, after)
+        say("\n".join([text, *image_lines(images)]))
     return 1 if arguments.exit_code and not (changes["equal"] and not any(one.differs for one in images)) else 0

@@ -1,4 +1,4 @@
-"""`rgraph fuzz`: bake and judge random graphs; save those that break a law."""
+"""`rgraph fuzz`: bake and check random graphs; save those that break a law."""
 
 from __future__ import annotations
 

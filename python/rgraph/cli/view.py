@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _beside(path: str) -> str:
-    """The page's name where none is said."""
+    """The default name of the page."""
     if path == STANDARD:
         return STANDARD
     if Path(path).is_dir():

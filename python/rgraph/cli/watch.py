@@ -153,7 +153,7 @@ class _Watch:
         self.files = _Files([first, *(file for _, file in arguments.input)])
         self.shown: _Shown | None = None
         self.number = 0
-        self.told = ""
+        self.reported = ""
 
     def _load(self) -> _Shown:
         arguments = self.arguments
@@ -188,7 +188,7 @@ class _Watch:
             return
         anew = self.shown is not None and _remembers(new.graph)
         self.shown, self.number = new, self.number + 1
-        fixed, self.told = bool(self.told), ""
+        fixed, self.reported = bool(self.reported), ""
         milliseconds = (time.perf_counter() - begin) * 1e3
         words = paint("fixed" if fixed else "shown", "green", error=True)
         where = f" · {', '.join(files)}" if files else ""
@@ -197,11 +197,11 @@ class _Watch:
         tell(f"{_clock()}  {words} after {milliseconds:.0f} ms{took}{where}{histories}")
 
     def _wrong(self, error: Exception) -> None:
-        """Say it, unless it was said."""
+        """Report an error, unless it was the last one reported."""
         text = str(error)
-        if text == self.told:
+        if text == self.reported:
             return
-        self.told = text
+        self.reported = text
         stays = "the last good graph keeps running" if self.shown else "waiting for a fix"
         complain(f"{text}\n  {_clock()}  {stays}", getattr(error, "hint", "") if isinstance(error, UsageError) else "")
 
@@ -273,7 +273,7 @@ def main(arguments: argparse.Namespace) -> int:
         watch.edit()
         if arguments.window:
             _windowed(device, watch)
-            return 1 if watch.told else 0
+            return 1 if watch.reported else 0
         edits, due = 0, time.monotonic()
         while not watch.ended(edits):
             if watch.files.changed():
@@ -286,4 +286,4 @@ def main(arguments: argparse.Namespace) -> int:
             due = max(due + 1 / arguments.fps, time.monotonic())
             watch.another()
             time.sleep(max(0.0, due - time.monotonic()))
-        return 1 if watch.told else 0
+        return 1 if watch.reported else 0

@@ -136,12 +136,12 @@ def _needed(output: Path) -> None:
     try:
         import_module(package)
     except ImportError:
-        said = f"{output}: {package} is not installed, which writes {kind}; .png needs nothing"
-        raise UsageError(said, f'pip install "rgraph-vulkan[{extra}]"') from None
+        message = f"{output}: {package} is not installed, which writes {kind}; .png needs nothing"
+        raise UsageError(message, f'pip install "rgraph-vulkan[{extra}]"') from None
 
 
 def _fitting(arguments: argparse.Namespace) -> None:
-    """See that what is said belongs to the demo.
+    """Check that the arguments belong to the demo.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _fitting(arguments: argparse.Namespace) -> None:
     if is_photo and arguments.input is None:
         raise UsageError("photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png")
     if not is_photo and arguments.input is not None:
-        hint = f"leave {arguments.input} out, or say rgraph demo photo"
+        hint = f"leave {arguments.input} out, or run rgraph demo photo"
         raise UsageError(f"{arguments.demo} takes no picture", hint)
     for option in ("frames", "size") if is_photo else PHOTO:
         if getattr(arguments, option) is not None:
@@ -176,7 +176,7 @@ def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str
 
 
 def _found(arguments: argparse.Namespace, device: rgraph.Device) -> int:
-    """Exit status after what the driver and the validation layer said."""
+    """Exit status by the messages of the driver and the validation layer."""
     for message in device.messages:
         tell(message)
     return 1 if arguments.validate and device.messages else 0

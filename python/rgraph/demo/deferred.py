@@ -316,7 +316,7 @@ def constants(
 
 
 class Renderer:
-    """Runs the frame again and again, keeping count of what each run must be told.
+    """Runs the frame repeatedly and counts its frames for the parameters of each run.
 
     Parameters
     ----------

@@ -134,8 +134,8 @@ class _Images:
             channels = "rgba" if found[3] else "rg" if found[2] else "r"
             return f"{channels}{found[1]}{found[4].lower()}"
         if not of.stand_in:
-            said = f'has the unknown format "{word}"' if word else "has no format"
-            self.tree.notes.append(f'{of.node.template.place(of.name)}: "{of.path}" {said}: taken as rgba8unorm')
+            fault = f'has the unknown format "{word}"' if word else "has no format"
+            self.tree.notes.append(f'{of.node.template.place(of.name)}: "{of.path}" {fault}: taken as rgba8unorm')
         return "rgba8unorm"
 
     def samples(self, of: Attachment, depth: int = 0) -> int:
@@ -351,7 +351,7 @@ class _Importer:
         for path in dict.fromkeys(one.path for one in own if one.path in written):
             self.graph.root(made[path])
 
-    def judged(self) -> None:
+    def check(self) -> None:
         """Bake it, and list the passes that contribute to no output."""
         try:
             plan = self.graph.bake()
@@ -407,5 +407,5 @@ def o3de(
     except RgError as error:
         error.files = list(reader.files)
         raise
-    importer.judged()
+    importer.check()
     return Imported(graph, tuple(dict.fromkeys(notes)), tuple(reader.files))

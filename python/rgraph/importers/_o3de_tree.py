@@ -218,7 +218,7 @@ class Tree:
         self.notes, self._known, self._count = notes, known, 0
         self._attachments: dict[str, Attachment] = {}
         self._open: set[tuple[int, str]] = set()
-        self._judged: set[str] = set()
+        self._checked: set[str] = set()
         self.top = self._node(named(first.values, "Name"), "", first, {}, None, 0)
         self._globals = {
             named(one, "GlobalName"): (node, named(one, "Slot"))
@@ -233,8 +233,8 @@ class Tree:
         self._count += 1
         if depth > _MOST_DEPTH or self._count > _MOST_PASSES:
             refuse("the templates request each other without end, or too often", "remove a request", node.place)
-        if template.text and template.file not in self._judged:
-            self._judged.add(template.file)
+        if template.text and template.file not in self._checked:
+            self._checked.add(template.file)
             self.notes.extend(faults(template.values, named(template.values, "Name"), template.place))
         for one in items(template.values, "PassRequests") + items(request, "PassRequests"):
             child, wanted = named(one, "Name"), named(one, "TemplateName")

@@ -82,8 +82,8 @@ def _parameters(
             near = _near(name, out)
             notes.append(f"{place}: no shader has the parameter {name}" + (f"; did you mean {near}?" if near else ""))
     for name, line in preset.unknown.items():
-        said = f'the parameter {name} is "{line.value}", not a number: the shader\'s own is taken'
-        notes.append(f"{line.place}: {said if name in out else f'the key {name} is not known'}")
+        fault = f'the parameter {name} is "{line.value}", not a number: the shader\'s own is taken'
+        notes.append(f"{line.place}: {fault if name in out else f'the key {name} is not known'}")
     for name, value in given.items():
         number = _given(file, name, value, out, declared)
         out[name] = out[name]._replace(value=number)

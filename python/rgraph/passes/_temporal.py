@@ -79,8 +79,8 @@ def temporal(
         Motion of each texel since the last frame, as shares of the image's (width, height) in the first two
         channels: the point at `uv` was at `uv - motion`. Default: nothing moves.
     blend
-        Share of this frame, above 0 and at most 1. Until there are `1 / blend` frames, it is their mean. Frames begin
-        anew in a run with `params={("name/mix", "control"): 1, ("name/count", "control"): 1}`.
+        Share of this frame, above 0 and at most 1. Until there are `1 / blend` frames, it is their mean. The mean
+        restarts in a run with `params={("name/mix", "control"): 1, ("name/count", "control"): 1}`.
     clamp
         Clamp of the past: `"box"` to minimum and maximum of the 3 × 3 texels around; `"variance"` to `gamma`
         standard deviations around their mean; `"none"`.

@@ -65,7 +65,7 @@ fn walk(
                     let tile = &mut tiles[facts.memory[attachment.resource]];
                     if tile.claimed {
                         let again = tile.drawn_in.replace(renderings).is_some_and(|before| before != renderings);
-                        judge(facts, attachment, again, findings);
+                        check(facts, attachment, again, findings);
                     }
                 }
             }
@@ -98,7 +98,7 @@ fn walk(
 }
 
 /// An attachment whose memory may exist in tiles only.
-fn judge(facts: &Facts, attachment: &Attachment, again: bool, findings: &mut Findings) {
+fn check(facts: &Facts, attachment: &Attachment, again: bool, findings: &mut Findings) {
     let what = facts.name(attachment.resource);
     let first = attachment.aspects.intersects(Aspects::COLOR | Aspects::DEPTH);
     let second = attachment.stencil.filter(|_| attachment.aspects.contains(Aspects::STENCIL));

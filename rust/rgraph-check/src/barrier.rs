@@ -165,9 +165,9 @@ impl Machine<'_> {
     fn show_subresource_to_host(&mut self, StorePlace { store, subresource }: StorePlace, node: NodeId) {
         for at in 0..self.stores[store].subresources[subresource].writes.len() {
             let write = &self.stores[store].subresources[subresource].writes[at];
-            let (court, x) = (self.court(), &self.done[write.done]);
-            let shown = court.is_available(x, &write.at, node);
-            let lent: Vec<_> = write.lent.iter().map(|lent| court.is_available(x, &[lent.node], node)).collect();
+            let (clocks, x) = (self.clocks(), &self.done[write.done]);
+            let shown = clocks.is_available(x, &write.at, node);
+            let lent: Vec<_> = write.lent.iter().map(|lent| clocks.is_available(x, &[lent.node], node)).collect();
             let write = &mut self.stores[store].subresources[subresource].writes[at];
             write.host.extend(shown.then_some(node));
             for (lent, _) in write.lent.iter_mut().zip(lent).filter(|(_, shown)| *shown) {
@@ -197,7 +197,7 @@ impl Machine<'_> {
                 }
                 continue;
             }
-            self.judge(place, &Later::Node(node), named.resource);
+            self.check_pairs(place, &Later::Node(node), named.resource);
             self.check_transition(queue, named, families, place, pass);
             let own = self.family(queue);
             let releases = families.is_some_and(|[from, _]| Some(from) == own);

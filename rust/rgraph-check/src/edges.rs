@@ -110,13 +110,13 @@ impl Machine<'_> {
         }
         let mut late = Vec::new();
         {
-            let court = self.court();
+            let clocks = self.clocks();
             let y = Later::Node(node);
             let state = &self.stores[store].subresources[subresource];
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
                 let handed = x.queue == queue || self.exits.get(&place).is_some_and(|exit| exit.queue == queue);
-                if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &[], &y) {
+                if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !clocks.is_ordered(x, &[], &y) {
                     late.push(done);
                 }
             }
@@ -178,7 +178,7 @@ impl Machine<'_> {
         for subresource in facts.grids[memory].subresources(&part_of(edge)) {
             let mut late = Vec::new();
             let state = &self.stores[store].subresources[subresource];
-            let court = self.court();
+            let clocks = self.clocks();
             for (done, write) in state
                 .writes
                 .iter()
@@ -198,13 +198,13 @@ impl Machine<'_> {
                         self.nodes[n].queue == queue
                             && (state.release.is_some()
                                 || self.nodes[n].later.intersects(crate::tables::with_earlier(exit.stages)))
-                            || court.is_ordered(x, &[], &Later::Node(node))
+                            || clocks.is_ordered(x, &[], &Later::Node(node))
                     }
                     None => {
-                        court.is_ordered(x, write.map_or(&[], |write| &write.at), &Later::Node(node))
+                        clocks.is_ordered(x, write.map_or(&[], |write| &write.at), &Later::Node(node))
                             && write.is_none_or(|write| {
                                 self.nodes[node].takes(x.queue, x.position, stage, x.op.access)
-                                    || court.is_available(x, &write.at, node)
+                                    || clocks.is_available(x, &write.at, node)
                             })
                     }
                 };

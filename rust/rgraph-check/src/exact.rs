@@ -349,9 +349,9 @@ mod tests {
 
     /// For faulty plans as for right ones, the walk agrees with a check of all pairs.
     #[test]
-    fn the_walk_agrees_with_the_exact_judge_on_right_and_faulty_plans() {
+    fn the_walk_agrees_with_the_exact_machine_on_right_and_faulty_plans() {
         let mut scratch = Scratch::default();
-        let (mut judged, mut faulty, mut merged) = (0, 0, 0u32);
+        let (mut checked, mut faulty, mut merged) = (0, 0, 0u32);
         let seeds: u64 = std::env::var("RGRAPH_EXACT").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
         for seed in 0..seeds {
             let limits = Limits { fewest_passes: 3, most_passes: 9, most_flags: 0, ..Limits::default() };
@@ -370,18 +370,18 @@ mod tests {
             let plans = std::iter::once(("nothing".to_owned(), plan.clone()))
                 .chain(mutants.map(|mutant| (format!("{} {}", mutant.kind, mutant.what), mutant.plan)));
             for (what, plan) in plans {
-                judged += 1;
+                checked += 1;
                 faulty += usize::from(agreed(&graph, &plan, &format!("seed {seed} without {what}")));
             }
         }
         assert!(merged > 0, "no plan has subpasses");
-        assert!(faulty > 100, "only {faulty} of {judged} plans were faulty");
+        assert!(faulty > 100, "only {faulty} of {checked} plans were faulty");
     }
 
     /// True if a plan has a hazard; the walk and the exact checker must agree.
     fn agreed(graph: &Graph, plan: &Plan, what: &str) -> bool {
         let [walk, exact] = both(graph, plan);
-        assert_eq!(walk.is_some(), exact.is_some(), "{what}: the walk says {walk:?}, the exact judge {exact:?}");
+        assert_eq!(walk.is_some(), exact.is_some(), "{what}: the walk says {walk:?}, the exact machine {exact:?}");
         exact.is_some()
     }
 

@@ -34,7 +34,7 @@ fn is_small(facts: &Facts, plan: &Plan, findings: &mut Findings) -> bool {
     }
     let small = subresources.saturating_add(plan.commands.len()) <= MOST_WORK;
     if !small {
-        findings.add(Rule::TooLarge, None, None, format!("{subresources} pieces of resources are too many to judge"));
+        findings.add(Rule::TooLarge, None, None, format!("{subresources} pieces of resources are too many to check"));
     }
     small
 }

@@ -142,7 +142,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         sets::sets(&facts, plan, &declared_of, &mut findings);
         foreign::foreign(&facts, plan, &declared_of, &mut findings);
         packets::packets(&facts, plan, &declared_of, &mut findings);
-        time::judge(&facts, plan, &declared_of, &mut findings);
+        time::check(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
             machine::Machine::new(&facts, plan, &declared_of, &mut findings).walk();
         }

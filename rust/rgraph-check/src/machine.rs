@@ -29,7 +29,7 @@ use crate::ids::{
     StoreId,
 };
 use crate::residents::Residents;
-use crate::subresource::{Court, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
+use crate::subresource::{Clocks, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, ops};
 pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
 pub(crate) use supersede::Replaced;
@@ -226,8 +226,8 @@ impl<'a> Machine<'a> {
         self.plan.queues.get(queue).map(|queue| queue.family)
     }
 
-    pub(crate) fn court(&self) -> Court<'_> {
-        Court { lanes: &self.lanes, nodes: &self.nodes, done: &self.done, host: self.host }
+    pub(crate) fn clocks(&self) -> Clocks<'_> {
+        Clocks { lanes: &self.lanes, nodes: &self.nodes, done: &self.done, host: self.host }
     }
 
     fn begin_run(&mut self) {
@@ -453,7 +453,7 @@ impl<'a> Machine<'a> {
         }
         for (done, resource) in &list {
             rgraph_ir::cancel::poll();
-            self.judge(place, &Later::Op(done), *resource);
+            self.check_pairs(place, &Later::Op(done), *resource);
         }
         let replaces = list.iter().any(|(done, _)| done.op.write) && list.iter().all(|(done, _)| done.group == 0);
         self.record(place, list.into_iter().map(|(done, _)| done).collect());

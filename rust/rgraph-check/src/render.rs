@@ -100,7 +100,7 @@ impl Machine<'_> {
                 if !entry.input && !found_in.iter().any(found) {
                     self.nobody_finds(entry, aspect);
                 }
-                self.judge_attachment(entry, StorePlace { store, subresource }, aspect, &here, &mut extra);
+                self.check_attachment(entry, StorePlace { store, subresource }, aspect, &here, &mut extra);
             }
         }
         let runs = !uses.is_empty();
@@ -127,7 +127,7 @@ impl Machine<'_> {
         self.facts.grids[memory].subresources(&part)
     }
 
-    fn judge_attachment(
+    fn check_attachment(
         &mut self,
         entry: &Attachment,
         place: StorePlace,

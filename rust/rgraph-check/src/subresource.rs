@@ -191,15 +191,15 @@ pub(crate) enum Missing {
     Subpass,
 }
 
-/// Everything that a verdict looks at.
-pub(crate) struct Court<'a> {
+/// The clocks and nodes that decide whether one access is ordered after another.
+pub(crate) struct Clocks<'a> {
     pub lanes: &'a Lanes,
     pub nodes: &'a IdVec<NodeId, Node>,
     pub done: &'a IdVec<DoneId, Done>,
     pub host: QueueId,
 }
 
-impl Court<'_> {
+impl Clocks<'_> {
     /// Whether `x` is ordered before the later side; `through` are nodes that it entered for certain.
     pub(crate) fn is_ordered(&self, x: &Done, through: &[NodeId], y: &Later) -> bool {
         let (clock, place) = match y {

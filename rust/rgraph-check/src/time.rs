@@ -24,7 +24,7 @@ const PAIRS: usize = 4096;
 type PassOf = IdVec<DeclaredPassId, Option<PlanPassId>>;
 
 /// Checks the times of a plan.
-pub(crate) fn judge(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
+pub(crate) fn check(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
     let Some(bound) = plan.report.bound else { return };
     let frame = plan.report.frame_us;
     let slack = ROUNDING * frame.abs().max(1.0);

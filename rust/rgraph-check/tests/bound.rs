@@ -60,7 +60,7 @@ fn chain() -> (Graph, Plan) {
 }
 
 #[test]
-fn the_judge_finds_a_wrong_bound_by_its_own_computation() {
+fn the_checker_finds_a_wrong_bound_by_its_own_computation() {
     let (graph, plan) = chain();
     assert_eq!(check(&graph, &plan), []);
     let bound = plan.report.bound.expect("a baked plan has a bound");

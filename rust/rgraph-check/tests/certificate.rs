@@ -98,7 +98,7 @@ fn what_a_host_write_does_not_keep_needs_no_chain_that_carries_it() {
 
 /// If checker and certificate disagree on order or visibility, one of them has a hole.
 #[test]
-fn a_plan_without_one_barrier_or_wait_has_no_certificate_where_the_judge_refuses_it() {
+fn a_plan_without_one_barrier_or_wait_has_no_certificate_where_the_checker_refuses_it() {
     let mut scratch = Scratch::default();
     let (mut refused, mut idle) = (0, 0);
     // In 623 the host reads mips that nobody gave a layout; in 1991 a buffer that is only read changes hands. In 4911 a

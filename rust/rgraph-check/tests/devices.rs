@@ -11,7 +11,7 @@ use rgraph_report::devices_listing;
 /// What is not supported over several devices: fallbacks, and names of another size for one memory.
 const REFUSED: Families = Families::of(&[Family::PartialFallback]);
 
-fn judged(graph: &Graph, plan: &DevicesPlan) -> Vec<Finding> {
+fn checked(graph: &Graph, plan: &DevicesPlan) -> Vec<Finding> {
     let parts: Vec<Graph> = part_graphs(graph, plan).iter().map(|part| part.graph.clone()).collect();
     check_devices(graph, plan, &parts)
 }
@@ -44,7 +44,7 @@ fn plans_of_generated_graphs_scattered_over_devices_are_right_and_so_are_the_pla
                 continue;
             }
         };
-        let found = judged(&graph, &plan);
+        let found = checked(&graph, &plan);
         assert_eq!(found, [], "seed {seed}: {}", devices_listing(&graph, &plan));
         for PartGraph { graph: part, .. } in part_graphs(&graph, &plan).iter() {
             let baked = bake(part, &Profile::discrete(), &Options::default(), &mut Scratch::default());
@@ -56,7 +56,7 @@ fn plans_of_generated_graphs_scattered_over_devices_are_right_and_so_are_the_pla
             copies += 1;
             let mut without = plan.clone();
             without.copies[copy].resource = None;
-            let found = judged(&graph, &without);
+            let found = checked(&graph, &without);
             missed += u64::from(found.is_empty());
             dropped += u64::from(found.iter().any(|finding| finding.rule == Rule::Device));
         }
@@ -89,7 +89,7 @@ fn halves() -> (Graph, [ResourceId; 5]) {
 fn halves_of_a_frame_are_two_parts_and_one_copy() {
     let (graph, [.., right, out, sum]) = halves();
     let plan = planned(&graph, 2).expect("it can be planned");
-    assert_eq!(judged(&graph, &plan), []);
+    assert_eq!(checked(&graph, &plan), []);
     assert_eq!(
         plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect::<Vec<_>>(),
         [(Some(right), 1, 0)]
@@ -193,14 +193,14 @@ fn a_history_is_copied_from_its_home_and_after_alone_orders_devices() {
     g.order_after(draw, mix);
     (g.pass_mut(draw).device, g.pass_mut(mix).device) = (Some(0), Some(1));
     let plan = planned(&g, 2).expect("it can be planned");
-    assert_eq!(judged(&g, &plan), []);
+    assert_eq!(checked(&g, &plan), []);
     let copied: Vec<_> = plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect();
     assert_eq!(copied, [(Some(past), 0, 1), (None, 1, 0)], "{}", devices_listing(&g, &plan));
     let mut unordered = plan.clone();
     let last = plan.copies.ids().last().expect("there are two");
     unordered.copies = plan.copies.iter().take(1).copied().collect();
     unordered.steps.retain(|step| !matches!(step, DeviceStep::Send(copy) | DeviceStep::Receive(copy) if *copy == last));
-    assert!(judged(&g, &unordered).iter().any(|finding| finding.rule == Rule::Order));
+    assert!(checked(&g, &unordered).iter().any(|finding| finding.rule == Rule::Order));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn open_passes_are_shared_out_where_that_pays_and_the_plan_says_what_it_expects(
         g.root(out);
     }
     let plan = planned(&g, 2).expect("it can be planned");
-    assert_eq!(judged(&g, &plan), []);
+    assert_eq!(checked(&g, &plan), []);
     assert_eq!((plan.parts.len(), plan.copies.len()), (2, 0), "{}", devices_listing(&g, &plan));
     assert!(plan.report.frame_us < 0.6 * plan.report.one_device_us, "{:?}", plan.report);
     // Chains that one pass joins, over a slow link: nothing is gained, and the plan says so.
@@ -231,7 +231,7 @@ fn open_passes_are_shared_out_where_that_pays_and_the_plan_says_what_it_expects(
     g.root(all);
     let profiles = [slow.clone(), slow];
     let plan = plan_devices(&g, &profiles, &Options::default(), &mut Scratch::default()).expect("it can be planned");
-    assert_eq!((plan.parts.len(), judged(&g, &plan)), (1, vec![]));
+    assert_eq!((plan.parts.len(), checked(&g, &plan)), (1, vec![]));
     assert!(plan.report.notes[0].contains("all passes run on device 0"), "{:?}", plan.report.notes);
 }
 

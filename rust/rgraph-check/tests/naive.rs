@@ -35,7 +35,7 @@ fn naive_plans_of_generated_graphs_check_clean() {
     }
     let shown: Vec<_> =
         wrong.iter().take(8).map(|(seed, list)| format!("{seed}: {} of {}", list[0], list.len())).collect();
-    assert!(wrong.is_empty(), "{} plans are judged wrong:\n{}", wrong.len(), shown.join("\n"));
+    assert!(wrong.is_empty(), "{} plans are checked wrong:\n{}", wrong.len(), shown.join("\n"));
 }
 
 #[test]

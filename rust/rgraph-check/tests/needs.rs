@@ -35,7 +35,7 @@ fn a_profile_that_lists_no_features_refuses_no_pass() {
 }
 
 #[test]
-fn the_judge_refuses_a_plan_for_a_device_that_lacks_what_a_pass_needs() {
+fn the_checker_refuses_a_plan_for_a_device_that_lacks_what_a_pass_needs() {
     let mut plan = planned(&with(Features::all())).expect("it has them");
     assert_eq!(check(&graph(), &plan), []);
     plan.features = Some(Features::all() - Features::RAY_QUERY);

@@ -128,7 +128,7 @@ fn corrupt(plan: &mut Plan, random: &mut Random) {
 }
 
 #[test]
-fn corrupted_plans_are_judged_and_run_without_a_panic() {
+fn corrupted_plans_are_checked_and_run_without_a_panic() {
     let mut scratch = Scratch::default();
     let mut random = Random::new(1);
     let mut refused = 0;

@@ -107,7 +107,7 @@ fn small(seed: u64) -> String {
 }
 
 /// Whether the planner accepts the graph of a seed, and what is wrong with its plans.
-fn judged(seed: u64) -> (bool, Option<String>) {
+fn checked(seed: u64) -> (bool, Option<String>) {
     let text = small(seed);
     let (graph, profiles) = (corner::graph(&text), corner::profiles());
     if bake(&graph, &profiles[0], &Options::default(), &mut Scratch::default()).is_err() {
@@ -163,7 +163,7 @@ fn small_graphs_with_fallbacks_are_planned_right_in_every_way() {
     let seeds = &seeds();
     let all: Vec<_> = std::thread::scope(|scope| {
         let part =
-            |first: usize| seeds.iter().skip(first).step_by(threads).map(|seed| judged(*seed)).collect::<Vec<_>>();
+            |first: usize| seeds.iter().skip(first).step_by(threads).map(|seed| checked(*seed)).collect::<Vec<_>>();
         let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
         parts.into_iter().flat_map(|part| part.join().expect("no graph makes a stage panic")).collect()
     });

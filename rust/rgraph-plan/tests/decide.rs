@@ -72,7 +72,7 @@ fn what_if_names_what_it_does_not_know_and_refuses_what_does_not_fit() {
 }
 
 #[test]
-fn proposals_are_checked_judged_and_kept_only_if_the_frame_is_shorter() {
+fn proposals_are_checked_priced_and_kept_only_if_the_frame_is_shorter() {
     let (mut graph, profile) = (frame(), Profile::discrete());
     let ssao = graph.find_pass("ssao").unwrap();
     graph.pass_mut(ssao).queue = PassQueue::Any;

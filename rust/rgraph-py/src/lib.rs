@@ -1,7 +1,7 @@
 //! `rgraph._core`: the planner for Python. Values cross this border, logic does not.
 //!
-//! One file per class; `convert.rs`, `declare.rs`, `link.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
-//! `files.rs` reads and writes.
+//! One file per class; `convert.rs`, `declare.rs`, `link.rs` and `details.rs` read arguments, `error.rs` makes
+//! exceptions, `files.rs` reads and writes.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -119,7 +119,7 @@ mod core {
         crate::arguments::convert::word(py, "file format", kind.0, rgraph_files::schema, kinds)
     }
 
-    /// Every code of an error: the code, the exception that carries it, and what it means in one sentence.
+    /// Every code of an error: the code, its exception, and its meaning in one sentence.
     #[pyfunction]
     fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
         let codes = rgraph_plan::error::Code::ALL.iter();
@@ -150,7 +150,7 @@ mod core {
         Ok(PyBytes::new(py, &crate::arguments::files::read(py, &path)?))
     }
 
-    /// Writes a file beside its place, then renames it.
+    /// Writes a temporary file, then renames it.
     #[pyfunction]
     fn _write_file(py: Python<'_>, path: PathBuf, data: Vec<u8>) -> PyResult<()> {
         crate::arguments::files::write(py, &path, data)

@@ -120,7 +120,7 @@ impl DeviceError {
     /// A failed Vulkan call.
     pub fn call(call: &'static str, result: vk::Result) -> Self {
         let (code, help) = match result {
-            vk::Result::ERROR_DEVICE_LOST => (Code::Lost, "close the device and open it anew"),
+            vk::Result::ERROR_DEVICE_LOST => (Code::Lost, "close the device and open it again"),
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
                 (Code::NoMemory, "drop results and compiled graphs that are not needed, or use smaller images")
             }

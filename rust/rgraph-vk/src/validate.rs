@@ -78,7 +78,7 @@ fn refused(spirv: &[u32]) -> Option<String> {
     if spirv.len() > MOST_WORDS {
         return Some(format!("it has {} words, and at most {MOST_WORDS} are validated", spirv.len()));
     }
-    let judge = || {
+    let check = || {
         let mut reason = [0u8; 1024];
         let mut at = 0;
         // SAFETY: the words and the buffer outlive the call, with their lengths; the function keeps none of them.
@@ -92,7 +92,7 @@ fn refused(spirv: &[u32]) -> Option<String> {
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("rgraph spirv".to_owned()).stack_size(STACK);
-        match thread.spawn_scoped(scope, judge) {
+        match thread.spawn_scoped(scope, check) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(error) => Some(format!("no thread for its validation: {error}")),
         }

@@ -103,7 +103,7 @@ fn a_lost_device_says_so_and_refuses_from_then_on_rg_e120() {
     let later = device_error(run(&compiled, example().photo).expect_err("it stays lost"));
     assert_eq!(
         later.to_string(),
-        "RG-E120 vkQueueSubmit2 returned ERROR_DEVICE_LOST: the device was lost in an earlier call\n  help: close the device and open it anew"
+        "RG-E120 vkQueueSubmit2 returned ERROR_DEVICE_LOST: the device was lost in an earlier call\n  help: close the device and open it again"
     );
     assert_eq!(device_error(device.check().expect_err("it stays lost")).code, Code::Lost);
 }

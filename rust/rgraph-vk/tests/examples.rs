@@ -8,12 +8,12 @@ mod bench;
 mod borrowed_device;
 #[path = "../../../examples/06_callback.rs"]
 mod callback;
+#[path = "../../../examples/04_check.rs"]
+mod check;
 #[path = "../../../examples/05_compute.rs"]
 mod compute;
 #[path = "../../../examples/03_history.rs"]
 mod history;
-#[path = "../../../examples/04_judge.rs"]
-mod judge;
 #[path = "../../../examples/01_one_pass.rs"]
 mod one_pass;
 #[path = "../../../examples/own_device.rs"]
@@ -54,7 +54,7 @@ fn the_numbered_ones_that_plan() {
     one_pass::main().unwrap();
     two_queues::main().unwrap();
     history::main().unwrap();
-    judge::main().unwrap();
+    check::main().unwrap();
 }
 
 #[test]

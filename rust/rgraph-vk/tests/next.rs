@@ -170,8 +170,8 @@ fn what_has_another_shape_begins_anew_and_a_note_says_so() {
     let frame = run(&deeper);
     assert_eq!(word(&frame, now), 1, "the ring is another one");
     let notes = frame.report().unwrap().notes;
-    let said = notes.iter().filter(|note| note.contains("begins anew")).collect::<Vec<_>>();
-    assert_eq!(said, ["\"now\" begins anew: 1 of its frames were remembered, and 2 are"]);
+    let said = notes.iter().filter(|note| note.contains("is reset")).collect::<Vec<_>>();
+    assert_eq!(said, ["\"now\" is reset: 1 of its frames were remembered, and 2 are"]);
     let dst =
         deeper.workload().graph.roots().iter().copied().find(|of| deeper.workload().graph.resource_name(*of) == "dst");
     assert_eq!(word(&frame, dst.expect("the counter")), 4, "what has its shape goes on");
@@ -181,9 +181,7 @@ fn what_has_another_shape_begins_anew_and_a_note_says_so() {
     assert_eq!(word(&frame, dst), 1);
     let notes = frame.report().unwrap().notes;
     assert!(
-        notes
-            .iter()
-            .any(|note| note == "\"sum\" begins anew: it was a buffer of 256 bytes, and is a buffer of 512 bytes")
+        notes.iter().any(|note| note == "\"sum\" is reset: it was a buffer of 256 bytes, and is a buffer of 512 bytes")
     );
     assert_eq!(word(&run(&wider), dst), 2, "only once");
 }

@@ -26,5 +26,5 @@ fn mutants_of_plan_files_are_refused_or_run_right() {
     let tally = hash::mutant::run(seed, count, &at).unwrap();
     println!("{tally}");
     assert!(tally.failures.is_empty(), "{tally}");
-    assert!(tally.ends.keys().any(|end| end.contains("the judge")), "{tally}");
+    assert!(tally.ends.keys().any(|end| end.contains("the checker")), "{tally}");
 }

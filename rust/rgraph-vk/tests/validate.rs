@@ -115,7 +115,7 @@ fn compiled(device: &Device, program: Program) -> Result<Compiled, Error> {
 }
 
 #[test]
-fn modules_of_compilers_are_valid_and_are_judged_once() {
+fn modules_of_compilers_are_valid_and_are_checked_once() {
     for (at, (_, module)) in modules().iter().enumerate() {
         for _ in 0..2 {
             validate("shader", &words(module)).unwrap_or_else(|error| panic!("module {at}: {error}"));

@@ -139,7 +139,7 @@ def _nvidia(drivers: list[Manifest], missing: list[str]) -> tuple[str, str]:
     if library in missing:
         return "the driver is installed without its graphics half, which has Vulkan", _nvidia_library()
     if not ours:
-        return "the driver is there, but no manifest tells the loader of it", _NVIDIA_MANIFEST
+        return "the driver is there, but no manifest names it to the loader", _NVIDIA_MANIFEST
     if broken:
         return f"{broken.name}: {manifest_advice(broken).message}", manifest_advice(broken).fix
     if egl in missing:

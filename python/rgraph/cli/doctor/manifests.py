@@ -96,15 +96,15 @@ def _values(manifest: Manifest) -> dict[str, object]:
     return {}
 
 
-def _place(manifest: Manifest, said: object) -> None:
+def _place(manifest: Manifest, library_path: object) -> None:
     """Find the library that a manifest names."""
-    if not isinstance(said, str) or not said:
+    if not isinstance(library_path, str) or not library_path:
         manifest.error = 'names no library ("library_path")'
         return
-    if "/" not in said:
-        manifest.library = said
+    if "/" not in library_path:
+        manifest.library = library_path
         return
-    library = Path(said) if said.startswith("/") else manifest.path.parent / said
+    library = Path(library_path) if library_path.startswith("/") else manifest.path.parent / library_path
     manifest.library = str(library)
     if not library.exists():
         manifest.error = f"names {library}, which is not there"
@@ -137,8 +137,8 @@ def layers() -> list[Manifest]:
         for path in _files(kind, only, beside):
             first = Manifest(path, path.name, implicit=kind.startswith("implicit"))
             values = _values(first)
-            said = values.get("layers", [values.get("layer")])
-            entries = [entry for entry in said if isinstance(entry, dict)] if isinstance(said, list) else []
+            listed = values.get("layers", [values.get("layer")])
+            entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
             if first.error or not entries:
                 first.error = first.error or 'is no layer manifest: it has no "layer"'
                 out.append(first)

@@ -12,7 +12,7 @@ __all__ = ["text"]
 
 _MARKS = {True: ("✓", "green"), None: ("·", "dim"), False: ("✗", "red")}
 _VALIDATION = "VK_LAYER_KHRONOS_validation"
-# Columns before what is said about a device.
+# Columns before the text about a device.
 _MARGIN = 16
 
 
@@ -165,7 +165,7 @@ class _Text:
                 wrong = any(one["about"] == name for one in self.left)
                 self.lines.append(_marked(False if wrong else None, f"{name}={value}"))
                 self.findings(name)
-        self.title("Beside rgraph", paint("all optional", "dim"))
+        self.title("Optional packages")
         wide = max(len(one["name"]) for one in self.report["extras"])
         for one in self.report["extras"]:
             name, has = one["name"].ljust(wide), one["version"]

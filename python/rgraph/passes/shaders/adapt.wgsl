@@ -34,7 +34,7 @@ fn main(@builtin(local_invocation_index) index: u32) {
     let all = f32(below[255]);
     let end = f32(below[index]);
     let kept = max(min(end, params.high * all) - max(end - f32(count), params.low * all), 0.0);
-    // The middle of the bin; black counts as the least that is told apart.
+    // The middle of the bin; black counts as the smallest luminance of the histogram.
     let middle = max(f32(index) - 0.5, 0.0) / 255.0;
     sums[index] = kept * vec2<f32>(params.least + middle * (params.most - params.least), 1.0);
     workgroupBarrier();

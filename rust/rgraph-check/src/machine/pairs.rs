@@ -6,21 +6,21 @@ use rgraph_ir::resource::ResourceId;
 use super::{Machine, Rendering};
 use crate::ids::{DoneId, NodeId, Place};
 use crate::region::within;
-use crate::subresource::{Court, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
+use crate::subresource::{Clocks, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
 
 impl Machine<'_> {
     /// Checks one later side against everything that is still to be seen in the subresource and in the same bytes.
-    pub(crate) fn judge(&mut self, place: StorePlace, y: &Later, resource: ResourceId) {
+    pub(crate) fn check_pairs(&mut self, place: StorePlace, y: &Later, resource: ResourceId) {
         let StorePlace { store, subresource } = place;
         let mut found = Vec::new();
         {
-            let court = self.court();
+            let clocks = self.clocks();
             let here = &self.stores[store].subresources[subresource];
-            self.judge_pairs(&court, [here, here], y, place, false, &mut found);
+            self.check_pairs_in(&clocks, [here, here], y, place, false, &mut found);
             for other in self.residents.around(store) {
                 if self.stores[other].last > here.alias_seen {
                     for there in &self.stores[other].subresources {
-                        self.judge_pairs(&court, [there, here], y, place, true, &mut found);
+                        self.check_pairs_in(&clocks, [there, here], y, place, true, &mut found);
                     }
                 }
             }
@@ -33,9 +33,9 @@ impl Machine<'_> {
 
     /// Checks a later side, at a place, against what is still to be seen there or, `aliased`, elsewhere in the same
     /// bytes.
-    fn judge_pairs(
+    fn check_pairs_in(
         &self,
-        court: &Court,
+        clocks: &Clocks,
         [there, here]: [&SubresourceState; 2],
         y: &Later,
         place: StorePlace,
@@ -65,12 +65,12 @@ impl Machine<'_> {
             let missing = match self.together(x, y) {
                 Some(_) if aliased => Some(Missing::Order),
                 Some(within) => within,
-                None if write.lent.is_empty() => court.after_write(write, [&here.nodes, &there.nodes], y),
-                None => self.after_lent(court, write, [&here.nodes, &there.nodes], y, place),
+                None if write.lent.is_empty() => clocks.after_write(write, [&here.nodes, &there.nodes], y),
+                None => self.after_lent(clocks, write, [&here.nodes, &there.nodes], y, place),
             };
             let Some(missing) = missing else { continue };
             let idle = missing == Missing::Host && self.is_host_only(x);
-            if !idle && !self.is_enough(court, [there, here], x, y, missing) {
+            if !idle && !self.is_enough(clocks, [there, here], x, y, missing) {
                 found.push((write.done, missing, aliased));
             }
         }
@@ -83,7 +83,7 @@ impl Machine<'_> {
                 let missing = match self.together(x, y) {
                     Some(_) if aliased => Some(Missing::Order),
                     Some(within) => within,
-                    None => (!court.is_ordered(x, &[], y)).then_some(Missing::Order),
+                    None => (!clocks.is_ordered(x, &[], y)).then_some(Missing::Order),
                 };
                 found.extend(missing.map(|missing| (read.done, missing, aliased)));
             }
@@ -95,15 +95,15 @@ impl Machine<'_> {
     /// "Memory Aliasing": the scope must contain all that overlaps).
     fn after_lent(
         &self,
-        court: &Court,
+        clocks: &Clocks,
         write: &Write,
         nodes: [&[NodeId]; 2],
         y: &Later,
         place: StorePlace,
     ) -> Option<Missing> {
-        let missing = court.after_write(&write.met_by(place), nodes, y)?;
+        let missing = clocks.after_write(&write.met_by(place), nodes, y)?;
         let x = &self.done[write.done];
-        let seen = |lent: &&Lent| court.after_write(&write.only_at(lent), nodes, y).is_none();
+        let seen = |lent: &&Lent| clocks.after_write(&write.only_at(lent), nodes, y).is_none();
         let of = |place: StorePlace| Place { memory: self.stores[place.store].memory, subresource: place.subresource };
         let lent = write.lent.iter().filter(seen).map(|lent| of(lent.to)).collect();
         let whole = self.bytes.contain(self.facts, [of(x.place), of(place)], lent);
@@ -111,7 +111,14 @@ impl Machine<'_> {
     }
 
     /// Whether order alone is enough between a write and a later access that does not see it.
-    fn is_enough(&self, court: &Court, states: [&SubresourceState; 2], x: &Done, y: &Later, missing: Missing) -> bool {
+    fn is_enough(
+        &self,
+        clocks: &Clocks,
+        states: [&SubresourceState; 2],
+        x: &Done,
+        y: &Later,
+        missing: Missing,
+    ) -> bool {
         if matches!(missing, Missing::Order | Missing::Subpass) {
             return false;
         }
@@ -128,7 +135,7 @@ impl Machine<'_> {
                     let own = matches!(y, Later::Op(y) if y.instance == read.instance);
                     let ordered = || match self.together(read, y) {
                         Some(within) => within.is_none(),
-                        None => court.is_ordered(read, &[], y),
+                        None => clocks.is_ordered(read, &[], y),
                     };
                     let host = missing != Missing::Host || read.queue == self.host;
                     x.sequence < read.sequence && host && (own || ordered())

@@ -86,7 +86,7 @@ pub(crate) struct Accessed {
 #[derive(Clone)]
 pub(crate) struct Signal {
     pub value: u32,
-    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "the exact machine of the tests asks for it"))]
     pub position: u32,
     pub clock: Clock,
 }

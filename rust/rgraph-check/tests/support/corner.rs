@@ -236,7 +236,7 @@ fn unmet(plan: &Plan, expected: &[Expected]) -> Option<String> {
     })
 }
 
-fn judged(graph: &Graph, plan: &Plan, expected: &[Expected]) -> Option<String> {
+fn checked(graph: &Graph, plan: &Plan, expected: &[Expected]) -> Option<String> {
     if let Some(first) = check(graph, plan).first() {
         return Some(format!("checker: {first}"));
     }
@@ -271,7 +271,7 @@ pub fn wrong(graph: &Graph, profiles: &[Profile], expected: &[Expected]) -> Opti
                 }
             };
             if !seen.contains(&plan) {
-                if let Some(what) = judged(graph, &plan, expected) {
+                if let Some(what) = checked(graph, &plan, expected) {
                     return told(what);
                 }
                 seen.push(plan);

@@ -67,7 +67,7 @@ impl Graph {
             if let Some(lost) = lost {
                 let message = format!("\"{name}\" refers to \"{}\", which was removed", self.resource_name(lost));
                 let mistake =
-                    Mistake::new(Code::UnknownName, message, "remove it too, or declare it anew").resource(name);
+                    Mistake::new(Code::UnknownName, message, "remove it too, or declare it again").resource(name);
                 left.add_mistake(mistake.side(name, "declared here", self.resource_place(id).cloned()));
             }
         }
@@ -88,7 +88,7 @@ impl Graph {
             for lost in lost.into_iter().flatten().filter(|lost| resources.contains(lost)) {
                 let (pass, name) = (self.pass_name(access.pass), self.resource_name(lost));
                 let message = format!("pass \"{pass}\" uses \"{name}\", which was removed");
-                let mistake = Mistake::new(Code::UnknownName, message, "remove the pass too, or declare it anew");
+                let mistake = Mistake::new(Code::UnknownName, message, "remove the pass too, or declare it again");
                 left.add_mistake(mistake.pass(pass).resource(name).side(pass, "used here", place.clone()));
             }
             let Some(resource) = known else { continue };

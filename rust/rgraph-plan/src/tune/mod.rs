@@ -352,7 +352,7 @@ impl Tuning {
                 if let Some(time) = time {
                     if turn.tried { &mut self.under.tried } else { &mut self.under.kept }.add(time);
                 }
-                self.judge();
+                self.decide();
             }
             (Phase::Settled, Wanted::Frame) => time.into_iter().for_each(|time| self.watch(time.us)),
             _ => {}
@@ -418,8 +418,8 @@ impl Tuning {
         }
     }
 
-    /// Looks whether the trial is decided.
-    fn judge(&mut self) {
+    /// Ends the trial if its frames decide it.
+    fn decide(&mut self) {
         let Under { frames, out, kept, tried } = &self.under;
         let all = *out == 0 && *frames >= BLOCKS * (self.settings.lead + self.block());
         let hopeless = tried.us.len() >= 3 && kept.us.len() >= 3 && tried.us.least() > HOPELESS * kept.us.most();

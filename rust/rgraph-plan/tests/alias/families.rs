@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rgraph_plan::inside::alias::place::Item;
 
-use super::judge::Random;
+use super::checker::Random;
 
 const MIB: u64 = 1 << 20;
 

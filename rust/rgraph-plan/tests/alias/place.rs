@@ -1,8 +1,8 @@
 use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::{Item, ItemId, Overflow, Peak, PlaceScratch, place, place_below};
 
+use super::checker::{Random, check, conflict};
 use super::families;
-use super::judge::{Random, check, conflict};
 
 type Before = fn(ItemId, ItemId) -> bool;
 

@@ -4,7 +4,7 @@ use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::ItemId;
 use rgraph_plan::inside::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 
-use super::judge::Random;
+use super::checker::Random;
 
 /// Byte by byte: the owners over two frames, and those that each item meets in the second.
 fn by_byte(placed: &[Placed]) -> Vec<BTreeSet<PreviousOwner>> {

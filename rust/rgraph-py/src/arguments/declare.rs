@@ -148,7 +148,7 @@ pub(crate) fn size(
     Ok(Some(SizeOf { round: round.unwrap_or(size.round), ..size }))
 }
 
-/// A format, from an argument that stands beside `size`: the two are easily given in each other's place.
+/// A format, from an argument next to `size`: callers easily swap the two.
 pub(crate) fn format(size: Option<&Bound<'_, PyAny>>, format: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Format>> {
     let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || value.is_instance_of::<PyFormat>();
     let Some(word) = size.filter(|size| is_text(size)) else {

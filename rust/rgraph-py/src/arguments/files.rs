@@ -165,8 +165,8 @@ pub(crate) fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
     text.extract().map_err(|_: PyErr| PyValueError::new_err("these values cannot be written as JSON"))
 }
 
-/// Writes a file whole: beside its place first, then renamed, so that nobody ever sees half of it. Pipes and devices of
-/// characters take the bytes as they are.
+/// Writes a file whole: to a temporary file that is then renamed, so that readers never see a part of it. Pipes and
+/// devices of characters take the bytes as they are.
 ///
 /// # Errors
 /// `OSError` that names the file; nothing is left behind.

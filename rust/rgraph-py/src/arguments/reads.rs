@@ -53,7 +53,7 @@ impl Runnable {
 /// The graph with what `read=` names as further roots; `None` if all of it is one already.
 ///
 /// # Errors
-/// If something lives in the graph from frame to frame: the one with further roots would begin anew.
+/// If something lives in the graph from frame to frame: the one with further roots would start from initial contents.
 pub(crate) fn with_roots<'py>(
     graph: &Bound<'py, PyAny>,
     read: &Bound<'py, PyAny>,

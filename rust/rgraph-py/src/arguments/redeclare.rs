@@ -55,7 +55,7 @@ impl State {
         let graph = self.open()?;
         if graph.resources()[known].as_image().is_some() != resource.as_image().is_some() {
             let mistake = graph.twice_resource(known, place.as_ref());
-            let help = "an image cannot be declared anew as a buffer, nor a buffer as an image: use another name";
+            let help = "an image cannot be declared again as a buffer, nor a buffer as an image: use another name";
             return Err(Box::new(Mistake { help: help.to_owned(), ..mistake }));
         }
         if !removed && !self.anew.replaces {
@@ -141,8 +141,8 @@ enum Thing {
 impl PyGraph {
     /// Take declarations back: passes, images and buffers.
     ///
-    /// What is removed is not part of what is baked from now on. A resource that a pass still uses is a mistake that `bake`
-    /// reports. A name that is declared again stands where it stood, and handles of it are valid again.
+    /// Removed passes and resources are not baked any more. A resource that a pass still uses is a mistake that `bake`
+    /// reports. A name that is declared again keeps its place, and its handles are valid again.
     ///
     /// Parameters
     /// ----------
@@ -181,12 +181,12 @@ impl PyGraph {
     pub fn refuse_earlier(&self, py: Python<'_>, earlier: &Graph) -> PyResult<()> {
         let Some(gone) = self.read(|state| state.removed_since(earlier)) else { return Ok(()) };
         let message = format!("the plan has {gone}, which was removed from graph \"{}\" since", earlier.name());
-        Err(bad(py, Code::BadFile, message, "bake the graph anew"))
+        Err(bad(py, Code::BadFile, message, "bake the graph again"))
     }
 }
 
 fn removed(what: &str) -> Refusal {
-    refusal(Code::UnknownName, format!("{what} was removed"), "declare it anew")
+    refusal(Code::UnknownName, format!("{what} was removed"), "declare it again")
 }
 
 impl State {

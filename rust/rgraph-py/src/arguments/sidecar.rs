@@ -28,7 +28,7 @@ pub(crate) struct Beside {
     pub says: Option<(Vec<usize>, Element)>,
 }
 
-/// A file's name beside a graph file.
+/// The name of a sidecar file of a graph file.
 fn name(path: &Path, graph: &Graph, id: ResourceId, suffix: &str) -> String {
     let file = path.file_name().and_then(|name| name.to_str()).unwrap_or("graph");
     let stem = file.strip_suffix(".rgraph.json").or_else(|| file.strip_suffix(".json")).unwrap_or(file);
@@ -51,15 +51,15 @@ fn kind(resource: &Resource) -> Option<PlanKind> {
 }
 
 impl Beside {
-    /// The file of an array, written anew.
+    /// The new file of an array.
     pub(crate) fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
         let what = format!("the array of \"{}\"", graph.resource_name(id));
         let host = Host::new(array, &what)?;
         Self::new(array.py(), (path, graph, id), &host.form, host.bytes())
     }
 
-    /// The file of an array that a resource begins with: the one that it was read from, if it lies below the graph file's
-    /// folder; else one that is written anew.
+    /// The file of an array that a resource begins with: the one that it was read from, if it lies below the graph
+    /// file's folder; else a new one.
     pub(crate) fn of_first(py: Python<'_>, path: &Path, graph: &Graph, id: ResourceId, first: &Kept) -> PyResult<Self> {
         if let Some(name) = first.file.as_ref().and_then(|file| name_below(files::folder(path), file)) {
             let says = first.form.dtype.number().map(|element| (first.form.shape.clone(), element));
@@ -95,7 +95,7 @@ impl Beside {
         Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes), says })
     }
 
-    /// The file that a picture was read from, if it lies below the graph file's folder; else one that is written anew.
+    /// The file that a picture was read from, if it lies below the graph file's folder; else a new one.
     pub(crate) fn of_picture(path: &Path, graph: &Graph, id: ResourceId, picture: &Picture) -> Self {
         let says = picture.shape.clone().map(|shape| (shape, picture.element));
         if let Some(name) = name_below(files::folder(path), &picture.path) {

@@ -24,16 +24,17 @@ use crate::run::detached::Detached;
 use crate::run::error::{bad, guarded};
 use rgraph_work::texel::Element;
 
-/// What a frame left in an image or a buffer: read it with `numpy.asarray(array)` or `memoryview(array)`, without a
-/// copy beyond the read-back. It cannot be written.
+/// The contents of an image or a buffer after a frame: read it with `numpy.asarray(array)` or `memoryview(array)`,
+/// without a copy beyond the read-back. It cannot be written.
 ///
 /// An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
-/// imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image `like` it.
-/// A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders have for it
-/// (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored,
-/// `rgba16float` is `float16`, `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`,
-/// `rg11b10ufloat`, `rgb9e5ufloat`) are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24
-/// bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
+/// imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image
+/// `like` it. A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders
+/// have for it (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are
+/// those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored, `rgba16float` is `float16`,
+/// `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`, `rg11b10ufloat`, `rgb9e5ufloat`)
+/// are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24 bits in `uint32`); compressed
+/// formats are one texel for each block, with the block's bytes as channels.
 ///
 /// The memory lives as long as the array or a view of it, after the device was closed too.
 ///
@@ -254,11 +255,11 @@ impl PyArray {
 
     /// Write it to a file; the suffix decides what it becomes.
     ///
-    /// `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits. Floats
-    /// are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is written as it
-    /// is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and 32-bit integers, and
-    /// 8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what an 8-bit PNG holds; `.jpg`
-    /// and `.bmp` without alpha.
+    /// `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits.
+    /// Floats are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is
+    /// written as it is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and
+    /// 32-bit integers, and 8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what
+    /// an 8-bit PNG holds; `.jpg` and `.bmp` without alpha.
     ///
     /// Parameters
     /// ----------

@@ -1,8 +1,8 @@
 //! How the bytes of an image or a buffer are seen as an array: shape, kind of elements, rows in memory.
 //!
 //! One description serves uploads, results, first states and typed buffers. What a declaration (or a shader) says of a
-//! resource's array is [`Seen`]; with the resource's kind it becomes a [`ArrayLayout`]. Arrays of the caller's are packed into a
-//! resource's bytes by it, or filled from them. The planner knows nothing of it.
+//! resource's array is [`Seen`]; with the resource's kind it becomes a [`ArrayLayout`]. Arrays of the caller's are
+//! packed into a resource's bytes by it, or filled from them. The planner knows nothing of it.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,11 +17,11 @@ use rgraph_work::texel::{Element, Texel};
 use crate::arguments::dtype::{Dtype, Item};
 use crate::run::error::{Refusal, refusal};
 
-/// What is known of a resource's array beside its kind.
+/// Facts about a resource's array, other than its kind.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Seen {
-    /// An image: whether it has an axis of layers although there is one layer, and how many channels are shown (`None`: no
-    /// axis of channels).
+    /// An image: whether it has an axis of layers although there is one layer, and how many channels are shown (`None`:
+    /// no axis of channels).
     Texels(bool, Option<usize>),
     /// A buffer: its shape and the kind of its elements.
     Items(Vec<usize>, Dtype),
@@ -71,8 +71,8 @@ fn opaque(format: Format, element: Element) -> Vec<u8> {
     }
 }
 
-/// Whether bytes of some numbers mean nothing as others: floats as integers, numbers of another width. Numbers of one byte
-/// are bytes of anything.
+/// Whether bytes of some numbers mean nothing as others: floats as integers, numbers of another width. Numbers of one
+/// byte are bytes of anything.
 fn misreads(own: Element, given: Element) -> bool {
     let float = |element| matches!(element, Element::Float(_));
     let bytes = own.size() == 1 || given.size() == 1;
@@ -86,8 +86,8 @@ impl ArrayLayout {
         Self { shape, dtype, run: row, step: row, gap: Vec::new(), truth: None }
     }
 
-    /// A resource of which nothing else is known: an image is (height, width, channels), with an axis of layers or depth in
-    /// front where it has several; a buffer is bytes.
+    /// A resource of which nothing else is known: an image is (height, width, channels), with an axis of layers or
+    /// depth in front where it has several; a buffer is bytes.
     pub fn natural(kind: &PlanKind) -> Self {
         match *kind {
             PlanKind::Buffer { size } => Self::packed(vec![size as usize], Dtype::BYTE),

@@ -16,8 +16,8 @@ use crate::run::error::bad;
 
 /// A binary semaphore of a device: one signal, then one wait.
 ///
-/// Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]` and
-/// `signal=[(semaphore, None)]`; foreign code by its `handle`.
+/// Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]`
+/// and `signal=[(semaphore, None)]`; foreign code by its `handle`.
 #[pyclass(name = "BinarySemaphore", module = "rgraph", frozen)]
 pub(crate) struct PyBinarySemaphore {
     pub semaphore: Detached<BinarySemaphore>,
@@ -48,8 +48,8 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// shared
-    ///     `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too. `"sync_fd"`:
-    ///     each signal can be exported, once it was submitted. Default: it is this device's alone.
+    ///     `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too.
+    ///     `"sync_fd"`: each signal can be exported, once it was submitted. Default: it is this device's alone.
     ///
     /// Returns
     /// -------
@@ -77,8 +77,8 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// exported
-    ///     What `BinarySemaphore.export` returned. The descriptor stays yours to close. Of a `sync_fd`, -1 stands for a
-    ///     signal that is over.
+    ///     What `BinarySemaphore.export` returned. The caller still has to close the descriptor. Of a `sync_fd`, -1
+    ///     means a signal that is over.
     ///
     /// Returns
     /// -------
@@ -88,7 +88,8 @@ impl PyDevice {
     /// Raises
     /// ------
     /// DeviceError
-    ///     RG-E131 if another device or driver exported an `opaque_fd`, RG-E102 if the driver takes no such descriptors.
+    ///     RG-E131 if another device or driver exported an `opaque_fd`, RG-E102 if the driver takes no such
+    ///     descriptors.
     /// GraphError
     ///     RG-E225 if the descriptor is closed or is no semaphore.
     fn import_binary_semaphore(slf: &Bound<'_, Self>, exported: &Bound<'_, PyAny>) -> PyResult<PyBinarySemaphore> {

@@ -13,10 +13,10 @@ use crate::classes::graph::PyGraph;
 use crate::run::error::{graph_error, guarded};
 use crate::run::plan_cache::{keep_scratch, take_scratch};
 
-/// The tree of boxes that stands for all permitted orders of a graph's passes. `str(tree)` draws it.
+/// The tree of boxes that represents all permitted orders of a graph's passes. `str(tree)` draws it.
 ///
-/// A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an order
-/// that is neither. Immutable. Made by `Graph.box_tree`.
+/// A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an
+/// order that is neither. Immutable. Made by `Graph.box_tree`.
 #[pyclass(name = "BoxTree", module = "rgraph", frozen)]
 pub(crate) struct PyBoxTree(Arc<Orders>);
 

@@ -34,9 +34,10 @@ pub(crate) struct PyCapture {
 impl PyCompiled {
     /// Capture the next runs of this graph into one file, which `rgraph replay` and `Device.replay` run anywhere.
     ///
-    /// The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and the
-    /// contents that persistent resources and histories had before the first. Steps that callbacks recorded and bytes
-    /// that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the device.
+    /// The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and
+    /// the contents that persistent resources and histories had before the first. Steps that callbacks recorded and
+    /// bytes that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the
+    /// device.
     ///
     /// Parameters
     /// ----------
@@ -53,7 +54,8 @@ impl PyCompiled {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to run.
+    ///     RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to
+    ///     run.
     #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
     fn capture(
         slf: &Bound<'_, Self>,
@@ -75,7 +77,7 @@ impl PyCompiled {
 
 #[pymethods]
 impl PyDevice {
-    /// Capture the next runs of this device, of whatever graphs, into one file; see `Compiled.capture`.
+    /// Capture the next runs of this device, of all graphs, into one file; see `Compiled.capture`.
     ///
     /// Parameters
     /// ----------
@@ -109,10 +111,10 @@ impl PyDevice {
         Ok(PyCapture { capture: made.expect("the call succeeded"), device: slf.clone().unbind() })
     }
 
-    /// Run a capture on this device and compare what it leaves with what was captured, byte by byte.
+    /// Run a capture on this device and compare its results with the captured ones, byte by byte.
     ///
-    /// The captured plans are judged first. Where one does not fit this device, the graph is baked for it, and a note of
-    /// the report says so. The file may be a stranger's, as graph files may.
+    /// The captured plans are checked first. If one does not fit this device, the graph is baked for it, and the report
+    /// has a note about it. The file may come from an untrusted source, as graph files may.
     ///
     /// Parameters
     /// ----------

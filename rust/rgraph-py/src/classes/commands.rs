@@ -37,7 +37,7 @@ use crate::run::unresolved::Given;
 
 /// The commands of one pass, while its function runs.
 ///
-/// What a call uses must be declared by the pass, as it is used there.
+/// The pass must declare the resources that a call uses, with the same usage.
 #[pyclass(name = "Commands", module = "rgraph", frozen)]
 pub struct PyCommands {
     graph: Py<PyGraph>,
@@ -53,7 +53,7 @@ impl PyCommands {
     pub fn object<'py>(py: Python<'py>, of: &Recorded, graph: Py<PyGraph>) -> PyResult<Bound<'py, Self>> {
         let Some(pass) = of.whole.find_pass(&of.pass) else {
             let message = format!("pass \"{}\" is not part of the frame", of.pass);
-            return Err(bad(py, Code::BadWork, message, "compile the graph anew"));
+            return Err(bad(py, Code::BadWork, message, "compile the graph again"));
         };
         let steps = Mutex::new(Some(Vec::new()));
         let (whole, prefix) = (Arc::clone(&of.whole), of.prefix.clone());
@@ -115,7 +115,7 @@ impl PyCommands {
             }
         }
         let who = (self.name(), self.place());
-        mistakes.extend(work.needs.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
+        mistakes.extend(work.needs.checks.iter().filter_map(|check| check.mistake(&self.whole, who, known)));
         match renamed(step, self.name(), &known) {
             Some(step) if mistakes.is_empty() => {
                 let kept = {
@@ -148,8 +148,8 @@ impl PyCommands {
         mistake.resource(resource)
     }
 
-    /// One side of a transfer, in the graph that runs: what a setup function declared is part of it, and names are those
-    /// of the pass's module.
+    /// One side of a transfer, in the graph that runs: what a setup function declared is part of it, and names are
+    /// those of the pass's module.
     fn side(&self, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
         let (resource, part) = match PyView::of(value) {
             Some((resource, part)) => (resource.into_any(), part),

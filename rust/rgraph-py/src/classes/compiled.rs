@@ -29,7 +29,7 @@ use crate::run::tuned::Tuned;
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
-/// It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
+/// Later declarations in the graph do not change it. Made by `Device.compile`.
 #[pyclass(name = "Compiled", module = "rgraph", frozen, weakref)]
 pub struct PyCompiled {
     /// The device.
@@ -218,7 +218,7 @@ impl PyCompiled {
         &self.asked.options
     }
 
-    /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
+    /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or checked
     /// against) exactly the workload's graph.
     fn of_plan(
         plan: &Bound<'_, PyPlan>,
@@ -248,7 +248,7 @@ impl PyCompiled {
         rgraph_plan::error::GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
         if graph.content_hash() != plan.get().plan().graph_hash {
             let message = format!("the plan is not one of graph \"{}\" as it is declared now", graph.name());
-            return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
+            return Err(bad(py, Code::BadFile, message, "bake the graph again"));
         }
         if let Some(origin) = &origin {
             origin.get().refuse_earlier(py, &graph)?;

@@ -41,8 +41,8 @@ use crate::run::runtime_errors::raised;
 /// validate
 ///     Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
 /// printf
-///     Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer. Default: the
-///     environment's `RGRAPH_PRINTF`.
+///     Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer.
+///     Default: the environment's `RGRAPH_PRINTF`.
 /// frames_in_flight
 ///     Frames that may be under way at once, 1 to 8.
 /// cache
@@ -108,7 +108,8 @@ impl PyDevice {
         drop(forgotten);
     }
 
-    /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
+    /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it
+    /// reads.
     pub fn remembered<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
@@ -315,11 +316,12 @@ impl PyDevice {
     /// weights
     ///     See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
     /// measure, sample
-    ///     Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
+    ///     Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many;
+    ///     without them, the device's.
     /// previous
-    ///     The `Compiled` that this one comes after. Persistent resources and histories of the same name and shape keep
-    ///     their memory and contents; what changed its size, format or depth of history begins anew, and a note of the
-    ///     report says so. The first run goes on behind the last one of `previous`, which is refused from then on; its
+    ///     The `Compiled` that this one replaces. Persistent resources and histories of the same name and shape keep
+    ///     their memory and contents; one whose size, format or depth of history changed is reset, and the report has a
+    ///     note about it. The first run follows the last one of `previous`, which refuses to run from then on; its
     ///     frames stay valid.
     ///
     /// Returns

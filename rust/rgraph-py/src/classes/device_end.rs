@@ -50,17 +50,17 @@ impl PyDevice {
         call(py, |free| self.device.get(free)?.wait_idle())
     }
 
-    /// Close the device: wait for what the GPU still does and refuse everything from now on. A second call does
+    /// Close the device: wait for the GPU, and refuse everything from now on. A second call does
     /// nothing. Ctrl-C ends the wait; the device is then still open.
     ///
-    /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
-    /// that runs meanwhile goes on, and its frame fails.
+    /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a
+    /// pass that runs meanwhile goes on, and its frame fails.
     ///
     /// Parameters
     /// ----------
     /// timeout
-    ///     Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the GPU is
-    ///     waited for as long as it takes.
+    ///     Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the
+    ///     GPU is waited for as long as it takes.
     ///
     /// Raises
     /// ------
@@ -87,8 +87,8 @@ impl PyDevice {
                 self.forget();
             });
         }
-        // What went wrong in the block does not wait for the GPU: an interrupt of a long frame is one. But the caller may
-        // destroy a device of its own next.
+        // What went wrong in the block does not wait for the GPU: an interrupt of a long frame is one. But the caller
+        // may destroy a device of its own next.
         let ready = call(py, |free| {
             let device = self.device.get(free)?;
             Ok(device.is_borrowed() || device.is_idle_within(Duration::ZERO)?)

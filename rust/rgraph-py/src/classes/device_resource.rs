@@ -23,8 +23,8 @@ use crate::run::inside::outside;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
 ///
-/// Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, where it stands for an
-/// imported image or buffer of the same kind. What the run writes is in it afterwards.
+/// Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, bound to an imported image
+/// or buffer of the same kind. Afterwards it has the contents that the run wrote.
 #[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
 pub struct PyDeviceResource {
     /// The resource.
@@ -35,7 +35,7 @@ pub struct PyDeviceResource {
 
 #[pymethods]
 impl PyDevice {
-    /// Make an image that is the caller's: it holds nothing yet.
+    /// Make an image that belongs to the caller. Its contents are undefined.
     ///
     /// Parameters
     /// ----------
@@ -84,7 +84,7 @@ impl PyDevice {
         Ok(PyDeviceResource { resource, device: self.number })
     }
 
-    /// Make a buffer that is the caller's: it holds nothing yet.
+    /// Make a buffer that belongs to the caller. Its contents are undefined.
     ///
     /// Parameters
     /// ----------
@@ -93,8 +93,8 @@ impl PyDevice {
     /// size
     ///     Bytes.
     /// memory_domain
-    ///     Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory that
-    ///     the CPU sees, once no run uses it.
+    ///     Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory
+    ///     that the CPU sees, once no run uses it.
     ///
     /// Returns
     /// -------
@@ -265,9 +265,9 @@ impl PyDeviceResource {
     /// Parameters
     /// ----------
     /// **state
-    ///     As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access. A resource
-    ///     that one family owns, and another one uses next, keeps its contents only with `released=True`: that says that
-    ///     foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
+    ///     As `state` has it; omitted values mean that nothing uses it: the layout `"undefined"`, no stages, no access.
+    ///     A resource that one family owns, and another one uses next, keeps its contents only with `released=True`:
+    ///     foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about it.
     #[pyo3(signature = (**state), text_signature = "($self, **state)")]
     fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let mut given = ResourceState::default();
@@ -297,14 +297,14 @@ impl PyDeviceResource {
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes.
     ///
-    /// Returns when the array may be changed. The device may still be copying: what uses the resource next waits for that
-    /// by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+    /// Returns when the array may be changed. The device may still be copying: what uses the resource next waits for
+    /// that by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
     ///
     /// Parameters
     /// ----------
     /// array
-    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
-    ///     by the device alone.
+    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
+    ///     copied by the device alone.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         outside(py, &[self.device])?;
         let (host, layout) = self.host(array, "the array for")?;
@@ -317,8 +317,8 @@ impl PyDeviceResource {
     /// Parameters
     /// ----------
     /// into
-    ///     An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
-    ///     the device alone.
+    ///     An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
+    ///     filled by the device alone.
     ///
     /// Returns
     /// -------

@@ -27,8 +27,8 @@ use crate::run::runtime_errors::raised;
 
 /// Several devices that run one graph together, numbered from 0.
 ///
-/// Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block, or
-/// `close` it: that closes the devices that it opened itself.
+/// Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block,
+/// or `close` it: that closes the devices that it opened itself.
 ///
 /// Parameters
 /// ----------
@@ -72,7 +72,8 @@ impl PyDevices {
         Err(raised(py, error.into()))
     }
 
-    /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
+    /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it
+    /// reads.
     pub fn remembered<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
@@ -189,7 +190,7 @@ impl PyDevices {
     /// Returns
     /// -------
     /// CopyPrice
-    ///     What a copy costs, and the way that it takes.
+    ///     Cost of a copy, and its route.
     ///
     /// Raises
     /// ------
@@ -220,7 +221,7 @@ impl PyDevices {
     /// Returns
     /// -------
     /// DevicesPlan
-    ///     With the modelled frame beside that of the first device alone.
+    ///     Has the modelled frame and that of the first device alone.
     #[pyo3(signature = (graph, *, policy = Text("auto"), split_barriers = Text("never"), effort = None,
                         memory = Budget::default(), max_batches = MaxBatches::default(), weights = None, **unknown),
            text_signature = "($self, graph, *, policy='auto', split_barriers='never', effort=None, \
@@ -247,11 +248,11 @@ impl PyDevices {
     /// Parameters
     /// ----------
     /// graph
-    ///     A `Graph`, or a `DevicesPlan`; a plan is judged first.
+    ///     A `Graph`, or a `DevicesPlan`; a plan is checked first.
     /// policy, split_barriers, effort, memory, max_batches, weights
     ///     See `Graph.bake`; for graphs.
     /// measure, sample
-    ///     Which GPU times its runs measure that do not say it, and one run in how many.
+    ///     Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many.
     ///
     /// Returns
     /// -------

@@ -24,7 +24,7 @@ use crate::run::states::{self, Kinds};
 
 /// A graph made ready for several devices: planned, each part with its pipelines and memory.
 ///
-/// It stays as it is whatever is declared in the graph later. Made by `Devices.compile`.
+/// Later declarations in the graph do not change it. Made by `Devices.compile`.
 #[pyclass(name = "CompiledDevices", module = "rgraph", frozen, weakref)]
 pub struct PyCompiledDevices {
     /// The devices.
@@ -109,14 +109,14 @@ impl PyCompiledDevices {
         self.compiled.known().direct_copies()
     }
 
-    /// The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host that
-    /// both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
+    /// The way of each copy of the plan: `"cuda"` (CUDA copies from GPU to GPU), `"host"` (through memory of the host
+    /// that both devices have imported) or `"staged"` (a CPU copies between staging memories of the two).
     #[getter]
     fn copy_ways(&self) -> Vec<&'static str> {
         self.compiled.known().copy_ways().into_iter().map(rgraph_vk::CopyWay::name).collect()
     }
 
-    /// Say what a persistent resource or a history holds before the next frame: see `Compiled.set`.
+    /// Set the contents of a persistent resource or a history before the next frame: see `Compiled.set`.
     ///
     /// Parameters
     /// ----------
@@ -129,7 +129,7 @@ impl PyCompiledDevices {
         (**self).set(state, array)
     }
 
-    /// Begin anew: the next frame finds what the first one found; see `Compiled.reset`.
+    /// Reset states to their initial contents, for the next frame; see `Compiled.reset`.
     ///
     /// Parameters
     /// ----------

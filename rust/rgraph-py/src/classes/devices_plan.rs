@@ -21,8 +21,8 @@ use crate::arguments::convert::{Count, FileText, Text, items, word};
 use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::weights::Weights;
 use crate::arguments::{files, keywords, options};
+use crate::classes::checks;
 use crate::classes::graph::PyGraph;
-use crate::classes::judge;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::patient::patiently;
 use crate::run::record::record;
@@ -82,7 +82,7 @@ impl PyDevicesPlan {
         let whole = PyGraph::resolved(graph)?;
         if whole.content_hash() != plan.graph_hash {
             let message = format!("{name}: the plan is not one of graph \"{}\" as it is declared now", whole.name());
-            return Err(bad(py, Code::BadFile, message, "plan the graph anew"));
+            return Err(bad(py, Code::BadFile, message, "plan the graph again"));
         }
         let (plan, graph, origin) = (Arc::new(plan), Arc::new(whole), graph.clone().unbind());
         Bound::new(py, Self { plan, graph, origin, options: Options::default() })
@@ -91,8 +91,8 @@ impl PyDevicesPlan {
 
 #[pymethods]
 impl PyGraph {
-    /// Plan the graph for several devices: passes without a device go where they gain most, and contents are copied between
-    /// devices. No device is opened.
+    /// Plan the graph for several devices: passes without a device go where they gain most, and contents are copied
+    /// between devices. No device is opened.
     ///
     /// Parameters
     /// ----------
@@ -105,7 +105,7 @@ impl PyGraph {
     /// Returns
     /// -------
     /// DevicesPlan
-    ///     With the modelled frame beside that of the first device alone.
+    ///     Has the modelled frame and that of the first device alone.
     ///
     /// Raises
     /// ------
@@ -182,7 +182,7 @@ impl PyDevicesPlan {
         files::loads(py, &self.to_json())
     }
 
-    /// Write the plan: beside its place first, then renamed.
+    /// Write the plan: to a temporary file that is then renamed.
     ///
     /// Parameters
     /// ----------
@@ -199,8 +199,8 @@ impl PyDevicesPlan {
         files::write(py, &path, text.into_bytes())
     }
 
-    /// Judge the plan: follow each device's contents, and compare every access, every result, and all that the next frame
-    /// begins with.
+    /// Check the plan: follow each device's contents, and compare every access, every result, and all that the next
+    /// frame begins with.
     ///
     /// Returns
     /// -------
@@ -216,7 +216,7 @@ impl PyDevicesPlan {
             };
             check_devices(&graph, &plan, &parts)
         })?;
-        judge::findings(py, &findings)
+        checks::findings(py, &findings)
     }
 
     /// Name of the graph that it is a plan of.

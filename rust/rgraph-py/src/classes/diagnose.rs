@@ -11,9 +11,9 @@ use crate::arguments::keywords;
 use crate::classes::profile::PyProfile;
 use crate::run::error::guarded;
 
-/// What there is of Vulkan on this machine: for `rgraph doctor`, and for programs that want to say what is missing.
+/// The Vulkan installation of this machine: for `rgraph doctor`, and for programs that report missing parts.
 ///
-/// Whatever is missing or fails is said in the result and is no exception. A driver that crashes takes the process along;
+/// The result lists missing and failing parts; they raise no exception. A driver that crashes ends the process, so
 /// `rgraph doctor` asks in a process of its own.
 ///
 /// Parameters

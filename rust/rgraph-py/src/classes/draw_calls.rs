@@ -27,7 +27,7 @@ use crate::run::error::one;
 impl PyPass {
     /// Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
     ///
-    /// Each draw has a shader, data and state of its own; what it reads is declared with it.
+    /// Each draw has a shader, data and state of its own, and declares the resources that it reads.
     ///
     /// Parameters
     /// ----------
@@ -85,8 +85,8 @@ impl PyPass {
             let table = table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
             let known = |at: ResourceId| table[at.index()].known();
             let declaration = state.open()?;
-            let judged = checks.iter().filter_map(|check| check.judge(declaration, (who.pass, who.place), known));
-            let mistakes: Vec<_> = judged.collect();
+            let checked = checks.iter().filter_map(|check| check.mistake(declaration, (who.pass, who.place), known));
+            let mistakes: Vec<_> = checked.collect();
             if !mistakes.is_empty() {
                 return Ok(Err(mistakes));
             }

@@ -10,7 +10,7 @@ use crate::arguments::convert::{Text, word};
 
 /// A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
 ///
-/// It equals its name, and stands for it wherever a format is named: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
+/// It equals its name, and is accepted wherever a format name is: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
 ///
 /// Parameters
 /// ----------
@@ -62,8 +62,8 @@ impl PyFormat {
         self.0.vulkan_name()
     }
 
-    /// What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without stencil),
-    /// `"stencil"`, or `"block"` (compressed).
+    /// What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
+    /// stencil), `"stencil"`, or `"block"` (compressed).
     #[getter]
     fn numbers(&self) -> &'static str {
         match self.0.numbers() {
@@ -103,8 +103,8 @@ impl PyFormat {
         self.texel().channels
     }
 
-    /// Bytes per texel in arrays and buffers (of depth and stencil together those of the depth); of a compressed format,
-    /// bytes per block.
+    /// Bytes per texel in arrays and buffers (of depth and stencil together those of the depth); of a compressed
+    /// format, bytes per block.
     #[getter]
     fn bytes(&self) -> usize {
         let texel = self.texel();
@@ -141,8 +141,8 @@ impl PyFormat {
         self.0.is_srgb()
     }
 
-    /// What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together the
-    /// depth.
+    /// What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together
+    /// the depth.
     #[getter]
     fn shader<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let kinds: &[&str] = match self.0.numbers() {

@@ -205,8 +205,9 @@ impl PyFrame {
 
     /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
     ///
-    /// Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the devices
-    /// have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work longest.
+    /// Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the
+    /// devices have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work
+    /// longest.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
@@ -233,14 +234,14 @@ impl PyFrame {
         parts.into_iter().map(|report| Bound::new(py, PyReport(report))).collect()
     }
 
-    /// Names of what was read back; where a run read several parts of one resource, the text of each part, such as
-    /// `lit.mip(1).layer(0)` or `words[0:16]`.
+    /// Names of the resources that were read back; where a run read several parts of one resource, the text of each
+    /// part, such as `lit.mip(1).layer(0)` or `words[0:16]`.
     fn keys(&self) -> Vec<String> {
         self.names()
     }
 
-    /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for the
-    /// frame.
+    /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for
+    /// the frame.
     ///
     /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -253,12 +254,12 @@ impl PyFrame {
         self.keyed().map(|key| self.result(py, key)).collect()
     }
 
-    /// Names and what was read back, as of a dict; waits for the frame.
+    /// Names and arrays that were read back, as of a dict; waits for the frame.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         Ok(self.names().into_iter().zip(self.values(py)?).collect())
     }
 
-    /// What a root held, or `default` where nothing of that name was read back.
+    /// The array of a root, or `default` if no root of that name was read back.
     #[pyo3(signature = (name, default = None, **unknown), text_signature = "($self, name, default=None)")]
     fn get<'py>(
         slf: &Bound<'py, Self>,

@@ -52,7 +52,8 @@ pub(crate) fn generate<'py>(
     Ok((PyGraph::object(py, graph)?, Bound::new(py, PyProfile(profile))?))
 }
 
-/// The graph and the profile that bytes stand for, for `rgraph.testing`. Missing bytes count as zeros, the simplest choice.
+/// The graph and the profile that bytes stand for, for `rgraph.testing`. Missing bytes count as zeros, the simplest
+/// choice.
 ///
 /// Parameters
 /// ----------
@@ -79,7 +80,7 @@ pub(crate) fn _drawn<'py>(
 
 /// Try generated graphs against the laws that every plan obeys.
 ///
-/// Each is baked with a policy and a split of barriers that its seed picks, judged, interpreted, written and read.
+/// Each is baked with a policy and a splitting of barriers chosen by its seed, checked, interpreted, written and read.
 ///
 /// Parameters
 /// ----------

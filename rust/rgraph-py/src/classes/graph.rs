@@ -17,20 +17,20 @@ use crate::run::state::State;
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 
-/// A render graph: passes, resources, how each pass uses each resource, and what is wanted.
+/// A render graph: passes, resources, how each pass uses each resource, and the roots that it keeps.
 ///
-/// A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. What is wrong
-/// with a declaration is said by `bake`, all at once.
+/// A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. `bake` reports
+/// all mistakes of a declaration at once.
 ///
 /// Parameters
 /// ----------
 /// name
 ///     What plans and messages call it.
 /// size
-///     The reference size, (width, height) in texels: the size of images that say none.
+///     The reference size, (width, height) in texels: the size of images declared without one.
 /// replace
-///     Whether a name that is declared again is declared anew, in the place of what it was: for notebooks, whose cells run
-///     more than once. Else it is refused (RG-E201).
+///     Whether a declaration of a taken name replaces the earlier one, in its place: for notebooks, whose cells run
+///     more than once. Default: such a declaration is refused (RG-E201).
 ///
 /// Examples
 /// --------
@@ -132,7 +132,7 @@ impl PyGraph {
 
     /// A graph of its own with the same declaration and work.
     ///
-    /// What is declared in either later is not in the other. Handles of this graph also mean the same in the copy;
+    /// Later declarations in either are not in the other. Handles of this graph also mean the same in the copy;
     /// handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
     /// the same; `Graph.copy` declares a pass.
     ///

@@ -14,8 +14,8 @@ use crate::arguments::options;
 use crate::arguments::options::{Asked, Budget, MaxBatches};
 use crate::arguments::propose::{self, Hook};
 use crate::arguments::weights::Weights;
+use crate::classes::checks;
 use crate::classes::graph::PyGraph;
-use crate::classes::judge;
 use crate::classes::plan::PyPlan;
 use crate::run::error::{graph_error, guarded};
 use crate::run::plan_cache::{Key, keep_scratch, take_scratch};
@@ -83,17 +83,18 @@ impl PyGraph {
     ///     `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
     ///     number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
     /// max_batches
-    ///     Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than they
-    ///     need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of the plan
-    ///     says what it did.
+    ///     Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than
+    ///     they need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of
+    ///     the plan names the change.
     /// weights
-    ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
+    ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved
+    ///     report.
     /// propose
     ///     A function that proposes orders and queues: `propose(problem, tried)` returns `{"order": [passes], "queue":
-    ///     {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has the
-    ///     passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is checked
-    ///     and planned; the plan with the shortest modelled frame is returned, with all verdicts in `Plan.tried`. At most
-    ///     256 proposals.
+    ///     {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has
+    ///     the passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is
+    ///     checked and planned; the plan with the shortest modelled frame is returned, with all verdicts in
+    ///     `Plan.tried`. At most 256 proposals.
     ///
     /// Returns
     /// -------
@@ -167,6 +168,6 @@ impl PyGraph {
     ///     If a name in the declaration is unknown.
     fn interpret<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let whole = Self::resolved(slf)?;
-        judge::interpret_graph(slf.py(), whole)
+        checks::interpret_graph(slf.py(), whole)
     }
 }

@@ -55,7 +55,7 @@ impl PyGraph {
         Self::of_state(py, state)
     }
 
-    /// The text of its file, to be written to `path`, and the files beside it that fill its resources.
+    /// The text of its file, to be written to `path`, and the sidecar files that fill its resources.
     fn text(slf: &Bound<'_, Self>, path: Option<&Path>, callbacks: Text<'_>) -> PyResult<(String, Vec<Beside>)> {
         let py = slf.py();
         let words = [("refuse", Callbacks::Refuse), ("skip", Callbacks::Skip)];
@@ -100,7 +100,7 @@ impl PyGraph {
         Ok((files::graph_text(py, &load, arrays, folder, callbacks)?, beside))
     }
 
-    /// The buffers that are declared with a shape and a kind of numbers which no file beside says, by their ids in `whole`.
+    /// By id in `whole`: the buffers whose shape and kind of numbers no sidecar file has.
     fn typed(&self, whole: &Graph, beside: &[Beside]) -> Vec<(ResourceId, Typed)> {
         let typed = |id: ResourceId, seen: &Seen| match seen {
             Seen::Items(shape, dtype) => {
@@ -135,8 +135,8 @@ impl PyGraph {
 
 #[pymethods]
 impl PyGraph {
-    /// The graph file as text, shaders written out, without arrays: `save` writes these beside the file. Setup functions
-    /// are called.
+    /// The graph file as text, shaders written out, without arrays, which `save` writes to files next to it. Setup
+    /// functions are called.
     ///
     /// Parameters
     /// ----------
@@ -158,12 +158,12 @@ impl PyGraph {
         files::loads(slf.py(), &Self::to_json(slf, Text("skip"), None)?)
     }
 
-    /// Write the graph file, with shaders and all that its passes do: beside its place first, then renamed, so that
-    /// there never is half a file.
+    /// Write the graph file, with shaders and the work of its passes: to a temporary file that is then renamed, so that
+    /// readers never see a part of it.
     ///
     /// Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-    /// it; arrays, those that states begin with too, are written beside it, as `NAME.RESOURCE.npy`. What a buffer of
-    /// records begins with is written as its bytes, `NAME.RESOURCE.bin`.
+    /// it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder, the initial
+    /// value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
     ///
     /// Parameters
     /// ----------

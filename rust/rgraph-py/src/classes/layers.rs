@@ -29,8 +29,8 @@ impl PyGraphModule {
         Self::at(slf, this.prefix().clone(), slot)
     }
 
-    /// The place at numbers within this one, which has places by numbers alone; names are those of `names`, and so is the
-    /// flag of passes that name none, where `flag` gives no other.
+    /// The place at numbers within this one, which has places by numbers alone; names are those of `names`, and so is
+    /// the flag of passes that name none, where `flag` gives no other.
     #[pyo3(signature = (numbers, names, flag = None))]
     fn _place<'py>(
         slf: &Bound<'py, Self>,
@@ -57,7 +57,7 @@ impl PyGraphModule {
         Self::graph(slf)
     }
 
-    /// Whether its graph declares a known name anew.
+    /// Whether its graph replaces the declaration of a taken name.
     #[getter]
     fn _replaces(slf: &Bound<'_, Self>) -> PyResult<bool> {
         Ok(Self::graph(slf)?.get().read(|state| state.anew.replaces))
@@ -77,21 +77,21 @@ impl PyGraphModule {
 
     /// Open a layer: a pass with attachments that others add draws to; or find one.
     ///
-    /// Layers stand where the first of them is opened in this module, sorted by `order`, and at equal order as they are
-    /// opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them into one
-    /// render pass; only a demand of `Layer.behind` interrupts it.
+    /// Layers take the place where the first of them is opened in this module, sorted by `order`, and at equal order as
+    /// they are opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them
+    /// into one render pass; only a demand of `Layer.behind` interrupts it.
     ///
     /// Parameters
     /// ----------
     /// name
     ///     Its name: that of the pass that clears its attachments.
     /// color
-    ///     Colour targets by location, as in `raster`. Without any target: the layer of that name which was opened in this
-    ///     module or around it.
+    ///     Colour targets by location, as in `raster`. Without any target: the layer of that name which was opened in
+    ///     this module or around it.
     /// depth
     ///     Depth (and stencil) attachment.
     /// order
-    ///     Where it stands among the layers of this module.
+    ///     Its position among the layers of this module.
     /// clear, clear_depth
     ///     Clear values, as in `raster`. Without any, nothing is cleared and the layer has no pass of its own.
     ///

@@ -14,10 +14,10 @@ use crate::run::error::bad;
 
 #[pymethods]
 impl PyDevice {
-    /// Show in a browser what the device runs: the page follows the program, and new frames move what is there.
+    /// Show the device's frames in a browser: the page follows the program and is updated with each new frame.
     ///
-    /// The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end of
-    /// the program end it; after `close` of the device it shows the last frames.
+    /// The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end
+    /// of the program end it; after `close` of the device it shows the last frames.
     ///
     /// Parameters
     /// ----------

@@ -11,8 +11,8 @@ use crate::classes::graph::PyGraph;
 
 /// A part of a graph with names of its own.
 ///
-/// What is declared in a module is called `module/name`; its passes stand where the module was declared, however late
-/// they are declared. Names given as text are looked for in the module first, then in those around it.
+/// What is declared in a module is called `module/name`; its passes run at the place where the module was declared,
+/// however late they are declared. Names given as text are looked for in the module first, then in those around it.
 #[pyclass(name = "Module", module = "rgraph", frozen, subclass)]
 pub struct PyGraphModule {
     /// `None`: this is the graph itself.

@@ -13,7 +13,7 @@ use crate::run::unresolved::find_outwards;
 
 #[pymethods]
 impl PyGraphModule {
-    /// Declare a module: a part of the graph with names of its own, whose passes stand here.
+    /// Declare a module: a part of the graph with names of its own, whose passes take this place in the order.
     ///
     /// Parameters
     /// ----------
@@ -23,7 +23,7 @@ impl PyGraphModule {
     /// Returns
     /// -------
     /// Module
-    ///     Declare in it, now or later: its passes stand where it was declared.
+    ///     Declare in it, now or later: its passes keep the place where it was declared.
     ///
     /// Raises
     /// ------
@@ -109,7 +109,8 @@ impl PyGraphModule {
     /// Returns
     /// -------
     /// Module
-    ///     Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
+    ///     Names in it are those of this module; passes take the place of the extension point, in the order of their
+    ///     declaration.
     fn extend<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
         let graph = Self::graph(slf)?;
         let slot = graph.get().change(|state| {

@@ -16,8 +16,8 @@ use crate::classes::graph::PyGraph;
 
 /// A pass of one graph: its methods declare what it does with resources.
 ///
-/// Each method takes handles or names of resources and returns the pass, so that calls can be chained. What a method
-/// does not say means what the usage implies.
+/// Each method takes handles or names of resources and returns the pass, so that calls can be chained. Arguments that a
+/// method leaves out follow from the usage.
 #[pyclass(name = "Pass", module = "rgraph", frozen, weakref)]
 pub struct PyPass {
     pub graph: Py<PyGraph>,
@@ -95,8 +95,8 @@ impl PyPass {
     /// usage
     ///     A usage's name in graph files, such as `"sampled"`.
     /// **details
-    ///     `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`, `transfer`,
-    ///     `unordered`, `resolves` and `mode`, as in the other methods.
+    ///     `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`,
+    ///     `transfer`, `unordered`, `resolves` and `mode`, as in the other methods.
     #[pyo3(signature = (resource, usage, **details), text_signature = "($self, resource, usage, **details)")]
     fn uses<'py>(
         slf: Bound<'py, Self>,

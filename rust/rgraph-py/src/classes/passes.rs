@@ -293,7 +293,7 @@ impl Work {
             let graph = state.open()?;
             let who = (&*named.full, named.place.as_ref());
             let mistakes: Vec<Mistake> =
-                self.needs.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
+                self.needs.checks.iter().filter_map(|check| check.mistake(graph, who, known)).collect();
             if !mistakes.is_empty() {
                 return Ok(Err(mistakes));
             }

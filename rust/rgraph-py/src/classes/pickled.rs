@@ -46,7 +46,8 @@ impl PyGraph {
         Ok(copy)
     }
 
-    /// For pickle: the graph file as text, arrays, and how they are seen. Functions are refused; setup functions are called.
+    /// For pickle: the graph file as text, arrays, and how they are seen. Functions are refused; setup functions are
+    /// called.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let py = slf.py();
         let options = PyDict::new(py);
@@ -113,7 +114,7 @@ impl PyGraph {
             let name = name.extract::<String>()?;
             let found = graph.get().read(|state| state.graph.as_ref().and_then(|graph| graph.find_resource(&name)));
             found.ok_or_else(|| {
-                bad(py, Code::UnknownName, format!("nothing declares \"{name}\""), "pickle the graph anew")
+                bad(py, Code::UnknownName, format!("nothing declares \"{name}\""), "pickle the graph again")
             })
         };
         let form = |(shape, dtype, boolean, bytes): Stored<'py>| {
@@ -126,8 +127,10 @@ impl PyGraph {
         for (name, picture) in pictures {
             let (path, normalised, one): (String, bool, Stored<'py>) = picture.extract()?;
             let (form, bytes) = form(one)?;
-            let element =
-                form.dtype.number().ok_or_else(|| bad(py, Code::BadArray, "a picture of records", "pickle anew"))?;
+            let element = form
+                .dtype
+                .number()
+                .ok_or_else(|| bad(py, Code::BadArray, "a picture of records", "pickle the graph again"))?;
             let shape = (!form.boolean).then_some(form.shape);
             let bytes = bytes.as_bytes().to_vec();
             read.push((find(&name)?, Arc::new(Picture { path: path.into(), shape, element, normalised, bytes })));

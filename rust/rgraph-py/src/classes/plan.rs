@@ -19,15 +19,15 @@ use crate::arguments::files;
 use crate::arguments::keywords;
 use crate::arguments::options::Asked;
 use crate::arguments::propose;
+use crate::classes::checks;
 use crate::classes::graph::PyGraph;
-use crate::classes::judge;
 use crate::classes::pass::PyPass;
 use crate::classes::plan_records;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::last_bakes;
 use crate::run::state::State;
 
-/// What a bake decided: the order and queues of passes, barriers, memory, and why.
+/// The decisions of a bake, with reasons: the order and queues of passes, barriers, memory.
 ///
 /// Immutable; comparable, hashable, picklable. `str(plan)` is a listing. Made by `Graph.bake`, or read from a file.
 #[pyclass(name = "Plan", module = "rgraph", frozen, weakref)]
@@ -134,7 +134,7 @@ impl PyPlan {
         let found = known.ok_or_else(|| bad(py, Code::UnknownName, "a plan that was read knows no graph", hint))?;
         // `weights=` of a bake are no part of the graph that it was given.
         match &self.graph {
-            Some(own) if judge::weighed_alike(&found, own) => Ok(Arc::clone(own)),
+            Some(own) if checks::weighed_alike(&found, own) => Ok(Arc::clone(own)),
             _ => Ok(found),
         }
     }
@@ -199,14 +199,14 @@ impl PyPlan {
         guarded(py, move || rgraph_report::dot(&graph, &plan))
     }
 
-    /// Write the plan: beside its place first, then renamed, so that there never is half a file.
+    /// Write the plan: to a temporary file that is then renamed, so that readers never see a part of it.
     ///
     /// Parameters
     /// ----------
     /// path
-    ///     Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
-    ///     that was baked; one that was read knows no graph), `.html` a page to explore it in a
-    ///     browser, `.svg` a still picture, `.trace.json` a trace for Perfetto and speedscope.
+    ///     The file. Its suffix selects the kind: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a
+    ///     plan that was baked; one that was read knows no graph), `.html` a page to explore it in a browser, `.svg` a
+    ///     still picture, `.trace.json` a trace for Perfetto and speedscope.
     ///
     /// Raises
     /// ------
@@ -352,14 +352,14 @@ impl PyPlan {
 
     /// Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run.
     ///
-    /// Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call, event
-    /// or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
+    /// Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call,
+    /// event or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
     #[getter]
     fn sets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         plan_records::sets(py, &self.plan)
     }
 
-    /// Passes whose packets a run sorts together, by `key`, then by what they bind.
+    /// Passes whose packets a run sorts together: by `key`, then by program, bindings and push data.
     ///
     /// Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
     /// `unordered`.
@@ -392,8 +392,8 @@ impl PyPlan {
         self.plan.report.one_queue_us
     }
 
-    /// Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files that
-    /// do not have it.
+    /// Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files
+    /// that do not have it.
     #[getter]
     fn bound_us(&self) -> Option<f64> {
         self.plan.report.bound.map(|bound| bound.us)

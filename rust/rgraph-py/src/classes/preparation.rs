@@ -27,7 +27,7 @@ use crate::run::runtime_errors::not_ready;
 
 /// A graph that is compiled in the background. Made by `Device.prepare`.
 ///
-/// It goes on if nobody has it any more: the device keeps the pipelines.
+/// It continues without references to it: the device keeps the pipelines.
 #[pyclass(name = "Preparation", module = "rgraph", frozen, weakref)]
 pub struct PyPreparation {
     device: Py<PyDevice>,
@@ -167,8 +167,8 @@ impl PyPreparation {
         self.is_done(py)
     }
 
-    /// How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that callbacks
-    /// record are not known before they do.
+    /// How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that
+    /// callbacks record are not known before they do.
     #[getter]
     fn pipelines(&self) -> usize {
         self.preparation.known().pipelines()
@@ -180,8 +180,8 @@ impl PyPreparation {
         self.preparation.known().pipelines_made()
     }
 
-    /// What failed: the exception of the first pass that has one, with the file and line of its declaration; None while it
-    /// is under way, and if nothing did.
+    /// What failed: the exception of the first pass that has one, with the file and line of its declaration; None while
+    /// it is under way, and if nothing did.
     #[getter]
     fn error<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
@@ -260,13 +260,14 @@ impl PyPreparation {
 impl PyDevice {
     /// Compile a graph in the background, its pipelines on all cores: frames go on meanwhile.
     ///
-    /// `run` of the graph then finds it compiled, or waits for the rest; with `wait_pipelines=False` it does not wait. Other
-    /// graphs find the pipelines that they share. Closing the device gives up what is under way.
+    /// `run` of the graph then finds it compiled, or waits for the rest; with `wait_pipelines=False` it does not wait.
+    /// Other graphs find the pipelines that they share. Closing the device gives up what is under way.
     ///
     /// Parameters
     /// ----------
     /// graph, of, policy, split_barriers, effort, memory, max_batches, weights, measure, sample, previous
-    ///     See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result` alone.
+    ///     See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result`
+    ///     alone.
     ///
     /// Returns
     /// -------

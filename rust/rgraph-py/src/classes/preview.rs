@@ -68,7 +68,7 @@ fn bright(mut values: Vec<f32>) -> f32 {
 /// array
 ///     Any object with a buffer: (height, width), (height, width, channels) or (layers, height, width, channels).
 /// format
-///     The texel format that its numbers stand for; without one, integers of 8 and 16 bits are normalised.
+///     The texel format of its numbers; without one, integers of 8 and 16 bits are normalised.
 /// size
 ///     Longest side of the picture in texels.
 #[pyfunction]

@@ -84,7 +84,7 @@ impl PyProfile {
         files::loads(py, &self.to_json(py)?)
     }
 
-    /// Write the profile file: beside its place first, then renamed.
+    /// Write the profile file: to a temporary file that is then renamed.
     ///
     /// Parameters
     /// ----------

@@ -100,7 +100,7 @@ impl Building<'_> {
         primitives: u32,
     ) -> PyResult<(Bound<'py, PyBuffer>, Bound<'py, PyAny>)> {
         if self.refit && self.rebuild.is_none() {
-            return Err(PyTypeError::new_err("refit=True needs rebuild=, the flag of the runs that build anew"));
+            return Err(PyTypeError::new_err("refit=True needs rebuild=, the flag of the runs that rebuild it"));
         }
         let py = module.py();
         let [size, scratch] = &self.sizes;
@@ -150,8 +150,8 @@ impl Building<'_> {
 impl PyGraphModule {
     /// Declare an acceleration structure of triangles, and the pass that builds it.
     ///
-    /// The structure is a buffer `name`, built by pass `name/build` with scratch memory `name/scratch`. Without `rebuild`
-    /// it is built anew in each run.
+    /// The structure is a buffer `name`, built by pass `name/build` with scratch memory `name/scratch`. Without
+    /// `rebuild` each run builds it.
     ///
     /// Parameters
     /// ----------
@@ -160,8 +160,8 @@ impl PyGraphModule {
     /// vertices
     ///     Buffer (or part of one) of positions, three 32-bit floats at the begin of each element.
     /// indices
-    ///     Buffer (or part of one) with three indices per triangle, each less than the number of positions; default: each
-    ///     three positions are a triangle.
+    ///     Buffer (or part of one) with three indices per triangle, each less than the number of positions; default:
+    ///     each three positions are a triangle.
     /// stride
     ///     Bytes from position to position, a multiple of 4.
     /// index_format
@@ -169,10 +169,11 @@ impl PyGraphModule {
     /// opaque
     ///     Whether any-hit shaders are left out.
     /// rebuild
-    ///     Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run must.
+    ///     Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run
+    ///     must.
     /// refit
-    ///     If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a build;
-    ///     traces become slower the more they moved.
+    ///     If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a
+    ///     build; traces become slower the more they moved.
     /// size, scratch
     ///     Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
     ///     an error that says how many.
@@ -228,7 +229,8 @@ impl PyGraphModule {
         building.declare(slf, primitives, inputs)
     }
 
-    /// Declare an acceleration structure of boxes, whose contents an intersection shader finds, and the pass that builds it.
+    /// Declare an acceleration structure of boxes, whose contents an intersection shader finds, and the pass that
+    /// builds it.
     ///
     /// Parameters
     /// ----------
@@ -277,7 +279,8 @@ impl PyGraphModule {
 
     /// Declare an acceleration structure of instances of others, and the passes that build it: what shaders trace.
     ///
-    /// Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build` builds.
+    /// Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build`
+    /// builds.
     ///
     /// Parameters
     /// ----------
@@ -286,8 +289,8 @@ impl PyGraphModule {
     /// structures
     ///     The structure of each instance: what `build_triangles` and `build_boxes` returned, or names.
     /// transforms
-    ///     Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats that
-    ///     passes or runs may change; default: where their structures are.
+    ///     Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats
+    ///     that passes or runs may change; default: where their structures are.
     /// ids
     ///     What shaders read as `gl_InstanceCustomIndexEXT`, less than 2^24; default: 0, 1, …
     /// masks

@@ -32,8 +32,8 @@ use crate::run::record::record;
 /// Returns
 /// -------
 /// ShaderReflection
-///     What the shader asks for. Variables that it declares and does not use are in `unused` alone, those that no pass can
-///     bind in `refused` with the reason.
+///     The interface of the shader. Variables that it declares and does not use are in `unused` alone, those that no
+///     pass can bind in `refused` with the reason.
 ///
 /// Raises
 /// ------

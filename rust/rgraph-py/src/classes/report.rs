@@ -8,7 +8,7 @@ use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, Measure, MemoryRepo
 use crate::run::error::bad;
 use crate::run::record::record;
 
-/// What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table.
+/// The costs of a frame: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table.
 #[pyclass(name = "Report", module = "rgraph", frozen)]
 pub(crate) struct PyReport(pub FrameReport);
 
@@ -65,7 +65,7 @@ impl PyReport {
         PyList::new(py, spans.map(one).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// What the host did for the frame, in the order of its begin: `HostSpan` records, named `"wait"`, `"upload"`,
+    /// Work of the host for the frame, in the order of begins: `HostSpan` records, named `"wait"`, `"upload"`,
     /// `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
     /// `calibrated`.
     #[getter]

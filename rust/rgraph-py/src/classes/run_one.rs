@@ -30,8 +30,8 @@ impl PyCompiled {
     ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
     ///     `["vertex", "fragment"]`) only these stages of the run wait.
     /// signal
-    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
-    ///     that is declared so (`signal=True`), behind its last use.
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported
+    ///     resource that is declared so (`signal=True`), behind its last use.
     /// fence
     ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
     ///     included.
@@ -77,17 +77,17 @@ impl PyCompiled {
 impl PyDevice {
     /// Run a frame.
     ///
-    /// What did not change since the last run is not compiled again, also if it was declared anew: a graph that calls no
-    /// functions and keeps nothing from frame to frame is recognised by its declaration and work. The call returns when the frame is submitted;
-    /// reading results waits for it.
+    /// A graph that did not change since its last run is not compiled again. An equal graph that is declared again is
+    /// recognised by its declaration and work, if it calls no functions and keeps nothing from frame to frame. The call
+    /// returns when the frame is submitted; reading results waits for it.
     ///
     /// Parameters
     /// ----------
     /// graph
     ///     A `Graph`, a `Plan` of one, or what `compile` gave.
     /// inputs
-    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this run
-    ///     only, as flags and parameters are; arrays of `import_array` are read again at each run.
+    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this
+    ///     run only, as flags and parameters are; arrays of `import_array` are read again at each run.
     /// into
     ///     Arrays that roots are read back into, by name; the call then waits for the frame.
     /// flags
@@ -103,36 +103,36 @@ impl PyDevice {
     ///     If true, the report counts vertices, primitives and invocations.
     /// measure
     ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"frame"`: two timestamps per
-    ///     batch; each pass gets its share of its batch's time. `"batches"`: timestamps stand at barrier calls, so that
-    ///     passes between two of them go on overlapping; each gets its share of their time. `"passes"`: timestamps stand
-    ///     around each pass, which keeps passes from overlapping: the frame may take several times as long. Default: as of
-    ///     the `Compiled`, else of the device, which measures nothing unless told to.
+    ///     batch; each pass gets its share of its batch's time. `"batches"`: timestamps are written at barrier calls,
+    ///     so that passes between two of them still overlap; each gets its share of their time. `"passes"`: timestamps
+    ///     are written around each pass, which keeps passes from overlapping: the frame may take several times as long.
+    ///     Default: as of the `Compiled`, else of the device, whose default is `"off"`.
     /// chaos
-    ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
-    ///     see `chaos`.
+    ///     A seed: before the frame, the graph runs in other permitted ways, and an error names the pass and the
+    ///     resource that make a difference; see `chaos`.
     /// memory
-    ///     See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+    ///     See `Graph.bake`; for graphs only; plans and compiled graphs have their own. Default: `"balanced"`.
     /// adapt
-    ///     Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and queues
-    ///     of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and stays
-    ///     only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues that they
-    ///     name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
-    ///     run the plan that is kept, and try nothing.
+    ///     Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and
+    ///     queues of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and
+    ///     stays only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues
+    ///     that they name, too. An `rgraph.Adapt` has further options. `trials` lists the results. Later runs without
+    ///     `adapt` use the plan that was kept and try nothing.
     /// wait
     ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
     ///     `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
     ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
     ///     `["vertex", "fragment"]`) only these stages of the run wait.
     /// signal
-    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
-    ///     that is declared so (`signal=True`), behind its last use.
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported
+    ///     resource that is declared so (`signal=True`), behind its last use.
     /// fence
     ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
     ///     included.
     /// wait_pipelines
-    ///     If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`). Until it
-    ///     is, frames run the graph as it was declared before, if that has the same inputs, results and flags, else they are
-    ///     refused. Of what callbacks record, pipelines are made by the frame that needs them first.
+    ///     If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`).
+    ///     Until it is, frames run the graph as it was declared before, if that has the same inputs, results and flags,
+    ///     else they are refused. Of what callbacks record, pipelines are made by the frame that needs them first.
     ///
     /// Returns
     /// -------
@@ -183,8 +183,8 @@ impl PyDevice {
         inputs::run(&compiled, origin.as_ref(), &arguments)
     }
 
-    /// What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and
-    /// measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
+    /// The results of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted
+    /// and measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
     ///
     /// Parameters
     /// ----------
@@ -206,11 +206,11 @@ impl PyDevice {
         adapt::trials(&Self::remembered(slf, graph, memory, true)?.0)
     }
 
-    /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
+    /// Run a graph in many ways that its declaration permits, and compare the results, bit for bit.
     ///
     /// The reference is the declared order on one queue, with nothing culled, merged or aliased. Other orders, queues,
-    /// stages of the planner, and other garbage where nothing was written must make no difference; where they do,
-    /// something was not declared, and further runs find the pass and the resource. Each run begins anew: persistent
+    /// stages of the planner, and other values of unwritten memory must make no difference. If they do, some access is
+    /// not declared, and further runs find the pass and the resource. Each run starts from the same state: persistent
     /// resources and histories as in a first frame, resources of the device as copies. Functions of passes are called
     /// in each. Roots and imported resources that are written are compared, mip 0 of each. Sums of floats by
     /// `unordered` accesses are equal only if the order of additions makes no difference.

@@ -26,8 +26,9 @@ impl Plain for SharedMemoryInfo {}
 
 /// A block of device memory that other devices, processes and APIs can have, too.
 ///
-/// Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One side
-/// has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it back.
+/// Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One
+/// side has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
+/// back.
 #[pyclass(name = "SharedMemory", module = "rgraph", frozen, weakref)]
 pub(crate) struct PySharedMemory {
     pub memory: Detached<SharedMemory>,
@@ -150,8 +151,8 @@ impl PyDevice {
     /// name
     ///     Its name in reports and messages.
     /// exported
-    ///     What `SharedMemory.export` returned. In another process: `exported._replace(fd=received)`. The descriptor stays
-    ///     yours to close.
+    ///     What `SharedMemory.export` returned. In another process: `exported._replace(fd=received)`. The descriptor
+    ///     stays yours to close.
     ///
     /// Returns
     /// -------
@@ -177,7 +178,8 @@ impl PyDevice {
         Ok(PySharedMemory { memory, device: self.number })
     }
 
-    /// Import a timeline semaphore that another device, or one of another process, exported: to wait for, not to signal.
+    /// Import a timeline semaphore that another device, or one of another process, exported: to wait for, not to
+    /// signal.
     ///
     /// Parameters
     /// ----------
@@ -238,8 +240,8 @@ impl PySharedMemory {
     /// overlap
     ///     If true, it may share bytes with other resources: the caller keeps their uses apart in time.
     /// holder
-    ///     Name of the user outside of this device who has it at first; default: this device, or the exporter of an imported
-    ///     block.
+    ///     Name of the user outside of this device that has it at first; default: this device, or the exporter of an
+    ///     imported block.
     ///
     /// Returns
     /// -------
@@ -305,8 +307,8 @@ impl PySharedMemory {
 
     /// Export the block: a new file descriptor, which is yours to close, and all that an importer must know.
     ///
-    /// Send the descriptor to another process with `socket.send_fds`, and the rest as it is. The descriptor and its imports
-    /// keep the memory alive.
+    /// Send the descriptor to another process with `socket.send_fds`, and the rest as it is. The descriptor and its
+    /// imports keep the memory alive.
     ///
     /// Returns
     /// -------
@@ -358,26 +360,26 @@ impl PyDeviceResource {
         self.resource.offset()
     }
 
-    /// The user outside of this device who has it, and the value of the semaphore at which that user is done; None: it is
-    /// this device's.
+    /// The user outside of this device that has it, and the semaphore value at which that user is done; None: this
+    /// device has it.
     #[getter]
     fn holder<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let holder = call(py, |free| Ok(self.resource.get(free)?.holder()))?;
         holder.map(|Holder { name, until }| record!(py, "Holder", (name, until.map(|(_, value)| value)))).transpose()
     }
 
-    /// Leave it to another user, behind all that this device does with it; images in layout `general`.
+    /// Release it to another user, after all work of this device that uses it; images in layout `general`.
     ///
     /// Parameters
     /// ----------
     /// to
     ///     The user's name, for messages.
     /// signal
-    ///     `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits until
-    ///     the device is done.
+    ///     `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits
+    ///     until the device is done.
     /// until
-    ///     `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it until
-    ///     `acquire`.
+    ///     `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it
+    ///     until `acquire`.
     ///
     /// Raises
     /// ------
@@ -402,7 +404,7 @@ impl PyDeviceResource {
         })
     }
 
-    /// Take it back from its holder, who left images in layout `general`.
+    /// Take it back from its holder, which left images in layout `general`.
     ///
     /// Parameters
     /// ----------

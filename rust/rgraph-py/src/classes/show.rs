@@ -171,21 +171,21 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     Its graph; default: the graph it was baked from, as it was then. A plan that was read and is
-    ///     given none shows the accesses that it tells itself.
+    ///     Its graph; default: the graph it was baked from, as it was then. A plan that was read, without a graph,
+    ///     shows the accesses that its file lists.
     /// report
-    ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
-    ///     `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
+    ///     The `Report` of a run: the timeline shows measured times, if it has any. Or a list of records with `name`,
+    ///     `queue`, `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
     /// images
-    ///     Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays, the
-    ///     largest first. Longer sides than 256 texels are shown as means.
+    ///     Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays,
+    ///     the largest first. Longer sides than 256 texels are shown as means.
     /// findings
     ///     The findings.
     /// against
     ///     A later plan to compare with; the differences are those of `diff`.
     /// against_images
-    ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the others
-    ///     as images of one plan only.
+    ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference; the
+    ///     others as images of one plan only.
     #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None, **unknown), text_signature = "($self, graph=None, *, report=None, images=None, findings=None, against=None, against_images=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn to_html(

@@ -15,7 +15,7 @@ use rgraph_work::texel::Element;
 /// Texels that one texel of a smaller picture is the mean of, along each axis, at most.
 const TAPS: usize = 8;
 
-/// Layers shown beside each other, at most.
+/// Most layers shown side by side.
 const LAYERS: usize = 6;
 
 /// Texels in memory: what they are, and where.
@@ -29,7 +29,7 @@ pub(crate) struct Texels<'a> {
     channels: usize,
 }
 
-/// A smaller picture of texels: layers beside each other.
+/// A smaller picture of texels: layers side by side.
 pub(crate) struct Shrunk {
     /// Width of one layer, in texels.
     pub width: usize,
@@ -108,7 +108,7 @@ impl<'a> Texels<'a> {
         sum.map(|total| total / count)
     }
 
-    /// Smaller texels, at most `most` along the longest side of all layers beside each other.
+    /// Smaller texels, at most `most` along the longest side of all layers side by side.
     pub(crate) fn shrunk(&self, most: usize) -> Shrunk {
         let shown = self.layers.min(LAYERS);
         let whole = (self.width * shown).max(self.height);
@@ -235,7 +235,7 @@ type Given<'py> = (Bound<'py, PyBytes>, (usize, usize), (usize, usize, usize), V
 
 /// The numbers of an array for the viewer, exact where it is small, else means, of at most `size` texels a side.
 ///
-/// A PNG of three colors has the layers beside each other, and below each other the first, second and third byte of
+/// A PNG of three colors has the layers side by side, and below each other the first, second and third byte of
 /// their singles (IEEE 754); alpha, if there is one, has its three bytes as red, green and blue of a fourth part.
 ///
 /// Parameters
@@ -243,7 +243,7 @@ type Given<'py> = (Bound<'py, PyBytes>, (usize, usize), (usize, usize, usize), V
 /// array
 ///     Any object with a buffer: (height, width), (height, width, channels) or (layers, height, width, channels).
 /// format
-///     The texel format that its numbers stand for; without one, integers of 8 and 16 bits are normalised.
+///     The texel format of its numbers; without one, integers of 8 and 16 bits are normalised.
 /// size
 ///     Longest side in texels.
 #[pyfunction]

@@ -24,7 +24,7 @@ use crate::classes::plan::PyPlan;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::plan_cache::{keep_scratch, take_scratch};
 
-/// The plan of a graph under other choices, beside the plan before. `str(answer)` is a table.
+/// The plan of a graph under other choices, and the plan before. `str(answer)` is a table.
 ///
 /// Immutable. Made by `Plan.what_if`.
 #[pyclass(name = "WhatIf", module = "rgraph", frozen)]
@@ -63,7 +63,7 @@ impl PyWhatIf {
         self.after.clone_ref(py)
     }
 
-    /// The changes, and what follows from them, as sentences.
+    /// The changes and their consequences, as sentences.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.answer.notes.clone()
@@ -75,7 +75,8 @@ impl PyWhatIf {
         self.before.get().plan().report.frame_us - self.answer.plan.report.frame_us
     }
 
-    /// Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do it.
+    /// Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do
+    /// it.
     #[getter]
     fn one_queue_us(&self) -> Option<f64> {
         self.answer.queues.one_queue_us
@@ -87,8 +88,8 @@ impl PyWhatIf {
         self.answer.queues.bound_us
     }
 
-    /// Upper bound in microseconds of what other queues than the graphics queue could gain; `None` if that queue cannot do
-    /// all work.
+    /// Upper bound in microseconds of what other queues than the graphics queue could gain; `None` if that queue cannot
+    /// do all work.
     #[getter]
     fn queue_gain_us(&self) -> Option<f64> {
         self.answer.queues.at_most_us()
@@ -176,7 +177,7 @@ fn changes(
 
 #[pymethods]
 impl PyPlan {
-    /// What the frame would be under other choices: planned anew in milliseconds, without a device.
+    /// Plan the frame again under other choices: in milliseconds, without a device.
     ///
     /// Parameters
     /// ----------
@@ -198,8 +199,8 @@ impl PyPlan {
     /// Returns
     /// -------
     /// WhatIf
-    ///     The new plan with its times, bytes and bounds, the differences, and an upper bound of what other queues could
-    ///     gain.
+    ///     The new plan with its times, bytes and bounds, the differences, and an upper bound of what other queues
+    ///     could gain.
     ///
     /// Raises
     /// ------

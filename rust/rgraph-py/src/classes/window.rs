@@ -141,8 +141,8 @@ impl PyDevice {
     /// latency
     ///     Frames under way before the next one waits, 1 to 8.
     /// color
-    ///     Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"` where
-    ///     the screen has them.
+    ///     Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"`
+    ///     where the screen has them.
     /// fit
     ///     `"contain"` shows an image whole, between black bars; `"stretch"` fills the window.
     /// smooth
@@ -257,8 +257,8 @@ impl PyWindow {
         })
     }
 
-    /// Wait until fewer than `latency` frames are under way: called before input is read, it shortens the time from input
-    /// to screen.
+    /// Wait until fewer than `latency` frames are under way: called before input is read, it shortens the time from
+    /// input to screen.
     ///
     /// Returns
     /// -------
@@ -298,7 +298,7 @@ impl PyWindow {
         call(py, |free| Ok(self.window.get(free)?.is_closed()))
     }
 
-    /// Close it: wait for what is shown, and let go of the native window. A second call does nothing.
+    /// Close it: wait for pending presents and release the native window. A second call does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         call(py, |free| self.window.get(free)?.close())
     }

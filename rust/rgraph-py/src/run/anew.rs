@@ -12,13 +12,13 @@ use crate::run::draft::{Draft, Setup};
 /// What is taken back, and what is to be dropped where Python code may run.
 #[derive(Default)]
 pub struct Anew {
-    /// Whether a name that is taken is declared anew.
+    /// Whether a declaration of a taken name replaces the earlier one.
     pub replaces: bool,
     /// Removed passes.
     pub passes: BTreeSet<PassId>,
     /// Removed resources.
     pub resources: BTreeSet<ResourceId>,
-    /// How often something was declared anew or removed.
+    /// Number of declarations replaced or removed.
     pub count: usize,
     /// What nothing needs any more.
     pub dropped: Vec<Dropped>,

@@ -4,7 +4,8 @@
 //! - it is called only by closures of [`call`] and [`wait`], which run without the interpreter's lock: they alone get
 //!   a [`Free`], and [`Detached::get`] asks for it;
 //! - what those closures return is [`Plain`], or owned by a `Detached` too before anything else happens;
-//! - it is dropped without the interpreter's lock, and the drop waits for nothing: a device that is still at work ends on
+//! - it is dropped without the interpreter's lock, and the drop waits for nothing: a device that is still at work ends
+//!   on
 //!   a thread of its own;
 //! - a forked child gets RG-E105 in place of the value, and never drops it.
 
@@ -221,8 +222,8 @@ fn end(device: Device) {
     let _ = std::thread::Builder::new().name("rgraph end".to_owned()).spawn(move || wait_and_drop(device));
 }
 
-/// Waits for a device, then drops it. Each slice of the wait enters the runtime anew: once the process ends this thread
-/// stays outside, for a driver that it asked while its libraries are destroyed would crash.
+/// Waits for a device, then drops it. Each slice of the wait enters the runtime again: once the process ends this
+/// thread stays outside, for a driver that it asked while its libraries are destroyed would crash.
 fn wait_and_drop(device: ManuallyDrop<Device>) {
     let mut patience = Patience::new(Some(CLOSE_PATIENCE));
     loop {

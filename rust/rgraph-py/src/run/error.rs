@@ -76,7 +76,7 @@ pub(crate) fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<
 pub(crate) fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (code, hint) = match fault {
-        Fault::Malformed(_) => (Code::Malformed, "bake the graph anew, or see what plan.check() finds"),
+        Fault::Malformed(_) => (Code::Malformed, "bake the graph again, or see what plan.check() finds"),
         Fault::Deadlock { .. } => (Code::Deadlock, "see which wait plan.check() finds that no signal satisfies"),
         _ => (Code::Diverges, "see which hazard plan.check() finds"),
     };
@@ -95,7 +95,7 @@ pub(crate) fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
 /// The Python exception of a plan without a certificate, or of a certificate that does not prove its plan.
 pub(crate) fn unproven(py: Python<'_>, title: &str, refused: &Refused) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (code, hint) = (Code::Unproven, "see which hazard plan.check() finds, or make the certificate anew");
+    let (code, hint) = (Code::Unproven, "see which hazard plan.check() finds, or make the certificate again");
     let reasons: Vec<_> = refused.reasons.iter().take(5).map(|reason| format!("\n  {reason}")).collect();
     let message = format!("{code} {title}{}\n  help: {hint}", reasons.concat());
     let none: Option<&str> = None;

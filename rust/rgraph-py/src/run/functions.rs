@@ -83,8 +83,8 @@ impl Function {
 }
 
 unsafe extern "C-unwind" {
-    /// The stable ABI's, which may unwind: CPython before 3.14 ends a thread that asks for the lock of an interpreter that
-    /// is ending by `pthread_exit`, which unwinds it.
+    /// The stable ABI's, which may unwind: CPython before 3.14 ends a thread that asks for the lock of an interpreter
+    /// that is ending by `pthread_exit`, which unwinds it.
     fn PyObject_Call(
         function: *mut ffi::PyObject,
         arguments: *mut ffi::PyObject,
@@ -92,8 +92,8 @@ unsafe extern "C-unwind" {
     ) -> *mut ffi::PyObject;
 }
 
-/// Keeps a thread that Python ends from unwinding through Rust, which would abort the process: it stays where it is until
-/// the process ends, as threads of CPython 3.14 do.
+/// Keeps a thread that Python ends from unwinding through Rust, which would abort the process: it stays where it is
+/// until the process ends, as threads of CPython 3.14 do.
 struct Stay;
 
 impl Drop for Stay {
@@ -204,13 +204,13 @@ fn function(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
 
 #[pymethods]
 impl PyGraphModule {
-    /// Declare a pass that is a function on the CPU, beside the GPU.
+    /// Declare a pass that is a function on the CPU, which runs while the GPU works.
     ///
     /// The function is called with a dict of views by the buffers' names: memoryviews of bytes (`view.cast("f")`,
-    /// `numpy.frombuffer(view, "f4")`), writable for what it writes; a tuple of views, access by access, of a buffer
-    /// that the pass accesses in several ranges. It runs on a thread of the device's, when what
-    /// it reads is there; what it raises arrives unchanged where the frame is waited for. The views are the
-    /// function's own copies: keeping one is harmless, and writing to it later does nothing.
+    /// `numpy.frombuffer(view, "f4")`), writable for buffers that it writes; a tuple of views, access by access, of a
+    /// buffer that the pass accesses in several ranges. It runs on a thread of the device once the buffers that it
+    /// reads are written. Waiting for the frame raises its exceptions unchanged. The views are the function's own
+    /// copies: keeping one is harmless, and writing to it later does nothing.
     ///
     /// Parameters
     /// ----------
@@ -219,7 +219,8 @@ impl PyGraphModule {
     /// function
     ///     Called once a frame.
     /// reads, writes
-    ///     Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer first.
+    ///     Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer
+    ///     first.
     /// **options
     ///     As in `add_pass`.
     ///
@@ -268,8 +269,8 @@ impl PyGraphModule {
 
     /// Declare a pass whose commands a function records.
     ///
-    /// The function is called with a `Commands` each time that the frame is recorded; it may use only what the pass
-    /// declares. What it raises arrives unchanged from `Device.run`.
+    /// The function is called with a `Commands` each time that the frame is recorded; it may use only resources that
+    /// the pass declares. `Device.run` raises its exceptions unchanged.
     ///
     /// Parameters
     /// ----------

@@ -250,7 +250,7 @@ type IntoArray = (ResourceId, Host, ArrayLayout);
 struct Given {
     uploads: Vec<(ResourceId, Input)>,
     targets: Vec<IntoArray>,
-    /// What is set before the run, and whether all begins anew.
+    /// Contents set before the run, and whether all states are reset.
     states: Vec<Packed>,
     reset: bool,
     inputs: Inputs<'static>,

@@ -108,7 +108,7 @@ impl PyCompiled {
 
 #[pymethods]
 impl PyCompiled {
-    /// Say what a persistent resource or a history holds before the next frame.
+    /// Set the contents of a persistent resource or a history before the next frame.
     ///
     /// The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
     ///
@@ -128,13 +128,13 @@ impl PyCompiled {
         (**self).set(state, array)
     }
 
-    /// Begin anew: the next frame finds what the first one found.
+    /// Reset states to their initial contents, for the next frame.
     ///
     /// Parameters
     /// ----------
     /// *states
-    ///     Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
-    ///     without an array become zeros.
+    ///     Images and buffers that live from frame to frame, or their names; default: all of them. Those that were
+    ///     declared without an array become zeros.
     #[pyo3(signature = (*states, **unknown), text_signature = "($self, *states)")]
     fn reset(&self, states: &Bound<'_, PyTuple>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         keywords::refuse_of::<Self>("reset", unknown)?;

@@ -22,10 +22,10 @@ struct PyLocked(Detached<Locked>);
 
 #[pymethods]
 impl PyDevice {
-    /// Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without the
-    /// CPU's help.
+    /// Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without
+    /// the CPU's help.
     ///
-    /// It is an ordinary numpy array, and holds anything at first. Give it, or a view of it in one piece, to
+    /// It is an ordinary numpy array whose initial values are undefined. Give it, or a view of it in one piece, to
     /// `DeviceResource.write`, `DeviceResource.read`, or to a run as an input: these return when the array may be
     /// changed. Its memory lives as long as the array or a view of it, after the device was closed too, and cannot be
     /// paged out meanwhile: make a few and keep them.

@@ -26,8 +26,8 @@ const MOST: usize = 16;
 /// What was compiled, so that it is recognised.
 #[derive(PartialEq)]
 pub enum What {
-    /// A graph: its identity, its declaration's hash, how many passes have work, how often something was declared anew, and
-    /// the memory that it may take.
+    /// A graph: its identity, its declaration's hash, how many passes have work, how many declarations were replaced,
+    /// and the memory that it may take.
     Graph(u64, u128, usize, usize, MemoryBudget),
     /// A plan, by the address of what is held here.
     Plan(Held),
@@ -43,7 +43,7 @@ impl PartialEq for Held {
 }
 
 impl What {
-    /// What an argument is; `None` if it must be looked at anew each time.
+    /// What an argument is; `None` if it must be looked at each time.
     pub fn of(value: &Bound<'_, PyAny>, memory: MemoryBudget) -> PyResult<Option<Self>> {
         if let Ok(plan) = value.cast::<PyPlan>() {
             return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
@@ -117,8 +117,8 @@ impl<C> Default for Remembered<C> {
 }
 
 impl<C> Remembered<C> {
-    /// What was compiled of `value`, which is `what`; or of a graph that was declared as it is. O(declaration) where it was
-    /// another graph, else O(1).
+    /// What was compiled of `value`, which is `what`; or of a graph that was declared as it is. O(declaration) where it
+    /// was another graph, else O(1).
     pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, C>> {
         let same = self.0.iter().position(|entry| entry.what == *what);
         let at = same.or_else(|| {

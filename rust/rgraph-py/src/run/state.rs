@@ -75,7 +75,7 @@ pub struct State {
     pub open: bool,
     /// What it is a copy of, and what that is a copy of.
     pub forebears: Vec<Forebear>,
-    /// What was removed, and whether names are declared anew.
+    /// Removed declarations, and whether declarations replace earlier ones of the same name.
     pub anew: Anew,
     /// True if no reference size was given.
     pub unsized_graph: bool,
@@ -87,8 +87,8 @@ impl State {
         Self { graph: Some(graph), ..Self::default() }
     }
 
-    /// The same declaration and work, for a graph of its own; `identity` is this graph's. Functions and arrays are shared,
-    /// plans are not.
+    /// The same declaration and work, for a graph of its own; `identity` is this graph's. Functions and arrays are
+    /// shared, plans are not.
     ///
     /// # Errors
     /// If this was a working copy whose bake is over.
@@ -162,7 +162,7 @@ impl State {
             Given::Handle(of, id) if self.has_resource(identity, of, id) => {
                 if self.anew.resources.contains(&id) {
                     let name = self.graph.as_ref().map_or("", |graph| graph.resource_name(id));
-                    return Err(refusal(Code::UnknownName, format!("\"{name}\" was removed"), "declare it anew"));
+                    return Err(refusal(Code::UnknownName, format!("\"{name}\" was removed"), "declare it again"));
                 }
                 let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
                 known.then_some(Target::Known(id)).ok_or_else(|| {
@@ -292,7 +292,8 @@ impl State {
         Some(())
     }
 
-    /// A copy of the declaration with its names found, those that are missing noted as mistakes; and the setup functions.
+    /// A copy of the declaration with its names found, those that are missing noted as mistakes; and the setup
+    /// functions.
     ///
     /// # Errors
     /// If this was a working copy whose bake is over.
@@ -328,7 +329,7 @@ impl State {
         let found = open.flat_map(|draft| {
             let find = |at| draft.find(graph, at);
             let pass = (graph.pass_name(draft.pass), draft.place.as_ref());
-            draft.checks.iter().filter_map(move |check| check.judge(graph, pass, find))
+            draft.checks.iter().filter_map(move |check| check.mistake(graph, pass, find))
         });
         found.collect()
     }

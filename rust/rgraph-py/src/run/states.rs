@@ -40,7 +40,7 @@ pub(crate) type Packed = (ResourceId, Arc<[u8]>);
 /// What the next run changes of what lives from run to run.
 #[derive(Default)]
 pub struct Pending {
-    /// Whether it begins anew.
+    /// Whether it is reset.
     pub reset: bool,
     /// New contents.
     pub states: Vec<Packed>,

@@ -10,7 +10,7 @@ const images = new Map(payload.images);
 // Those that only the run of the later plan left.
 const laterImages = new Map(payload.later);
 
-// What a judge found, by what it is about.
+// Findings of the checker by their subject.
 const findings = { byPass: new Map(), byResource: new Map() };
 payload.findings.forEach(({ pass, resource }, at) => {
   const note = (map, key) => key !== undefined && (map.has(key) ? map.get(key).push(at) : map.set(key, [at]));

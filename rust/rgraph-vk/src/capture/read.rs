@@ -56,7 +56,7 @@ impl CaptureFile {
     /// # Errors
     /// As [`CaptureFile::load`].
     pub fn read(bytes: &[u8], name: &str) -> Result<Self, Error> {
-        let broken = |what: &str| bad(format!("{name}: {what}"), "capture the frames anew");
+        let broken = |what: &str| bad(format!("{name}: {what}"), "capture the frames again");
         let rest = bytes
             .strip_prefix(&MAGIC)
             .ok_or_else(|| bad(format!("{name}: no capture file"), "write one with Compiled.capture"))?;

@@ -173,7 +173,7 @@ fn workload(model: &Model, at: usize, clock: &Arc<AtomicUsize>) -> Result<Worklo
     for (number, frame) in model.frames.iter().enumerate().filter(|(_, frame)| frame.graph == at) {
         let steps = frame.steps.as_ref().map(read).transpose()?;
         if steps.as_ref().is_some_and(|steps| steps.graph.content_hash() != hash) {
-            return Err(bad(format!("the steps of frame {number} are those of another graph"), "capture it anew"));
+            return Err(bad(format!("the steps of frame {number} are those of another graph"), "capture it again"));
         }
         for name in &frame.recorded {
             let pass = load.graph.find_pass(name).ok_or_else(|| missing(name))?;
@@ -249,7 +249,7 @@ fn check_length(name: &str, wanted: u64, given: usize) -> Result<(), Error> {
     if given as u64 == wanted {
         return Ok(());
     }
-    Err(bad(format!("the capture has {given} bytes of \"{name}\", and {wanted} are needed"), "capture it anew"))
+    Err(bad(format!("the capture has {given} bytes of \"{name}\", and {wanted} are needed"), "capture it again"))
 }
 
 /// The plane that contents are of.
@@ -274,7 +274,7 @@ fn restore(compiled: &Compiled, captured: &Captured) -> Result<(), Error> {
         };
         let Some((.., physical)) = carried(prepared).find(here) else {
             let message = format!("the capture has contents of \"{}\", which nothing carries", content.resource);
-            return Err(bad(message, "capture it anew"));
+            return Err(bad(message, "capture it again"));
         };
         staged::write_plane(physical, plane(physical, content)?, &content.bytes)?;
     }
@@ -303,11 +303,11 @@ fn run(
     let prepared = compiled.prepared();
     let graph = &prepared.workload.graph;
     let resource = |name: &str| {
-        let unknown = || bad(format!("the capture names \"{name}\", which its graph has not"), "capture it anew");
+        let unknown = || bad(format!("the capture names \"{name}\", which its graph has not"), "capture it again");
         graph.find_resource(name).ok_or_else(unknown)
     };
     let pass = |name: &str| {
-        let unknown = || bad(format!("the capture names pass \"{name}\", which its graph has not"), "capture it anew");
+        let unknown = || bad(format!("the capture names pass \"{name}\", which its graph has not"), "capture it again");
         graph.find_pass(name).ok_or_else(unknown)
     };
     let mut planes: BTreeMap<ResourceId, Vec<&Content>> = BTreeMap::new();
@@ -394,7 +394,7 @@ fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Res
 /// Data that do not fit their pass are a fault of the file.
 fn unfit(error: Error) -> Error {
     match error {
-        Error::Callback(error) if error.is::<Unfit>() => bad(error.to_string(), "capture it anew"),
+        Error::Callback(error) if error.is::<Unfit>() => bad(error.to_string(), "capture it again"),
         other => other,
     }
 }

@@ -79,7 +79,7 @@ impl Device {
         let (reference, wanted) = subject.reference(&mut report)?;
         let mut examined = Examined { subject: &subject, reference: &reference, report };
         let again = subject.tried(&reference, None)?;
-        examined.judge((Switch::Again, options.seed), &reference, &wanted, again)?;
+        examined.compare((Switch::Again, options.seed), &reference, &wanted, again)?;
         for seed in options.seed..options.seed.saturating_add(options.seeds) {
             if !examined.report.findings.is_empty() {
                 break;
@@ -90,7 +90,7 @@ impl Device {
                     break;
                 }
                 let tried = subject.tried(&trial, Some(&reference))?;
-                examined.judge((switch, seed), &trial, &wanted, tried)?;
+                examined.compare((switch, seed), &trial, &wanted, tried)?;
             }
         }
         let mut report = examined.report;
@@ -133,7 +133,7 @@ struct Examined<'a> {
 
 impl Examined<'_> {
     /// Compares a trial with what the reference left, and looks for the reason if it differs.
-    fn judge(
+    fn compare(
         &mut self,
         (switch, seed): (Switch, u64),
         trial: &Trial,

@@ -18,7 +18,7 @@ pub(crate) fn check_graph(graph: &Graph, profile: &Profile) -> Result<(), Error>
 }
 
 /// Refuses a plan with any finding. Linear in the plan.
-pub(crate) fn judge(graph: &Graph, plan: &Plan) -> Result<(), Error> {
+pub(crate) fn check(graph: &Graph, plan: &Plan) -> Result<(), Error> {
     refused(graph, &rgraph_check::check(graph, plan))
 }
 
@@ -36,6 +36,6 @@ pub(crate) fn refused(graph: &Graph, findings: &[rgraph_check::Finding]) -> Resu
         resource: first.resource.clone(),
         message: format!("unsound plan of graph \"{}\": {count}", graph.name()),
         notes,
-        help: "bake the graph anew; plan.check(graph) lists all findings".to_owned(),
+        help: "bake the graph again; plan.check(graph) lists all findings".to_owned(),
     })))
 }

@@ -55,8 +55,8 @@ pub(crate) enum Found {
 }
 
 impl<'a> Heritage<'a> {
-    /// Of the same declaration: all that lasts suits, since it is used alike in all plans of a declaration and shared by
-    /// all queue families.
+    /// Of the same declaration: all that lasts suits, since it is used alike in all plans of a declaration and shared
+    /// by all queue families.
     pub(crate) fn of_same(of: &'a Prepared) -> Self {
         Self { of, names: None }
     }
@@ -93,7 +93,7 @@ impl<'a> Heritage<'a> {
             _ => &[],
         };
         let is_ring = matches!(of.places[memory], Place::Ring(_));
-        let anew = |why: String| Found::Begins(Begin::Anew, Some(format!("\"{}\" begins anew: {why}", wanted.name)));
+        let anew = |why: String| Found::Begins(Begin::Anew, Some(format!("\"{}\" is reset: {why}", wanted.name)));
         let Some(first) = physicals.first() else {
             return anew("it did not live from run to run before".to_owned());
         };

@@ -166,7 +166,7 @@ impl Devices {
     /// As [`Devices::plan`], and as [`Device::compile`].
     pub fn compile(&self, workload: Workload, options: &Options) -> Result<CompiledDevices, Error> {
         let plan = self.plan(&workload.graph, options)?;
-        self.compile_judged(plan, workload, options)
+        self.compile_checked(plan, workload, options)
     }
 
     /// Compiles a plan of others, once the checker has no finding for it.
@@ -181,7 +181,7 @@ impl Devices {
         options: &Options,
     ) -> Result<CompiledDevices, Error> {
         self.check(&plan, &workload.graph)?;
-        self.compile_judged(plan, workload, options)
+        self.compile_checked(plan, workload, options)
     }
 
     /// Checks a plan of others.
@@ -200,7 +200,7 @@ impl Devices {
         foreign::refused(graph, &findings)
     }
 
-    fn compile_judged(
+    fn compile_checked(
         &self,
         plan: DevicesPlan,
         workload: Workload,

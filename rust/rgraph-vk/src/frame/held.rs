@@ -1,4 +1,5 @@
-//! Semaphores and fences of rgraph's that a run was given: they live until it is submitted, and are as before if it fails.
+//! Semaphores and fences of rgraph's that a run was given: they live until it is submitted, and are as before if it
+//! fails.
 
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl Held<'_> {
             return Ok(());
         }
         let message = format!("a run is given a {what} that another run was given, or that was withdrawn");
-        Err(Error::input("?", message, "ask the semaphore or fence anew for each run"))
+        Err(Error::input("?", message, "get the handle of the semaphore or fence again for each run"))
     }
 
     fn all(&mut self, inputs: &Inputs<'_>) -> Result<(), Error> {

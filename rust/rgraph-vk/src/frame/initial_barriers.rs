@@ -205,7 +205,7 @@ impl InitialBarriers {
             match moved(shared, physical, state.family, of.family(), &mut self.notes) {
                 Some([from, _]) if physical.block().is_none() && !shared.families().contains(&from) => {
                     self.notes.push(format!(
-                        "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
+                        "\"{}\" was left to queue family {from}, which is not this device's: initialised again",
                         physical.name
                     ));
                     old = Layout::Undefined;
@@ -350,7 +350,7 @@ fn is_lost(from: u32, to: u32, released: bool, known: &[u32]) -> bool {
 
 fn lost_note(name: &str) -> String {
     format!(
-        "\"{name}\" was left to another queue family and not released: initialised anew, its contents are undefined"
+        "\"{name}\" was left to another queue family and not released: initialised again, its contents are undefined"
     )
 }
 

@@ -239,6 +239,6 @@ mod tests {
         assert_eq!(blind.us_after(Some(&ran(60, 110)), at(50)), 20.0);
         let most = (1 << 36) - 1;
         let (before, frame) = (Ran { begin: most - 9, end: 1, ..blind }, Ran { begin: most - 1, end: 5, ..blind });
-        assert_eq!(frame.us_after(Some(&before), at(0)), 2.0, "the clock began anew");
+        assert_eq!(frame.us_after(Some(&before), at(0)), 2.0, "the clock restarted");
     }
 }

@@ -69,7 +69,7 @@ impl Device {
     ) -> Result<Compiled, Error> {
         self.check_next(previous)?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
-        foreign::judge(&workload.graph, &plan)?;
+        foreign::check(&workload.graph, &plan)?;
         let heritage = Some(Heritage::of_earlier(previous.prepared()));
         Compiled::new(Prepared::with_contents(&self.0, workload, plan, (0.0, None), heritage)?, Some(previous))
     }
@@ -92,7 +92,7 @@ impl Device {
     pub fn compile_plan(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
-        foreign::judge(&workload.graph, &plan)?;
+        foreign::check(&workload.graph, &plan)?;
         Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
     }
 

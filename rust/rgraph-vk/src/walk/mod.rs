@@ -88,7 +88,7 @@ impl Walk {
             Some(Measured { bytes: needs.size, align: needs.alignment })
         };
         let plan = bake_measured(graph, profile, options, &measure, &mut Scratch::default())?;
-        Self::judged(graph, Arc::new(plan), frames)
+        Self::checked(graph, Arc::new(plan), frames)
     }
 
     /// Walks a plan from any source, after the checker accepts it. Up to `frames` may be in flight.
@@ -97,11 +97,11 @@ impl Walk {
     /// `RG-E504` with the checker's findings; RG-E102 for what only rgraph's own runtime records: fallbacks of
     /// conditional passes, input attachments, passes of the CPU that are the first to use what outlives a run.
     pub fn new(graph: &Graph, plan: Arc<Plan>, frames: usize) -> Result<Self, Error> {
-        foreign::judge(graph, &plan)?;
-        Self::judged(graph, plan, frames)
+        foreign::check(graph, &plan)?;
+        Self::checked(graph, plan, frames)
     }
 
-    fn judged(graph: &Graph, plan: Arc<Plan>, frames: usize) -> Result<Self, Error> {
+    fn checked(graph: &Graph, plan: Arc<Plan>, frames: usize) -> Result<Self, Error> {
         let refused = |what: &str, pass: &str| {
             let message = format!("{what} are recorded by rgraph's own runtime alone");
             let help = "run the graph with Device::compile, or declare it without them";

@@ -200,7 +200,7 @@ impl Extras for Loader {
         let needs = work.needs;
         access::declare(graph, pass, place.as_ref(), &needs);
         for check in &needs.checks {
-            if let Some(mistake) = check.judge(graph, (&name, place.as_ref()), Some) {
+            if let Some(mistake) = check.mistake(graph, (&name, place.as_ref()), Some) {
                 node.source().push(mistake);
             }
         }

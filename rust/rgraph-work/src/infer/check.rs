@@ -86,7 +86,7 @@ fn facts(graph: &Graph, mut id: ResourceId) -> Option<Facts> {
 
 impl Check {
     /// What does not fit; `None` if all does, or if that is not known yet.
-    pub fn judge(
+    pub fn mistake(
         &self,
         graph: &Graph,
         (pass, place): (&str, Option<&Place>),

@@ -138,7 +138,7 @@ impl Run<'_, '_> {
             let pass = self.prepared.plan.pass_name(pass);
             let message =
                 format!("pass \"{pass}\" gets \"{}\" and \"{}\", which share bytes in memory", one.name, two.name);
-            let mistake = Mistake::new(Code::Malformed, message, "bake the graph anew").pass(pass);
+            let mistake = Mistake::new(Code::Malformed, message, "bake the graph again").pass(pass);
             return Err(Error::Graph(GraphError::one(mistake)));
         }
         Ok(seen)

@@ -178,7 +178,7 @@ impl Subject {
         // Functions of host passes count their calls: each mutant has its own.
         match device.compile_plan(Arc::new(plan), work::workload(&self.case, library)) {
             Err(Error::Plan(_)) if same => Err("its own plan is refused".to_owned()),
-            Err(Error::Plan(_)) => Ok("refused by the judge"),
+            Err(Error::Plan(_)) => Ok("refused by the checker"),
             Err(Error::Graph(_) | Error::Device(_)) => Ok("refused by the device"),
             Err(other) => Err(format!("{other}")),
             Ok(compiled) => compare(device, &self.case, &compiled, &mut Report::default())

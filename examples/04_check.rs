@@ -6,7 +6,7 @@ use rgraph_plan::prelude::*;
 
 /// The whole program.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut g = Graph::new("judged", [1280, 720]);
+    let mut g = Graph::new("checked", [1280, 720]);
     let hdr = g.image("hdr", Format::Rgba16float);
     let out = g.image("out", Format::Rgba8unorm);
     g.pass("light", PassQueue::AsyncCompute).storage_write(hdr);

@@ -45,16 +45,16 @@ pub(crate) fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<B
 
 /// What the plan would be as right without.
 pub(crate) fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
-    let (judged, examined) = patiently(py, move || {
+    let (checked, examined) = patiently(py, move || {
         let examined = rgraph_check::minimal(&graph, &plan);
         (plan, examined)
     })?;
     let redundant = examined.iter().filter(|one| one.redundant).map(|one| {
-        let (command, position) = one.position(&judged);
+        let (command, position) = one.position(&checked);
         let word = Some(one.part.word()).filter(|word| !word.is_empty());
-        let pass = one.pass.map(|pass| judged.pass_name(pass));
-        let resource = one.resource.map(|resource| judged.resource_name(resource));
-        let (batch, kind, message) = (one.batch.index(), one.entry.kind(), one.describe(&judged));
+        let pass = one.pass.map(|pass| checked.pass_name(pass));
+        let resource = one.resource.map(|resource| checked.resource_name(resource));
+        let (batch, kind, message) = (one.batch.index(), one.entry.kind(), one.describe(&checked));
         record!(py, "Redundant", (batch, command, kind, position, one.part.kind(), word, pass, resource, message))
     });
     PyList::new(py, redundant.collect::<PyResult<Vec<_>>>()?)

@@ -7,13 +7,13 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::arguments::convert::Count;
 use crate::arguments::keywords;
+use crate::classes::checks;
 use crate::classes::graph::PyGraph;
-use crate::classes::judge;
 use crate::classes::plan::PyPlan;
 
 #[pymethods]
 impl PyPlan {
-    /// Judge the plan on an abstract machine that shares no code with the planner.
+    /// Check the plan on an abstract machine that shares no code with the planner.
     ///
     /// Parameters
     /// ----------
@@ -32,12 +32,13 @@ impl PyPlan {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         keywords::refuse_of::<Self>("check", unknown)?;
-        judge::check(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
+        checks::check(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
     }
 
     /// Find the barriers, waits, stages and accesses that the plan would be as right without.
     ///
-    /// Each is judged with all others in place, so two that stand in for each other are both listed. Quadratic in the plan.
+    /// Each is checked with all others in place, so of two barriers of which either suffices both are listed. Quadratic
+    /// in the size of the plan.
     ///
     /// Parameters
     /// ----------
@@ -56,7 +57,7 @@ impl PyPlan {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         keywords::refuse_of::<Self>("minimal", unknown)?;
-        judge::minimal(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
+        checks::minimal(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
     }
 
     /// Prove that the plan covers every hazard: for each pair of uses the chain of synchronization between them.
@@ -69,10 +70,11 @@ impl PyPlan {
     /// Returns
     /// -------
     /// dict
-    ///     Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries, exits, with
-    ///     their scopes), `accesses` (what passes and layout transitions do to which pieces of memory), `chains` (lists of
-    ///     `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are positions in these
-    ///     lists. `data` says whether the chain carries a write, `run_before` whether it begins in the run before.
+    ///     Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries,
+    ///     exits, with their scopes), `accesses` (what passes and layout transitions do to which pieces of memory),
+    ///     `chains` (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`).
+    ///     Numbers are positions in these lists. `data` says whether the chain carries a write, `run_before` whether it
+    ///     begins in the run before.
     ///
     /// Raises
     /// ------
@@ -86,7 +88,7 @@ impl PyPlan {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         keywords::refuse_of::<Self>("certificate", unknown)?;
-        judge::certificate(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
+        checks::certificate(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
     }
 
     /// Verify a certificate of any origin: find all hazard pairs, and follow each chain link by link.
@@ -111,7 +113,7 @@ impl PyPlan {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         keywords::refuse_of::<Self>("verify", unknown)?;
-        judge::verify(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()), certificate)
+        checks::verify(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()), certificate)
     }
 
     /// Result of the plan by symbolic execution of its batches on shared memory.
@@ -142,6 +144,6 @@ impl PyPlan {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         keywords::refuse_of::<Self>("interpret", unknown)?;
-        judge::interpret_plan(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()), interleavings.0.into())
+        checks::interpret_plan(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()), interleavings.0.into())
     }
 }
