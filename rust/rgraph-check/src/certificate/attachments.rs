@@ -3,6 +3,7 @@
 //! Source: Vulkan 1.3 specification, "Render Pass Load Operations", "Render Pass Store Operations".
 
 use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store, Usage};
+use rgraph_ir::graph::FlagId;
 use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
@@ -18,7 +19,7 @@ use crate::tables::{Op, is_attachment, leaf};
 pub(super) struct RenderPass {
     pub id: u32,
     /// The flag that all of its passes have.
-    pub flag: Option<u32>,
+    pub flag: Option<FlagId>,
     pub extra: Vec<Extra>,
     attachments: Span,
 }
@@ -68,7 +69,6 @@ impl Lister<'_> {
             }
         }
         self.render_passes += 1;
-        let flag = flag.map(|flag| flag.index() as u32);
         self.render_pass = Some(RenderPass { id: self.render_passes, flag, extra, attachments });
     }
 
@@ -90,11 +90,10 @@ impl Lister<'_> {
             for subresource in self.attached(entry) {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let region = self.region(resource, &[subresource]);
-                let writes = |access: &&Access| {
-                    access.write && super::pairs::names(&access.region, &region, subresource.index() as u32)
-                };
+                let writes =
+                    |access: &&Access| access.write && super::pairs::names(&access.region, &region, subresource);
                 let Some(last) = self.listing.accesses.iter().rev().find(writes) else { continue };
-                let change = last.link.map(|link| &self.listing.links[link.index()]);
+                let change = last.link.map(|link| &self.listing.links[link]);
                 let moved = |link: &&Link| link.kind == LinkKind::Subpass && link.render_pass == open.id;
                 if change.filter(moved).is_none() || operations(entry, aspect).1 == Store::Nothing {
                     continue;

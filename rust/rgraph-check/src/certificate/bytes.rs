@@ -4,7 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::HeapId;
+
+use crate::ids::SubresourceId;
 
 /// Heap, first byte and end.
 pub(super) type Span = (HeapId, u64, u64);
@@ -35,7 +38,7 @@ pub(super) struct Memory {
     /// How many subresources it has.
     pub subresources: usize,
     /// First byte and end of each subresource of a buffer; none for an image, whose texels may lie anywhere in it.
-    pub intervals: Vec<[u64; 2]>,
+    pub intervals: IdVec<SubresourceId, [u64; 2]>,
     /// Whether its contents pass from run to run; else each run starts with undefined contents.
     pub outlives: bool,
     /// Whether each run has other memory for it.
@@ -47,11 +50,11 @@ pub(super) struct Memory {
 impl Memory {
     /// Bytes that writes to some subresources replace. Where the texels of a subresource lie in an image is not known,
     /// so writes to an image replace its bytes only once they have replaced all of its subresources.
-    pub(super) fn replaced(&self, subresources: &BTreeSet<u32>) -> Vec<Span> {
+    pub(super) fn replaced(&self, subresources: &BTreeSet<SubresourceId>) -> Vec<Span> {
         if subresources.len() == self.subresources {
             return self.places.clone();
         }
-        let intervals = subresources.iter().filter_map(|&subresource| self.intervals.get(subresource as usize));
+        let intervals = subresources.iter().filter_map(|&subresource| self.intervals.get(subresource));
         let of = |&[from, to]: &[u64; 2]| {
             self.places.iter().filter_map(move |&(heap, first, end)| {
                 meet(&(heap, first, end), &(heap, first.saturating_add(from), first.saturating_add(to)))

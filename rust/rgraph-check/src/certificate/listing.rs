@@ -9,7 +9,7 @@ use rgraph_ir::resource::ResourceId;
 
 use super::bytes::{Memory, Span, shared};
 use super::pairs::Need;
-use super::{Access, Link, LinkId, LinkKind, Refused, Region, State, Within};
+use super::{Access, AccessId, Link, LinkId, LinkKind, Refused, Region, State, Within};
 use crate::facts::Facts;
 use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
 use crate::shape::Part;
@@ -18,54 +18,50 @@ use crate::subresource::meant;
 
 /// The flat lists that chains are verified against.
 pub(super) struct Listing {
-    pub links: Vec<Link>,
-    pub accesses: Vec<Access>,
+    pub links: IdVec<LinkId, Link>,
+    pub accesses: IdVec<AccessId, Access>,
     /// Steps of one run.
     pub steps: u32,
-    /// The host's number among the queues.
-    pub host: u32,
+    /// The host, which follows the plan's queues.
+    pub host: QueueId,
     pub memories: IdVec<MemoryId, Memory>,
 }
 
 impl Listing {
-    fn memory(&self, memory: u32) -> Option<&Memory> {
-        self.memories.get(MemoryId::new(memory as usize))
-    }
-
     /// Whether contents of a memory pass from run to run.
-    pub(super) fn outlives(&self, memory: u32) -> bool {
-        self.memory(memory).is_none_or(|memory| memory.outlives)
+    pub(super) fn outlives(&self, memory: MemoryId) -> bool {
+        self.memories.get(memory).is_none_or(|memory| memory.outlives)
     }
 
     /// Whether the run before may have used the bytes of a memory that has no entry.
-    pub(super) fn is_used_again(&self, memory: u32) -> bool {
-        !self.outlives(memory) && !self.memory(memory).is_some_and(|memory| memory.fresh)
+    pub(super) fn is_used_again(&self, memory: MemoryId) -> bool {
+        !self.outlives(memory) && !self.memories.get(memory).is_some_and(|memory| memory.fresh)
     }
 
     /// The bytes that two memories share.
-    pub(super) fn shared(&self, [a, b]: [u32; 2]) -> Vec<Span> {
-        self.memory(a).zip(self.memory(b)).into_iter().flat_map(|(a, b)| shared(a, b)).collect()
+    pub(super) fn shared(&self, [a, b]: [MemoryId; 2]) -> Vec<Span> {
+        self.memories.get(a).zip(self.memories.get(b)).into_iter().flat_map(|(a, b)| shared(a, b)).collect()
     }
 
     /// Bytes that writes to some subresources of a memory replace.
-    pub(super) fn replaced(&self, memory: u32, subresources: &BTreeSet<u32>) -> Vec<Span> {
-        self.memory(memory).map_or_else(Vec::new, |memory| memory.replaced(subresources))
+    pub(super) fn replaced(&self, memory: MemoryId, subresources: &BTreeSet<SubresourceId>) -> Vec<Span> {
+        self.memories.get(memory).map_or_else(Vec::new, |memory| memory.replaced(subresources))
     }
 
     /// Uses of a memory and of those that share bytes with it, in plan order.
-    pub(super) fn related(&self, memory: u32) -> Vec<usize> {
-        let with = |other: u32| other == memory || !self.shared([memory, other]).is_empty();
-        let mut known: BTreeMap<u32, bool> = BTreeMap::new();
-        let here = |at: &usize| {
+    pub(super) fn related(&self, memory: MemoryId) -> Vec<AccessId> {
+        let with = |other: MemoryId| other == memory || !self.shared([memory, other]).is_empty();
+        let mut known: BTreeMap<MemoryId, bool> = BTreeMap::new();
+        let here = |at: &AccessId| {
             let other = self.accesses[*at].region.memory;
             *known.entry(other).or_insert_with(|| with(other))
         };
-        (0..self.accesses.len()).filter(here).collect()
+        self.accesses.ids().filter(here).collect()
     }
 
     /// The copy of a ring in whose last run a subresource was used last before it comes round as another copy.
-    pub(super) fn copy_before(&self, region: &Region, subresource: u32) -> u32 {
-        let ring = self.memory(region.memory).map_or(1, |memory| memory.ring.max(1));
+    pub(super) fn copy_before(&self, region: &Region, subresource: SubresourceId) -> u32 {
+        let ring = self.memories.get(region.memory).map_or(1, |memory| memory.ring.max(1));
         let of = |a: &Access, copy: u32| (a.region.memory, a.region.copy) == (region.memory, copy);
         let used =
             |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.subresources.contains(&subresource));
@@ -163,7 +159,7 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
         facts,
         plan,
         declared_of,
-        listing: Listing { links: Vec::new(), accesses: Vec::new(), steps: 0, host: host.index() as u32, memories },
+        listing: Listing { links: IdVec::new(), accesses: IdVec::new(), steps: 0, host, memories },
         step: 1,
         host,
         concurrent: facts.memory.ids().map(shared).collect(),
@@ -184,9 +180,9 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
     Ok(lister.listing)
 }
 
-fn intervals(facts: &Facts, memory: MemoryId) -> Vec<[u64; 2]> {
+fn intervals(facts: &Facts, memory: MemoryId) -> IdVec<SubresourceId, [u64; 2]> {
     if facts.shapes[memory.first_name()].is_image() {
-        return Vec::new();
+        return IdVec::new();
     }
     let grid = &facts.grids[memory];
     grid.ids().map(|subresource| grid.part(subresource).bytes).collect()
@@ -236,7 +232,7 @@ impl<'a> Lister<'a> {
             let dst_stages = if queue == self.host { Stages::HOST } else { wait.stages };
             let scope = Scope { dst_stages, ..Scope::default() };
             let link = Link::new(LinkKind::Wait, at as u32, queue, [signal, self.step], scope);
-            let link = Link { signal_queue: Some(from.index() as u32), run_before: wait.previous_run, ..link };
+            let link = Link { signal_queue: Some(from), run_before: wait.previous_run, ..link };
             self.listing.links.push(link);
         }
         self.begin = self.step + 1;
@@ -292,12 +288,8 @@ impl<'a> Lister<'a> {
     }
 
     pub(super) fn region(&self, resource: ResourceId, subresources: &[SubresourceId]) -> Region {
-        let (memory, copy) = (self.facts.memory[resource].index() as u32, self.facts.frames_ago[resource]);
-        Region {
-            memory,
-            copy,
-            subresources: subresources.iter().map(|subresource| subresource.index() as u32).collect(),
-        }
+        let (memory, copy) = (self.facts.memory[resource], self.facts.frames_ago[resource]);
+        Region { memory, copy, subresources: subresources.to_vec() }
     }
 
     /// The owner that a use on a queue needs and leaves.
@@ -329,8 +321,8 @@ impl<'a> Lister<'a> {
         let span = [self.step; 2];
         let plan = self.plan;
         let mut add = |lister: &mut Self, link: Link| {
-            lister.listing.links.push(Link { entry: made.len() as u32, render_pass, ..link });
-            made.push(Some(LinkId::new(lister.listing.links.len() - 1)));
+            let link = lister.listing.links.push(Link { entry: made.len() as u32, render_pass, ..link });
+            made.push(Some(link));
         };
         for barrier in &plan.memory_barriers[barriers.memory.range()] {
             add(self, Link::new(kind, at.index() as u32, queue, span, barrier.scope));
@@ -364,8 +356,8 @@ impl<'a> Lister<'a> {
 
     /// Layout transitions and transfers happen; what follows is in the second scopes.
     fn happen(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<LinkId>]) {
-        for link in made.iter().flatten() {
-            self.listing.links[link.index()].leave = self.step;
+        for &link in made.iter().flatten() {
+            self.listing.links[link].leave = self.step;
         }
         let plan = self.plan;
         let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| (b.resource, b.why));
@@ -373,7 +365,7 @@ impl<'a> Lister<'a> {
         let named = buffers.chain(images).filter(|(resource, _)| self.facts.memory.get(*resource).is_some());
         for ((resource, why), id) in named.zip(&made[barriers.memory.len()..]) {
             let Some(id) = *id else { continue };
-            let link = &self.listing.links[id.index()];
+            let link = &self.listing.links[id];
             let [old, new] = link.layouts.as_slice().try_into().unwrap_or([Layout::General; 2]);
             let moves = old != new || old == Layout::Undefined;
             let Some(region) = link.region.clone().filter(|_| moves || link.families.is_some()) else { continue };
@@ -424,7 +416,7 @@ impl<'a> Lister<'a> {
             resource: self.facts.name(resource).to_owned(),
             link: None,
             step: self.step,
-            queue: queue.index() as u32,
+            queue,
             stages: Stages::empty(),
             access: Accesses::empty(),
             write: true,
@@ -442,10 +434,8 @@ impl<'a> Lister<'a> {
     }
 
     pub(super) fn note_used(&mut self, region: &Region) {
-        let key = |subresource: &u32| {
-            (MemoryId::new(region.memory as usize), region.copy, SubresourceId::new(*subresource as usize))
-        };
-        self.used.extend(region.subresources.iter().map(|subresource| (key(subresource), ())));
+        let key = |&subresource: &SubresourceId| ((region.memory, region.copy, subresource), ());
+        self.used.extend(region.subresources.iter().map(key));
     }
 
     /// Edges of the copy of a memory that a resource is in this run.
@@ -479,7 +469,7 @@ impl<'a> Lister<'a> {
             let subresources = self.subresources(edge.resource, &part_of(edge));
             let region = self.region(edge.resource, &subresources);
             let link = Link::new(LinkKind::Entry, at as u32, queue, [self.begin; 2], scope);
-            self.listing.links.push(Link { region: Some(region), layouts: vec![entry.layout], ..link });
+            let link = self.listing.links.push(Link { region: Some(region), layouts: vec![entry.layout], ..link });
             let new: Vec<_> = subresources
                 .into_iter()
                 .filter(|subresource| !self.used.contains_key(&(memory, copy, *subresource)))
@@ -492,9 +482,8 @@ impl<'a> Lister<'a> {
                 families: self.family(queue, resource),
             };
             self.note_used(&region);
-            let link = Some(LinkId::new(self.listing.links.len() - 1));
             let base = self.edge_access(edge.resource, queue, region);
-            self.listing.accesses.push(Access { link, step: self.begin, after, ..base });
+            self.listing.accesses.push(Access { link: Some(link), step: self.begin, after, ..base });
         }
     }
 
@@ -513,7 +502,8 @@ impl<'a> Lister<'a> {
             let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Scope::default() };
             let region = self.region(resource, &self.subresources(resource, &part_of(edge)));
             let link = Link::new(LinkKind::Exit, at as u32, queue, [self.step; 2], scope);
-            self.listing.links.push(Link { region: Some(region.clone()), layouts: vec![exit.layout], ..link });
+            let region_of_link = Some(region.clone());
+            let link = self.listing.links.push(Link { region: region_of_link, layouts: vec![exit.layout], ..link });
             let image = self.facts.shapes[resource].is_image();
             let layouts = if image { vec![exit.layout] } else { Vec::new() };
             // To whom the declaration leaves it. Only what the host uses last may stay as it is, and the plan says so.
@@ -523,7 +513,7 @@ impl<'a> Lister<'a> {
             let to = leave.and_then(|leave| leave.queue).and_then(|queue| structure::named_queue(self.plan, queue));
             let families = to.and_then(|to| self.family(to, resource));
             let (before, needs) = (State { layouts, families }, families.is_some());
-            let link = Some(LinkId::new(self.listing.links.len() - 1));
+            let link = Some(link);
             self.listing.accesses.push(Access { link, before, needs, ..self.edge_access(resource, queue, region) });
         }
     }

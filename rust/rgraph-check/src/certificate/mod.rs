@@ -14,7 +14,7 @@
 //!
 //! A certificate covers every run. A chain that begins in the run before begins as well in any run before that, since a
 //! first scope reaches back without limit. Between runs the runtime passes a resource from exit to entry on one queue;
-//! other queues need a chain. In one place the certificate is stricter than the judge: a subpass dependency orders
+//! other queues need a chain. In one place the certificate is stricter than the checker: a subpass dependency orders
 //! nothing outside its render pass.
 
 mod attachments;
@@ -29,8 +29,7 @@ mod write;
 use std::fmt;
 
 use rgraph_ir::access::{Accesses, Layout, Stages};
-use rgraph_ir::graph::Graph;
-use rgraph_ir::id::Id;
+use rgraph_ir::graph::{FlagId, Graph};
 use rgraph_ir::plan::{Plan, QueueId, Scope};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +37,7 @@ use crate::facts::Facts;
 use crate::finding::Findings;
 use crate::form;
 use crate::ids::DeclaredOf;
+pub use crate::ids::{MemoryId, SubresourceId};
 use crate::structure;
 use listing::Listing;
 
@@ -128,10 +128,11 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub entry: u32,
     /// Its queue; the host follows the plan's queues.
-    pub queue: u32,
+    #[serde(with = "words::id")]
+    pub queue: QueueId,
     /// The queue whose signal a wait waits for.
-    #[serde(default, skip_serializing_if = "words::is_default")]
-    pub signal_queue: Option<u32>,
+    #[serde(default, skip_serializing_if = "words::is_default", with = "words::optional_id")]
+    pub signal_queue: Option<QueueId>,
     /// Whether that signal is one of the run before.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub run_before: bool,
@@ -172,7 +173,7 @@ impl Link {
             kind,
             position,
             entry: 0,
-            queue: queue.index() as u32,
+            queue,
             signal_queue: None,
             run_before: false,
             enter,
@@ -195,12 +196,14 @@ impl Link {
 pub struct Region {
     /// The resource whose first name the memory has: its position in the plan. Declared orders without memory have
     /// numbers behind those of resources.
-    pub memory: u32,
+    #[serde(with = "words::id")]
+    pub memory: MemoryId,
     /// How many runs ago this copy of a ring was the current one.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub copy: u32,
     /// Pieces of the memory: mip × layer × aspect of an image, intervals of a buffer, in the order of ARCHITECTURE.
-    pub subresources: Vec<u32>,
+    #[serde(with = "words::ids")]
+    pub subresources: Vec<SubresourceId>,
 }
 
 /// What an image's layout is, and which queue family owns the memory.
@@ -245,7 +248,8 @@ pub struct Access {
     /// Its step. Uses of one pass have one step.
     pub step: u32,
     /// Its queue; the host follows the plan's queues.
-    pub queue: u32,
+    #[serde(with = "words::id")]
+    pub queue: QueueId,
     /// Its stage; of passes that are only ordered, all of them.
     #[serde(with = "words::flags")]
     pub stages: Stages,
@@ -274,8 +278,8 @@ pub struct Access {
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub needs: bool,
     /// Flags that are on or off while it happens.
-    #[serde(default, skip_serializing_if = "words::is_default")]
-    pub flags: Vec<(u32, bool)>,
+    #[serde(default, skip_serializing_if = "words::is_default", with = "words::switched_ids")]
+    pub flags: Vec<(FlagId, bool)>,
     /// The state that it must find.
     pub before: State,
     /// The state that it leaves.

@@ -5,31 +5,47 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rgraph_ir::id::Id;
-
 use super::bytes::{Span, is_covered};
 use super::listing::Listing;
-use super::{Access, Link, LinkKind, Region, Within};
+use super::{Access, AccessId, Link, LinkKind, Region, Within};
+use crate::ids::{MemoryId, SubresourceId};
+
+/// An access in this run or in the run before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Occurrence {
+    access: AccessId,
+    run_before: bool,
+}
 
 /// A hazard pair, subresource by subresource, that needs a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Need {
-    pub x: usize,
-    pub y: usize,
+    pub x: AccessId,
+    pub y: AccessId,
     /// Whether `x` stands in the run before.
     pub run_before: bool,
     /// Whether the write of `x` must be available and visible to `y`.
     pub data: bool,
     /// The subresources of `x` and `y`.
-    pub subresources: [u32; 2],
+    pub subresources: [SubresourceId; 2],
 }
 
-pub(super) fn names(region: &Region, of: &Region, subresource: u32) -> bool {
+impl Need {
+    fn first(&self) -> Occurrence {
+        Occurrence { access: self.x, run_before: self.run_before }
+    }
+
+    fn second(&self) -> Occurrence {
+        Occurrence { access: self.y, run_before: false }
+    }
+}
+
+pub(super) fn names(region: &Region, of: &Region, subresource: SubresourceId) -> bool {
     (region.memory, region.copy) == (of.memory, of.copy) && region.subresources.contains(&subresource)
 }
 
 impl Link {
-    pub(super) fn names(&self, of: &Region, subresource: u32) -> bool {
+    pub(super) fn names(&self, of: &Region, subresource: SubresourceId) -> bool {
         self.region.as_ref().is_some_and(|region| names(region, of, subresource))
     }
 }
@@ -42,34 +58,44 @@ impl Access {
 }
 
 impl Listing {
-    fn one_pass(&self, [x, before]: [usize; 2], [y, later]: [usize; 2]) -> bool {
-        let [x, y] = [&self.accesses[x], &self.accesses[y]];
-        before == later && x.link.is_none() && y.link.is_none() && x.step == y.step
+    fn one_pass(&self, x: Occurrence, y: Occurrence) -> bool {
+        let one_run = x.run_before == y.run_before;
+        let [x, y] = [x, y].map(|of| &self.accesses[of.access]);
+        one_run && x.link.is_none() && y.link.is_none() && x.step == y.step
     }
 
     /// Whether two uses of one subresource make a pair: one writes, or the later one hands the memory over, and they
     /// are of two passes that do not commute.
-    fn is_pair(&self, x: [usize; 2], y: [usize; 2]) -> bool {
-        let [a, b] = [&self.accesses[x[0]], &self.accesses[y[0]]];
-        let commute = a.group != 0 && a.group == b.group && x[1] == y[1] && a.region.memory == b.region.memory;
-        let hands_over = b.link.is_some_and(|link| self.links[link.index()].families.is_some());
+    fn is_pair(&self, x: Occurrence, y: Occurrence) -> bool {
+        let [a, b] = [x, y].map(|of| &self.accesses[of.access]);
+        let commute =
+            a.group != 0 && a.group == b.group && x.run_before == y.run_before && a.region.memory == b.region.memory;
+        let hands_over = b.link.is_some_and(|link| self.links[link].families.is_some());
         (a.write || b.write || hands_over) && !commute && !(a.region.memory == b.region.memory && self.one_pass(x, y))
     }
 
     /// Every pair that needs a chain, and states that do not fit.
     pub(super) fn needs(&self) -> (Vec<Need>, Vec<String>) {
         let (mut needs, mut wrong) = (Vec::new(), Vec::new());
-        let mut of: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (at, y) in self.accesses.iter().enumerate() {
+        let mut of: HashMap<MemoryId, Vec<AccessId>> = HashMap::new();
+        for (at, y) in self.accesses.iter_ids() {
             let entry = self.kind(y) == Some(LinkKind::Entry);
             let across = self.is_used_again(y.region.memory) || entry;
             let related = &*of.entry(y.region.memory).or_insert_with(|| self.related(y.region.memory));
-            let this_run = related.iter().rev().filter(|x| **x < at).map(|x| [*x, 0]);
-            let run_before = related.iter().rev().filter(|_| across).map(|x| [*x, 1]);
-            let earlier: Vec<[usize; 2]> = this_run.chain(run_before).collect();
+            let this_run = related.iter().rev().filter(|x| **x < at);
+            let this_run = this_run.map(|&access| Occurrence { access, run_before: false });
+            let run_before = related.iter().rev().filter(|_| across);
+            let run_before = run_before.map(|&access| Occurrence { access, run_before: true });
+            let earlier: Vec<Occurrence> = this_run.chain(run_before).collect();
             for &subresource in &y.region.subresources {
                 rgraph_ir::cancel::poll();
-                self.needs_of([at, 0], subresource, &earlier, &mut needs, &mut wrong);
+                self.needs_of(
+                    Occurrence { access: at, run_before: false },
+                    subresource,
+                    &earlier,
+                    &mut needs,
+                    &mut wrong,
+                );
             }
         }
         (needs, wrong)
@@ -77,49 +103,52 @@ impl Listing {
 
     fn needs_of(
         &self,
-        at: [usize; 2],
-        subresource: u32,
-        earlier: &[[usize; 2]],
+        at: Occurrence,
+        subresource: SubresourceId,
+        earlier: &[Occurrence],
         needs: &mut Vec<Need>,
         wrong: &mut Vec<String>,
     ) {
-        let y = &self.accesses[at[0]];
-        let mut between: Vec<[usize; 2]> = Vec::new();
-        let real = (y.region.memory as usize) < self.memories.len();
+        let y = &self.accesses[at.access];
+        let mut between: Vec<Occurrence> = Vec::new();
+        let real = self.memories.get(y.region.memory).is_some();
         let entry = self.kind(y) == Some(LinkKind::Entry);
         let earlier_copy = if entry { self.copy_before(&y.region, subresource) } else { y.region.copy };
         let mut settled = entry || y.before.layouts.is_empty() && !(real && self.outlives(y.region.memory));
-        for &[i, run] in earlier.iter().filter(|[i, _]| self.kind(&self.accesses[*i]) != Some(LinkKind::Exit)) {
-            let x = &self.accesses[i];
+        let is_exit = |of: &&Occurrence| self.kind(&self.accesses[of.access]) == Some(LinkKind::Exit);
+        for &before in earlier.iter().filter(|of| !is_exit(of)) {
+            let x = &self.accesses[before.access];
             let aliased = x.region.memory != y.region.memory;
-            let copy = if run == 1 { earlier_copy } else { y.region.copy };
+            let copy = if before.run_before { earlier_copy } else { y.region.copy };
             let same = !aliased && x.region.copy == copy && x.region.subresources.contains(&subresource);
-            if !same && !aliased || run == 0 && x.flags.iter().any(|(flag, on)| y.flags.contains(&(*flag, !on))) {
+            if !same && !aliased
+                || !before.run_before && x.flags.iter().any(|(flag, on)| y.flags.contains(&(*flag, !on)))
+            {
                 continue;
             }
-            let last = |z: &[usize; 2]| {
-                let a = &self.accesses[z[0]];
+            let last = |z: &Occurrence| {
+                let a = &self.accesses[z.access];
                 a.write
                     && a.flags.is_empty()
                     && a.group == 0
                     && a.render_pass == 0
                     && a.region.memory == y.region.memory
             };
-            if between.iter().any(|z| last(z) && !self.one_pass(*z, [i, run]) && self.is_pair(*z, at)) {
+            if between.iter().any(|z| last(z) && !self.one_pass(*z, before) && self.is_pair(*z, at)) {
                 break;
             }
             for &x_subresource in if aliased { &x.region.subresources[..] } else { std::slice::from_ref(&subresource) }
             {
                 let need = Need {
-                    x: i,
-                    y: at[0],
-                    run_before: run == 1,
+                    x: before.access,
+                    y: at.access,
+                    run_before: before.run_before,
                     data: false,
                     subresources: [x_subresource, subresource],
                 };
-                if !self.is_pair([i, run], at) {
+                if !self.is_pair(before, at) {
                     // Nothing orders a read after a release, but it may not stand between the halves.
-                    let released = same && run == 0 && x.after.families.is_some_and(|[from, to]| from != to);
+                    let released = same && !before.run_before && x.after.families.is_some_and(|[from, to]| from != to);
                     if released && !self.is_between(&need, &between, true) && !self.fits(x, y) {
                         wrong.push(self.misfit(x, y));
                     }
@@ -129,7 +158,7 @@ impl Listing {
                     continue;
                 }
                 let replaced = self.is_between(&need, &between, true);
-                if same && run == 0 && !replaced && !self.fits(x, y) {
+                if same && !before.run_before && !replaced && !self.fits(x, y) {
                     wrong.push(self.misfit(x, y));
                 }
                 if !self.is_ordered_anyway(&need) && !self.is_overwritten(&need, &between) {
@@ -138,9 +167,9 @@ impl Listing {
             }
             // The host finds garbage in any layout, and leaves it there.
             let says = !x.after.layouts.is_empty() || y.before.layouts.is_empty();
-            settled |= same && run == 0 && says && x.flags.iter().all(|flag| y.flags.contains(flag));
+            settled |= same && !before.run_before && says && x.flags.iter().all(|flag| y.flags.contains(flag));
             if x.is_something() {
-                between.push([i, run]);
+                between.push(before);
             }
         }
         let left = !real
@@ -152,64 +181,64 @@ impl Listing {
     }
 
     /// Whether a use that always happens stands between a pair: one with chains to both, or (`replaces`) any write.
-    fn is_between(&self, need: &Need, between: &[[usize; 2]], replaces: bool) -> bool {
-        let (first, second) = ([need.x, usize::from(need.run_before)], [need.y, 0]);
+    fn is_between(&self, need: &Need, between: &[Occurrence], replaces: bool) -> bool {
+        let (first, second) = (need.first(), need.second());
         let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
-        between.iter().any(|&[at, run]| {
-            let z = &self.accesses[at];
+        between.iter().any(|&at| {
+            let z = &self.accesses[at.access];
             let here =
                 names(&z.region, &x.region, need.subresources[0]) || names(&z.region, &y.region, need.subresources[1]);
             // A store operation follows the change of layout itself. What a device saw, the host has not seen; the state
             // in which a run leaves memory is no access of the host.
             let host = y.queue == self.host && y.link.is_none();
             let saw = y.within != Within::Store && (!host || z.queue == y.queue);
-            self.always_happens([at, run], need)
+            self.always_happens(at, need)
                 && here
                 && (z.write || saw)
-                && self.is_pair(first, [at, run])
+                && self.is_pair(first, at)
                 && if replaces {
                     // What the later pass itself did is no earlier state.
-                    let before = !self.one_pass([at, run], second);
-                    before && (z.write && z.group == 0 || !z.write && self.is_pair([at, run], second))
+                    let before = !self.one_pass(at, second);
+                    before && (z.write && z.group == 0 || !z.write && self.is_pair(at, second))
                 } else {
-                    !self.is_inside([at, run], need) && self.is_pair([at, run], second)
+                    !self.is_inside(at, need) && self.is_pair(at, second)
                 }
         })
     }
 
     /// Whether a use happens in every run in which both uses of a pair do.
-    fn always_happens(&self, [at, run]: [usize; 2], need: &Need) -> bool {
-        let [x, y, z] = [need.x, need.y, at].map(|at| &self.accesses[at]);
-        let of = |a: &Access, on: usize, flag| run == on && a.flags.contains(flag);
-        z.flags.iter().all(|flag| of(x, usize::from(need.run_before), flag) || of(y, 0, flag))
+    fn always_happens(&self, at: Occurrence, need: &Need) -> bool {
+        let [x, y, z] = [need.x, need.y, at.access].map(|at| &self.accesses[at]);
+        let of = |a: &Access, run_before: bool, flag| at.run_before == run_before && a.flags.contains(flag);
+        z.flags.iter().all(|flag| of(x, need.run_before, flag) || of(y, false, flag))
     }
 
     /// Whether a use stands within a render pass of the pair. A chain to or from a place within a render pass is no
     /// chain to another stage of that place.
-    fn is_inside(&self, [at, run]: [usize; 2], need: &Need) -> bool {
-        let [x, y, z] = [need.x, need.y, at].map(|at| &self.accesses[at]);
-        let within = |a: &Access, on: usize| {
-            run == on && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
+    fn is_inside(&self, at: Occurrence, need: &Need) -> bool {
+        let [x, y, z] = [need.x, need.y, at.access].map(|at| &self.accesses[at]);
+        let within = |a: &Access, run_before: bool| {
+            at.run_before == run_before && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
         };
-        within(x, usize::from(need.run_before)) || within(y, 0)
+        within(x, need.run_before) || within(y, false)
     }
 
     /// Whether writes to other memories, which always happen between a pair and make pairs with both of its uses,
     /// replace all bytes that the memories of the pair share. Each byte then has two chains that meet at such a write.
-    fn is_overwritten(&self, need: &Need, between: &[[usize; 2]]) -> bool {
-        let (first, second) = ([need.x, usize::from(need.run_before)], [need.y, 0]);
+    fn is_overwritten(&self, need: &Need, between: &[Occurrence]) -> bool {
+        let (first, second) = (need.first(), need.second());
         let [x, y] = [&self.accesses[need.x].region, &self.accesses[need.y].region];
-        let mut written: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        for &[at, run] in between {
-            let z = &self.accesses[at];
+        let mut written: BTreeMap<MemoryId, BTreeSet<SubresourceId>> = BTreeMap::new();
+        for &at in between {
+            let z = &self.accesses[at.access];
             let third = z.region.memory != x.memory && z.region.memory != y.memory && z.region.copy == 0;
             if third
                 && z.write
                 && z.group == 0
-                && self.always_happens([at, run], need)
-                && !self.is_inside([at, run], need)
-                && self.is_pair(first, [at, run])
-                && self.is_pair([at, run], second)
+                && self.always_happens(at, need)
+                && !self.is_inside(at, need)
+                && self.is_pair(first, at)
+                && self.is_pair(at, second)
             {
                 written.entry(z.region.memory).or_default().extend(&z.region.subresources);
             }
@@ -238,8 +267,7 @@ impl Listing {
         let owner =
             left.families.is_none() || wanted.families.is_none() || left.families == wanted.families || released;
         // Both halves of a transfer name one change of layout of one range.
-        let half =
-            |a: &Access| a.link.map(|link| &self.links[link.index()]).map(|l| (l.families, &l.layouts, &l.region));
+        let half = |a: &Access| a.link.map(|link| &self.links[link]).map(|l| (l.families, &l.layouts, &l.region));
         // The host owns nothing, and may look at the memory between the halves.
         let looks = !x.write && left.families.is_none();
         let transfer = !looks && y.before.families.is_some_and(|[from, to]| from != to);
@@ -249,7 +277,7 @@ impl Listing {
     }
 
     fn kind(&self, access: &Access) -> Option<LinkKind> {
-        access.link.map(|link| self.links[link.index()].kind)
+        access.link.map(|link| self.links[link].kind)
     }
 
     /// Pairs that no synchronization of the plan is for: the host's own order, rasterisation order, the runtime's

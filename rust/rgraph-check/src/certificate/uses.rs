@@ -20,7 +20,7 @@ use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
 const PRESENT: Op = Op { stage: 0, access: Accesses::empty(), write: false };
 
 /// Flags under which a use is of a resource.
-type Flags = Vec<(u32, bool)>;
+type Flags = Vec<(FlagId, bool)>;
 
 /// An operation of a use, and the flag under which alone it happens.
 type Made<'u, 'a> = (Op, Within, &'u Use<'a>, Option<FlagId>);
@@ -41,7 +41,7 @@ impl<'a> Lister<'a> {
         let mut work = vec![Flags::new()];
         while let Some(flags) = work.pop() {
             let known = |flag: FlagId| {
-                let state = flags.iter().find(|(known, _)| *known == flag.index() as u32);
+                let state = flags.iter().find(|(known, _)| *known == flag);
                 state.map(|(_, on)| *on).ok_or(flag)
             };
             match effective(at.resource, &at.choices, known) {
@@ -51,7 +51,7 @@ impl<'a> Lister<'a> {
                     made.push(Use { number, at, resource, flags });
                 }
                 Err(flag) => {
-                    let state = |on: bool| flags.iter().copied().chain([(flag.index() as u32, on)]).collect();
+                    let state = |on: bool| flags.iter().copied().chain([(flag, on)]).collect();
                     work.extend([state(false), state(true)]);
                 }
             }
@@ -74,7 +74,7 @@ impl<'a> Lister<'a> {
         let Some(declared) = self.declared_of[pass] else { return };
         self.enter_all(queue, declared);
         let facts = self.facts;
-        let flag = facts.declared_passes[declared].flag.map(|flag| (flag.index() as u32, true));
+        let flag = facts.declared_passes[declared].flag.map(|flag| (flag, true));
         let mut accessed: BTreeMap<(MemoryId, u32, SubresourceId), Vec<Use>> = BTreeMap::new();
         for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             for mut one in self.alternatives(number, at) {
@@ -102,7 +102,7 @@ impl<'a> Lister<'a> {
                     Access { region, ..(**known).clone() } == access
                 };
                 match made.iter_mut().find(alike) {
-                    Some(known) => known.region.subresources.push(subresource.index() as u32),
+                    Some(known) => known.region.subresources.push(*subresource),
                     None => made.push(access),
                 }
             }
@@ -174,7 +174,7 @@ impl<'a> Lister<'a> {
                 families: self.family(queue, one.resource),
             };
             let mut flags = one.flags.clone();
-            flags.extend(under.map(|flag| (flag.index() as u32, true)));
+            flags.extend(under.map(|flag| (flag, true)));
             flags.sort_unstable();
             flags.dedup();
             Access {
@@ -182,7 +182,7 @@ impl<'a> Lister<'a> {
                 resource: facts.name(one.resource).to_owned(),
                 link: None,
                 step: self.step,
-                queue: queue.index() as u32,
+                queue,
                 stages: if *op == PRESENT { Stages::empty() } else { leaf(usize::from(op.stage)) },
                 access: op.access,
                 write: op.write,
@@ -254,7 +254,7 @@ impl<'a> Lister<'a> {
             }
             step += 3 + batch.commands.len() as u32;
         }
-        let mut memory = facts.memory.len() as u32;
+        let mut memory = MemoryId::new(facts.memory.len());
         for (later, earlier) in facts.graph.orderings() {
             let places = [facts.place(*earlier), facts.place(*later)];
             let [Some(first), Some(second)] =
@@ -280,28 +280,24 @@ impl<'a> Lister<'a> {
                         resource: String::new(),
                         link: None,
                         step,
-                        queue: queue.index() as u32,
+                        queue,
                         stages,
                         access: Accesses::empty(),
                         write: true,
-                        region: Region { memory, copy: 0, subresources: vec![0] },
+                        region: Region { memory, copy: 0, subresources: vec![SubresourceId::new(0)] },
                         group: 0,
                         render_pass: 0,
                         subpass: 0,
                         within: Within::Nowhere,
                         inner: false,
                         needs: false,
-                        flags: facts.declared_passes[declared]
-                            .flag
-                            .map(|flag| (flag.index() as u32, true))
-                            .into_iter()
-                            .collect(),
+                        flags: facts.declared_passes[declared].flag.map(|flag| (flag, true)).into_iter().collect(),
                         before: State::default(),
                         after: State::default(),
                     });
                 }
             }
-            memory += 1;
+            memory = MemoryId::new(memory.index() + 1);
         }
     }
 }

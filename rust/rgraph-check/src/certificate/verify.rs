@@ -56,7 +56,7 @@ fn meets(first: Stages, second: Stages) -> bool {
 
 impl Listing {
     fn link(&self, hop: Hop) -> &Link {
-        &self.links[hop.link.index()]
+        &self.links[hop.link]
     }
 
     /// Steps of both runs on one time line; the run before has the first ones.
@@ -129,7 +129,7 @@ impl Listing {
         let x = &self.accesses[need.x];
         let Some(own) = x.link else { return self.takes(hop, need) };
         // Each queue has an entry of its own to what all of them read.
-        let [own, link] = [&self.links[own.index()], self.link(hop)];
+        let [own, link] = [&self.links[own], self.link(hop)];
         let entry = |l: &Link| l.kind == LinkKind::Entry && l.names(&x.region, need.subresources[0]);
         hop.run_before == need.run_before && (own == link || entry(own) && entry(link))
     }
@@ -165,10 +165,7 @@ impl Listing {
         let to_host = need.data && self.accesses[need.y].queue == self.host && self.accesses[need.x].queue != self.host;
         let ends = [self.accesses[need.x].link.is_some(), self.accesses[need.y].link.is_some()];
         let own = |at: usize| at == 0 && ends[0] || at + 1 == chain.len() && ends[1];
-        chain
-            .iter()
-            .enumerate()
-            .all(|(at, hop)| hop.link.index() < self.links.len() && self.admits(*hop, need, own(at)))
+        chain.iter().enumerate().all(|(at, hop)| self.links.get(hop.link).is_some() && self.admits(*hop, need, own(at)))
             && self.begins(first, need)
             && chain.windows(2).all(|pair| self.follows(pair[0], pair[1]))
             && self.ends(last, need)
@@ -178,13 +175,13 @@ impl Listing {
 
 /// Verifies a certificate against the lists of a plan.
 pub(super) fn verified(listing: &Listing, certificate: &Certificate) -> Result<(), Refused> {
-    if certificate.links != listing.links || certificate.accesses != listing.accesses {
+    if certificate.links != listing.links.as_slice() || certificate.accesses != listing.accesses.as_slice() {
         return Err(Refused::one("the certificate lists other synchronization or accesses than the plan".to_owned()));
     }
     let (needs, mut reasons) = listing.needs();
     let mut of: HashMap<_, Vec<usize>> = HashMap::new();
     for (at, pair) in certificate.pairs.iter().enumerate() {
-        of.entry((pair.earlier.index(), pair.later.index(), pair.run_before, pair.data)).or_default().push(at);
+        of.entry((pair.earlier, pair.later, pair.run_before, pair.data)).or_default().push(at);
     }
     let mut used = vec![false; certificate.pairs.len()];
     for need in needs {

@@ -87,10 +87,43 @@ pub(super) mod id {
     }
 
     pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<I, D::Error> {
-        match u32::deserialize(from)? {
-            u32::MAX => Err(D::Error::custom("an id is below 4294967295")),
+        of(u32::deserialize(from)?)
+    }
+
+    pub(super) fn of<I: Id, E: Error>(number: u32) -> Result<I, E> {
+        match number {
+            u32::MAX => Err(E::custom("an id is below 4294967295")),
             index => Ok(I::new(index as usize)),
         }
+    }
+}
+
+/// Lists of ids, as lists of numbers.
+pub(super) mod ids {
+    use rgraph_ir::id::Id;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<I: Id, S: Serializer>(value: &[I], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(value.iter().map(|id| id.index() as u32))
+    }
+
+    pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<Vec<I>, D::Error> {
+        Vec::<u32>::deserialize(from)?.into_iter().map(super::id::of).collect()
+    }
+}
+
+/// Ids with a switch each, as lists of a number and a truth value.
+pub(super) mod switched_ids {
+    use rgraph_ir::id::Id;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<I: Id, S: Serializer>(value: &[(I, bool)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(value.iter().map(|(id, on)| (id.index() as u32, *on)))
+    }
+
+    pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<Vec<(I, bool)>, D::Error> {
+        let numbers = Vec::<(u32, bool)>::deserialize(from)?;
+        numbers.into_iter().map(|(number, on)| Ok((super::id::of(number)?, on))).collect()
     }
 }
 

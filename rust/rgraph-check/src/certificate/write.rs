@@ -6,16 +6,24 @@
 
 use std::collections::BTreeMap;
 
-use rgraph_ir::id::Id;
-use rgraph_ir::plan::Plan;
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{Plan, QueueId};
 
 use super::listing::Listing;
 use super::pairs::Need;
 use super::{Certificate, ChainId, Hop, LinkId, Pair, Refused};
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
+rgraph_ir::id! {
+    /// A link in one of two runs: those of the run before, then those of this run.
+    struct HopId;
+}
+
 /// A reached link, in chains that have shown the write to the host (1) or not (0).
-type Reached = (usize, usize);
+type Reached = (usize, HopId);
+
+/// The step at which a scope of a hop ends, whether that is the second scope, and the hop.
+type End = (i64, bool, HopId);
 
 /// Hops to a link, and the link before it.
 #[derive(Clone, Copy)]
@@ -29,34 +37,33 @@ struct Sweep<'l> {
     listing: &'l Listing,
     need: Need,
     /// By phase and hop.
-    places: [Vec<Option<Place>>; 2],
+    places: [IdVec<HopId, Option<Place>>; 2],
     /// By phase, queue and stage (the last: any): the reached link that the fewest hops lead to.
-    fronts: [Vec<Option<(u32, usize)>>; 2],
+    fronts: [Vec<Option<(u32, HopId)>>; 2],
 }
 
 /// Hops in order: those of the run before, those of this run.
-fn hop(listing: &Listing, at: usize) -> Hop {
-    let count = listing.links.len();
+fn hop(listing: &Listing, at: HopId) -> Hop {
+    let (at, count) = (at.index(), listing.links.len());
     Hop { link: LinkId::new(at % count), run_before: at < count }
 }
 
 /// Both ends of all hops in the order of time; at one step, ends of first scopes come first.
-fn time_line(listing: &Listing) -> Vec<(i64, bool, usize)> {
-    let spans = (0..listing.links.len() * 2).map(|at| (at, listing.span(hop(listing, at))));
+fn time_line(listing: &Listing) -> Vec<End> {
+    let spans = (0..listing.links.len() * 2).map(HopId::new).map(|at| (at, listing.span(hop(listing, at))));
     let mut events: Vec<_> = spans.flat_map(|(at, [enter, leave])| [(enter, false, at), (leave, true, at)]).collect();
     events.sort_unstable();
     events
 }
 
 impl<'l> Sweep<'l> {
-    fn new(listing: &'l Listing, events: &[(i64, bool, usize)], need: Need) -> Self {
+    fn new(listing: &'l Listing, events: &[End], need: Need) -> Self {
         let hops = listing.links.len() * 2;
-        let width = (listing.host as usize + 1) * (STAGES + 1);
-        let [places, fronts] = [hops, width];
+        let fronts = (listing.host.index() + 1) * (STAGES + 1);
         let mut sweep = Self {
             listing,
             need,
-            places: [vec![None; places], vec![None; places]],
+            places: [IdVec::filled(None, hops), IdVec::filled(None, hops)],
             fronts: [vec![None; fronts], vec![None; fronts]],
         };
         for &(_, leaves, at) in events {
@@ -65,7 +72,7 @@ impl<'l> Sweep<'l> {
         sweep
     }
 
-    fn enter(&mut self, at: usize) {
+    fn enter(&mut self, at: HopId) {
         let (listing, need) = (self.listing, self.need);
         let hop = hop(listing, at);
         let begins = listing.begins(hop, &need);
@@ -84,9 +91,9 @@ impl<'l> Sweep<'l> {
     }
 
     /// The fewest hops to a link through the links before it.
-    fn nearest(&self, phase: usize, at: usize) -> Option<Place> {
-        let link = &self.listing.links[hop(self.listing, at).link.index()];
-        let front = |queue: u32, stage: usize| self.fronts[phase][queue as usize * (STAGES + 1) + stage];
+    fn nearest(&self, phase: usize, at: HopId) -> Option<Place> {
+        let link = &self.listing.links[hop(self.listing, at).link];
+        let front = |queue: QueueId, stage: usize| self.fronts[phase][queue.index() * (STAGES + 1) + stage];
         let best = match link.signal_queue {
             Some(queue) => front(queue, STAGES),
             None => leaves(with_earlier(link.src_stages)).filter_map(|stage| front(link.queue, stage)).min(),
@@ -94,12 +101,12 @@ impl<'l> Sweep<'l> {
         best.map(|(hops, from)| Place { hops: hops + 1, from: Some((phase, from)) })
     }
 
-    fn leave(&mut self, at: usize) {
-        let link = &self.listing.links[hop(self.listing, at).link.index()];
+    fn leave(&mut self, at: HopId) {
+        let link = &self.listing.links[hop(self.listing, at).link];
         for phase in 0..2 {
             let Some(place) = self.places[phase][at] else { continue };
             for stage in leaves(with_later(link.dst_stages)).chain([STAGES]) {
-                let front = &mut self.fronts[phase][link.queue as usize * (STAGES + 1) + stage];
+                let front = &mut self.fronts[phase][link.queue.index() * (STAGES + 1) + stage];
                 if front.is_none_or(|known| (place.hops, at) < known) {
                     *front = Some((place.hops, at));
                 }
@@ -117,11 +124,11 @@ impl<'l> Sweep<'l> {
             return Some(vec![own]);
         }
         let phase = usize::from(to_host);
-        let ends = |at: &usize| match own {
+        let ends = |at: &HopId| match own {
             Some(own) => listing.follows(hop(listing, *at), own),
             None => listing.ends(hop(listing, *at), need),
         };
-        let reached = (0..self.places[phase].len()).filter(|at| self.places[phase][*at].is_some() && ends(at));
+        let reached = self.places[phase].ids().filter(|at| self.places[phase][*at].is_some() && ends(at));
         let last = reached.min_by_key(|at| (self.places[phase][*at].map(|place| place.hops), *at))?;
         let mut chain: Vec<Hop> = own.into_iter().collect();
         let mut at = Some((phase, last));
@@ -178,7 +185,7 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
             ChainId::new(chains.len() - 1)
         });
         let Need { x, y, run_before, data, .. } = *need;
-        pairs.push(Pair { earlier: Id::new(x), later: Id::new(y), run_before, data, chain });
+        pairs.push(Pair { earlier: x, later: y, run_before, data, chain });
     }
     if !reasons.is_empty() {
         reasons.truncate(Refused::MOST);
@@ -186,7 +193,8 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
     }
     pairs.sort_unstable();
     pairs.dedup();
-    let Listing { links, accesses, .. } = listing;
+    let Listing { mut links, mut accesses, .. } = listing;
+    let (links, accesses) = (std::mem::take(links.as_vec_mut()), std::mem::take(accesses.as_vec_mut()));
     let graph_hash = format!("{:032x}", plan.graph_hash);
     Ok(Certificate { certificate: 1, graph: plan.graph.clone(), graph_hash, links, accesses, chains, pairs })
 }
