@@ -1,4 +1,4 @@
-"""The page for everybody: axe finds nothing in any view of either theme, at any width."""
+"""The page for everybody: axe finds nothing in any view of either theme, at any width. Themes differ in colors."""
 
 import pytest
 
@@ -10,7 +10,8 @@ def test_axe_finds_nothing(show, violations, rich: str, scheme: str):
     opened = show(rich, scheme=scheme)
     for view in VIEWS:
         opened.view(view)
-        assert violations(opened.page) == [], view
+        assert violations(opened.page, colors=scheme == "dark") == [], view
+    assert violations(opened.page, whole=True) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -20,12 +21,13 @@ def test_axe_finds_nothing_in_cards_search_and_help(show, violations, rich: str,
     for key in ("p:lighting", "r:lit", "p:debug_view", "b5", "c4", "s3", "w1", "a7"):
         page.evaluate("key => { location.hash = `#pin=${encodeURIComponent(key)}` }", key)
         page.locator(".card .close").wait_for()
-        assert violations(page) == [], key
+        assert violations(page, colors=scheme == "dark") == [], key
     page.evaluate("location.hash = '#q=down'")
     opened.settled()
-    assert violations(page) == []
+    assert violations(page, colors=scheme == "dark") == []
     page.locator("body").press("?")
-    assert violations(page) == []
+    assert violations(page, colors=scheme == "dark") == []
+    assert violations(page, whole=True) == []
 
 
 def test_themes_can_be_chosen_and_stay(show, rich: str):
