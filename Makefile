@@ -19,7 +19,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs pictures sheets package wheels clean
+.PHONY: demo test rust python build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs pictures sheets package wheels clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -27,7 +27,11 @@ demo: $(VENV)/.ready
 	@$(BIN)/rgraph doctor >/dev/null 2>&1; [ $$? -ne 3 ] || scripts/driver.sh || true
 	@$(BIN)/rgraph demo deferred --report -o out/frame.png || [ $$? -eq 3 ]
 
-test: lint-rust test-rust test-frames build lint-python test-python
+test: rust python
+
+rust: lint-rust test-rust test-frames
+
+python: build lint-python test-python
 
 # With the features that the Rust tests have already built its crates with.
 build: $(VENV)/.ready
