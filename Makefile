@@ -59,7 +59,7 @@ test-rust:
 
 # Two thousand generated graphs whose passes are shaders, twice five frames each, against a serial evaluation.
 test-frames:
-	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 $(TEST_RUST) --test hash_frames; fi
+	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 $(TEST_RUST) --test all hash_frames::; fi
 
 test-python: build
 	if scripts/browser.sh; then export RGRAPH_REQUIRE_BROWSER=1; fi; $(call UNDER_LAYERS,$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal)
@@ -78,12 +78,12 @@ driver:
 
 # One hundred thousand frames, three under way at once, of one graph and on four threads: nothing may grow.
 soak:
-	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test compute nothing_grows
+	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test all compute::nothing_grows
 	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test soak
 
 # A hundred thousand mutants of plan files of graphs that run: each is refused, or computes what its graph says.
 mutants:
-	RGRAPH_PLAN_MUTANTS=100000 cargo test --package rgraph-vk --locked --test plan_mutants -- --nocapture
+	RGRAPH_PLAN_MUTANTS=100000 cargo test --package rgraph-vk --locked --test all plan_mutants:: -- --nocapture
 
 # Every campaign, or the short form of those that have one: goal beside reached (docs/reliability.md).
 proof:

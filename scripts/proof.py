@@ -69,7 +69,7 @@ class Campaign:
 def hash_frames(entry: str) -> str:
     """Frames of hashes under an entry of ``scripts/with-layers``."""
     prefix = f"scripts/with-layers {entry} " if entry else ""
-    test = "cargo test --package rgraph-vk --locked --test hash_frames -- --nocapture"
+    test = "cargo test --package rgraph-vk --locked --test all hash_frames:: -- --nocapture"
     return f"env RGRAPH_HASH_GRAPHS={{n}} {prefix}{test}"
 
 
@@ -115,7 +115,7 @@ CAMPAIGNS = (
         "Generated graphs: baked, checked, and played by the interpreter, whose result is compared with what they "
         "declare",
         "1,000,000 graphs, no finding",
-        "env RGRAPH_GRAPHS={n} cargo test --package rgraph-check --locked --test planner",
+        "env RGRAPH_GRAPHS={n} cargo test --package rgraph-check --locked --test all planner::",
         2000,
         833_400,
         unit="graphs under the default options (two fifths as many more under every policy and without stages)",
@@ -154,7 +154,8 @@ CAMPAIGNS = (
         "plan-mutants",
         "Mutants of plan files: refused in words, or right",
         "100,000 mutants, no crash, no panic",
-        "env RGRAPH_PLAN_MUTANTS={n} scripts/with-layers A cargo test --package rgraph-vk --locked --test plan_mutants",
+        "env RGRAPH_PLAN_MUTANTS={n} scripts/with-layers A "
+        "cargo test --package rgraph-vk --locked --test all plan_mutants::",
         500,
         100_000,
         unit="mutants",
@@ -163,8 +164,8 @@ CAMPAIGNS = (
         "spirv-mutants",
         "Mutants of SPIR-V modules: none that the Khronos validator refuses reaches a driver",
         "12,000 mutants, none reaches a driver, no crash",
-        "env RGRAPH_SPIRV_MUTANTS={n} scripts/with-layers A cargo test --package rgraph-vk --locked --test validate "
-        "-- --nocapture",
+        "env RGRAPH_SPIRV_MUTANTS={n} scripts/with-layers A "
+        "cargo test --package rgraph-vk --locked --test all validate:: -- --nocapture",
         1000,
         12_000,
         unit="mutants",
@@ -173,8 +174,8 @@ CAMPAIGNS = (
         "certificates",
         "Certificates: every generated plan has one, and none that the checker refuses without one barrier or wait",
         "20,000 plans, each with a certificate; none without a part that it needs",
-        "env RGRAPH_CERTIFICATES={n} cargo test --package rgraph-check --locked --test certificate -- "
-        "every_generated a_plan --nocapture",
+        "env RGRAPH_CERTIFICATES={n} cargo test --package rgraph-check --locked --test all -- "
+        "certificate::every_generated certificate::a_plan --nocapture",
         1000,
         20_000,
         unit="plans",
@@ -184,7 +185,7 @@ CAMPAIGNS = (
         "redundant",
         "Barriers, waits, stages and accesses of generated plans without which the checker finds them as right",
         "1,000 plans, at most 2 % redundant",
-        "env RGRAPH_MINIMAL={n} cargo test --package rgraph-check --locked --test minimal -- little --nocapture",
+        "env RGRAPH_MINIMAL={n} cargo test --package rgraph-check --locked --test all minimal::little -- --nocapture",
         0,
         1000,
         unit="plans",
@@ -195,7 +196,7 @@ CAMPAIGNS = (
         "faults",
         "Every fallible Vulkan call of an example frame fails once: out of memory (host, device), device lost",
         "every call, every way, nothing left alive",
-        "cargo test --package rgraph-vk --locked --test faults -- --nocapture",
+        "cargo test --package rgraph-vk --locked --test all faults:: -- --skip devices_faults --nocapture",
         1,
         1,
         TEST,
@@ -233,7 +234,7 @@ CAMPAIGNS = (
         "Sizes of a real X window under the validation layer, each with a swapchain and a frame; screenshots compared",
         "1,000 sizes",
         "env RGRAPH_RESIZES={n} scripts/with-layers A "
-        "cargo test --package rgraph-vk --locked --test window -- --nocapture",
+        "cargo test --package rgraph-vk --locked --test all window:: -- --nocapture",
         100,
         1000,
         r"(\d+) sizes of a window",
@@ -269,7 +270,7 @@ CAMPAIGNS = (
         "AddressSanitizer over frames of hashes on lavapipe",
         "no report",
         "env RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 RGRAPH_HASH_GRAPHS={n} scripts/with-layers A "
-        f"{SANITIZED} --target-dir target/address --package rgraph-vk --test hash_frames -- --nocapture",
+        f"{SANITIZED} --target-dir target/address --package rgraph-vk --test all hash_frames:: -- --nocapture",
         0,
         500,
         str(HASH["units"]),
@@ -303,7 +304,7 @@ CAMPAIGNS = (
         "miri-heap",
         "Miri over the heap's tests",
         "no report",
-        "env MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --package rgraph-plan --test heap",
+        "env MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --package rgraph-plan --test all heap::",
         0,
         1,
         TEST,
@@ -315,7 +316,7 @@ CAMPAIGNS = (
         "Miri over the checker and the interpreter on small graphs",
         "no report",
         "env RGRAPH_GRAPHS={n} MIRIFLAGS=-Zmiri-disable-isolation "
-        "cargo +nightly miri test --package rgraph-check --lib --test planner",
+        "cargo +nightly miri test --package rgraph-check --lib --test all -- tests:: planner::",
         0,
         5,
         TEST,

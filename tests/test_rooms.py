@@ -76,6 +76,21 @@ def test_files_and_functions_stay_short():
     assert [path for path, text in texts.items() if count.long_functions(count.bare(text))] == []
 
 
+def test_each_file_of_tests_is_part_of_a_program():
+    forgotten, merged = [], 0
+    for folder in sorted((ROOT / "rust").glob("*/tests")):
+        manifest = tomllib.loads((folder.parent / "Cargo.toml").read_text("utf-8"))
+        if "autotests" not in manifest["package"]:
+            continue
+        merged += 1
+        modules = re.findall(r"^mod (\w+);$", (folder / "all.rs").read_text("utf-8"), re.MULTILINE)
+        named = {f"tests/{module}.rs" for module in modules} | {program["path"] for program in manifest["test"]}
+        files = {path.relative_to(folder.parent).as_posix() for path in folder.glob("*.rs")}
+        forgotten += [folder.parent / file for file in sorted(files - named)]
+    assert merged > 6
+    assert forgotten == []
+
+
 def test_each_crate_says_which_of_its_items_are_public():
     crates = [path for path in (ROOT / "rust").glob("*/src/lib.rs") if path.parts[-3] != "rgraph"]
     assert len(crates) > 8

@@ -21,12 +21,14 @@ pub struct Mutant {
     pub what: String,
 }
 
-/// A test program, and the folder in which its tests run.
+/// The tests of one module of a test program, and the folder in which they run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Program {
     pub name: String,
     pub path: PathBuf,
     pub folder: PathBuf,
+    /// Whole names.
+    pub tests: Vec<String>,
 }
 
 /// What a build made.
@@ -200,7 +202,26 @@ fn programs(messages: &[Value], home: &Path) -> Vec<Program> {
             // One that still runs keeps its file.
             let _ = fs::remove_file(&path);
             fs::copy(each["executable"].as_str()?, &path).expect("a program can be copied");
-            Some(Program { name, path, folder: package.to_path_buf() })
+            Some(parts(&name, &path, package))
         })
+        .flatten()
         .collect()
+}
+
+/// The outermost modules of a test program, each to be run by itself: a mutant meets the shortest of them first.
+fn parts(name: &str, path: &Path, folder: &Path) -> Vec<Program> {
+    let output = Command::new(path).args(["--list", "--format", "terse"]).current_dir(folder).output();
+    let listed = output.expect("a test program lists its tests").stdout;
+    let mut parts = BTreeMap::<String, Vec<String>>::new();
+    for test in String::from_utf8_lossy(&listed).lines().filter_map(|line| line.strip_suffix(": test")) {
+        let module = test.split_once("::").map_or("", |(module, _)| module);
+        parts.entry(module.to_owned()).or_default().push(test.to_owned());
+    }
+    let part = |(module, tests)| Program {
+        name: format!("{name}-{module}"),
+        path: path.to_owned(),
+        folder: folder.to_owned(),
+        tests,
+    };
+    parts.into_iter().map(part).collect()
 }

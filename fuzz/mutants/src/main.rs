@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the
-//! environment, and builds the tests of planner and checker. `run` runs them for each mutant that they reach, shortest
-//! program first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
+//! environment, and builds the tests of planner and checker. `run` runs them for each mutant that they reach, module by
+//! module, the shortest first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
 
 mod build;
 mod find;

@@ -1,4 +1,4 @@
-//! Runs the test programs once for each mutant, until one of them notices it.
+//! Runs the modules of the test programs once for each mutant, until one of them notices it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -99,7 +99,7 @@ fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
 
 fn command(program: &Program, mutant: u32) -> Command {
     let mut command = Command::new(&program.path);
-    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    command.arg("--exact").args(&program.tests).current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     command.env("RGRAPH_MUTANT", mutant.to_string()).env("RUST_TEST_THREADS", "1").env("RUST_BACKTRACE", "0");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command

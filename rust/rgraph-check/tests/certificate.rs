@@ -1,8 +1,5 @@
 //! Certificates: every right plan has one, no plan with a missing barrier or wait has one, and none survives a change.
 
-#[path = "support/mutate.rs"]
-mod mutate;
-
 use rgraph_check::certificate::{Certificate, Hop, LinkId, certificate, verify};
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
@@ -12,6 +9,8 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{MemoryBudget, Policy, Profile, Split};
+
+use crate::support::mutate::mutants;
 
 /// Plans of a run; `RGRAPH_CERTIFICATES` asks for more.
 fn asked(default: u64) -> u64 {
@@ -109,7 +108,7 @@ fn a_plan_without_one_barrier_or_wait_has_no_certificate_where_the_checker_refus
             continue;
         }
         let proof = certificate(&graph, &plan).unwrap();
-        for mutant in mutate::mutants(&plan) {
+        for mutant in mutants(&plan) {
             if !["barrier", "transfer half", "wait", "wait for the run before"].contains(&mutant.kind) {
                 continue;
             }

@@ -1,15 +1,13 @@
 //! Faults put into the planner's plans, one at a time: each is found, or nothing depends on what was taken away.
 
-#[path = "support/mutate.rs"]
-mod mutate;
-
 use std::collections::BTreeMap;
 
-use mutate::mutants;
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::interpret::disagreement;
 use rgraph_plan::bake::{Options, Scratch, bake};
+
+use crate::support::mutate::mutants;
 
 /// Faults that no plan survives, whatever else is in it.
 const FATAL: [&str; 8] =

@@ -1,11 +1,11 @@
 //! The naive planner's plans are right: any finding about them is a fault of the checker.
 
-mod support;
-
 use rgraph_check::check;
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
 use rgraph_check::interpret::{disagreement, interpret_graph};
 use rgraph_ir::graph::Graph;
+
+use crate::support;
 
 /// Families that the naive planner knows nothing of.
 const UNKNOWN: Families = Families::of(&[

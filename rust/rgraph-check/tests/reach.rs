@@ -1,7 +1,6 @@
 //! The generator reaches everything: usages, stages, queues, kinds of resource and order, and which usage follows
 //! which on one resource. What occurs is counted in the declarations, not in the generator.
 
-#[path = "reach/features.rs"]
 mod features;
 
 use std::collections::BTreeMap;

@@ -2,15 +2,14 @@
 //! fallback or without: baked in every way, checked, and interpreted like their declaration. `RGRAPH_SMALL` asks for
 //! more, `RGRAPH_SMALL_SEEDS` for some alone.
 
-#[path = "support/corner.rs"]
-mod corner;
-
 use std::fmt::Write as _;
 use std::num::NonZero;
 
 use rgraph_check::random::Random;
 use rgraph_check::serial::serial;
 use rgraph_plan::bake::{Options, Scratch, bake};
+
+use crate::support::corner;
 
 fn seeds() -> Vec<u64> {
     let asked = std::env::var("RGRAPH_SMALL_SEEDS").ok();

@@ -1,13 +1,12 @@
 //! A layout transition behind the signal that another queue waits for: the reader on that queue is not ordered behind it.
 
-#[path = "support/corner.rs"]
-mod corner;
-
 use rgraph_check::check;
 use rgraph_check::interpret::disagreement;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Batch, Command, ImageBarrier, Plan};
+
+use crate::support::corner;
 
 /// Gives the barrier call at the end of a batch, which changes a layout for a batch of another queue, a batch of its own
 /// that nobody waits for. `None`: the plan has none.

@@ -1,8 +1,5 @@
 //! Corners of what a declaration means: a right plan is accepted, and one with a single thing wrong is refused.
 
-#[allow(dead_code, reason = "tests of generated graphs ask whether the naive planner can plan them")]
-mod support;
-
 use rgraph_check::certificate::{Within, certificate, verify};
 use rgraph_check::interpret::disagreement;
 use rgraph_check::{Finding, Rule, check};
@@ -13,6 +10,8 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Hazard, ImageBarrier, Plan, Scope};
 use rgraph_plan::profile::Profile;
+
+use crate::support;
 
 fn graph(text: &str) -> Graph {
     read_graph(text.as_bytes(), "corner.rgraph.json").expect("the graph of a test is right")

@@ -1,12 +1,10 @@
 //! Plan files: what is written reads back equal, and a plan that could make its reader stumble is refused.
 
-#[path = "../../rgraph-report/tests/common/mod.rs"]
-mod common;
-
-use common::{id, plan};
 use rgraph_files::{plan_hash, read_plan, write_plan};
 use rgraph_plan::plan::{BakeTimes, BatchId, Command, Culled, Hazard, Plan, PlanPassId};
 use rgraph_plan::profile::Capabilities;
+
+use crate::common::{id, plan};
 
 fn read(text: &str) -> Plan {
     read_plan(text.as_bytes(), "test.rplan.json").unwrap_or_else(|error| panic!("{error}"))

@@ -4,14 +4,8 @@ use rgraph_ir::id::Id;
 use rgraph_plan::inside::alias::place::{Item, ItemId, PlaceScratch, place};
 use rgraph_plan::inside::alias::walk::{Placed, PreviousOwners, WalkScratch, previous_owners};
 
-#[path = "alias/checker.rs"]
-#[expect(dead_code, reason = "shared with the other alias tests")]
-mod checker;
-#[path = "common/counting.rs"]
-mod counting;
-#[path = "alias/families.rs"]
-#[expect(dead_code, reason = "shared with the other alias tests")]
-mod families;
+use crate::alias::families;
+use crate::common::counting;
 
 #[test]
 fn placing_and_walking_again_allocate_nothing() {

@@ -1,9 +1,5 @@
 //! Frames keep within the batches that their caller allows.
 
-#[path = "../../../benches/families.rs"]
-#[expect(dead_code, reason = "one family is enough here")]
-mod families;
-
 use std::collections::HashMap;
 
 use rgraph_files::write_plan;
@@ -12,6 +8,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{QueueId, QueueWhy};
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::ResourceId;
+
+use crate::families;
 
 fn baked(graph: &Graph, max_batches: Option<u32>) -> Plan {
     let options = Options { max_batches, ..Options::default() };

@@ -1,13 +1,11 @@
 //! Memory budgets: what barrier calls cost in bytes, under each of them.
 
-#[path = "../../../benches/families.rs"]
-mod families;
-#[path = "common/most_live.rs"]
-mod most_live;
-
 use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::plan::PlanLife;
 use rgraph_plan::prelude::*;
+
+use crate::common::most_live::most_live;
+use crate::families;
 
 /// Chains of passes that have nothing to do with each other, declared one after the other. Each pass reads the image
 /// before and writes one of its own; all end in one buffer, in any order.
@@ -40,7 +38,7 @@ fn eight_chains_declared_one_after_the_other_overlap_for_a_few_megabytes() {
             let plan = baked(&graph, MemoryBudget::Balanced, effort);
             assert_eq!(plan.report.barriers, 8, "{texels} texels, effort {effort}");
             let least = baked(&graph, MemoryBudget::Least, effort);
-            assert!(least.memory.total <= most_live::most_live(&graph, &least));
+            assert!(least.memory.total <= most_live(&graph, &least));
             assert_eq!(baked(&graph, MemoryBudget::Fast, effort).report.barriers, 8);
         }
     }
@@ -52,7 +50,7 @@ fn balanced_pays_at_most_its_slack() {
         for n in [16, 64, 256, 1024] {
             let graph = family(n);
             let plan = baked(&graph, MemoryBudget::Balanced, 1);
-            let cap = MemoryBudget::Balanced.cap(most_live::most_live(&graph, &plan), None);
+            let cap = MemoryBudget::Balanced.cap(most_live(&graph, &plan), None);
             assert!(plan.memory.total <= cap, "{name}-{n}: {} bytes, cap {cap}", plan.memory.total);
         }
     }
@@ -71,7 +69,7 @@ fn each_word_costs_no_more_calls_and_saves_no_more_bytes_than_the_one_before() {
     // 16 MiB an image: more than a few megabytes are not paid.
     let graph = chains(8, 8, 2048);
     let plan = baked(&graph, MemoryBudget::Balanced, 1);
-    assert!(plan.memory.total <= MemoryBudget::Balanced.cap(most_live::most_live(&graph, &plan), None));
+    assert!(plan.memory.total <= MemoryBudget::Balanced.cap(most_live(&graph, &plan), None));
     assert!(plan.report.barriers > 8);
 }
 
@@ -80,7 +78,7 @@ fn layered_frames_of_least_memory_need_hardly_more_calls_than_levels() {
     for n in [256, 1024] {
         let graph = families::layered(n);
         let least = baked(&graph, MemoryBudget::Least, 1);
-        assert!(least.memory.total <= most_live::most_live(&graph, &least));
+        assert!(least.memory.total <= most_live(&graph, &least));
         let levels = baked(&graph, MemoryBudget::Fast, 1).report.barriers;
         assert!(f64::from(least.report.barriers) <= 1.08 * f64::from(levels), "{} of {levels}", least.report.barriers);
     }

@@ -1,13 +1,12 @@
 //! The heap against a map of the intervals it handed out: no two meet, all are aligned and inside, what is counted is
 //! right; chunks come and go as promised; what must not be freed is refused; the steady state allocates nothing.
 
-#[path = "common/counting.rs"]
-mod counting;
-
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use rgraph_plan::heap::{DEFAULT_CHUNK, FreeError, Heap, Range};
+
+use crate::common::counting;
 
 /// xorshift*: the same on every machine.
 struct Random(u64);
@@ -179,7 +178,7 @@ fn random_ranges_never_meet() {
 }
 
 #[test]
-#[ignore = "ten million operations: `cargo test --release -p rgraph-plan --test heap -- --ignored`"]
+#[ignore = "ten million operations: `cargo test --release -p rgraph-plan --test all heap:: -- --ignored`"]
 fn ten_million_random_ranges_never_meet() {
     fuzz(10_000_000, 0x5eed);
 }

@@ -4,14 +4,13 @@
 //! The folder's table counts `depth32float-stencil8` with 5 bytes per texel, the planner (formats.md) with 8; where a
 //! graph has no such image, the yardstick used here must give the table's figure exactly.
 
-#[path = "common/most_live.rs"]
-mod most_live;
-
 use std::path::{Path, PathBuf};
 
 use rgraph_files::graph::read_graph;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::prelude::*;
+
+use crate::common::most_live;
 
 fn folder() -> Option<PathBuf> {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();

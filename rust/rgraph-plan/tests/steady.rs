@@ -1,17 +1,13 @@
 //! What a bake costs, counted: a re-bake with the same scratch and plan allocates nothing, and placing takes so many
 //! steps per pass.
 
-#[path = "common/counting.rs"]
-mod counting;
-#[path = "../../../benches/families.rs"]
-mod families;
-#[path = "common/most_live.rs"]
-mod most_live;
-
 use rgraph_plan::access::Usage;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::Kind;
+
+use crate::common::{counting, most_live};
+use crate::families;
 
 #[test]
 fn the_allocator_of_this_test_counts() {

@@ -1,8 +1,5 @@
 //! Pages: what they carry, what they let run, and that no name is markup.
 
-mod common;
-
-use common::plan;
 use rgraph_files::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
@@ -10,6 +7,8 @@ use rgraph_plan::prelude::{Options, Profile, Scratch, bake};
 use rgraph_report::Page;
 use rgraph_report::page::{Finding, Measured, PassSpan};
 use serde_json::Value;
+
+use crate::common::plan;
 
 fn example() -> (Graph, Plan) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/deferred.rgraph.json");

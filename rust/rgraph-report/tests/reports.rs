@@ -1,8 +1,5 @@
 //! Views of a plan, against golden files.
 
-mod common;
-
-use common::{golden, id, plan};
 use rgraph_files::read_graph;
 use rgraph_plan::access::{Layout, Load, Sharing, Stages};
 use rgraph_plan::graph::Graph;
@@ -10,6 +7,8 @@ use rgraph_plan::plan::{BakeTimes, BatchId, Hazard, Plan, PlanPassId};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 use rgraph_report::{diff, dot, explain, listing};
+
+use crate::common::{golden, id, plan};
 
 #[test]
 fn the_listing_shows_everything_a_plan_says() {

@@ -1,10 +1,7 @@
 //! GLSL as people write it: what is accepted, what it asks for, and how its mistakes are shown.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{fault, glsl};
 use rgraph_ir::access::Usage;
 use rgraph_ir::error::Code;
 use rgraph_ir::format::Format;
@@ -12,6 +9,8 @@ use rgraph_shader::{
     BindingKind, Constants, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Length, Program,
     SampleKind, Scalar, ShaderError, Source, Stage, Type,
 };
+
+use crate::common::{fault, glsl};
 
 /// A source of a file.
 fn given(path: &Path, text: &str, included: Included) -> Given {

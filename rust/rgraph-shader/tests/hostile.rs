@@ -1,9 +1,8 @@
 //! Texts that would overflow a stack, fill the memory or never end are errors, in little time.
 
-mod common;
-
-use common::{CORPUS, Random, fault, glsl, text, wgsl};
 use rgraph_shader::{Kind, Language, Program, Source};
+
+use crate::common::{self, CORPUS, Random, fault, glsl, text, wgsl};
 
 /// A compute shader with an expression.
 fn with(expression: &str) -> String {

@@ -1,9 +1,8 @@
 //! Values into bytes: offsets and strides of the layouts, and what is wrong with values that do not fit.
 
-mod common;
-
-use common::{corpus, glsl, program, wgsl};
 use rgraph_shader::{Kind, Type, Value};
+
+use crate::common::{corpus, glsl, program, wgsl};
 
 fn ints(values: &[i128]) -> Value {
     Value::List(values.iter().map(|value| Value::Int(*value)).collect())

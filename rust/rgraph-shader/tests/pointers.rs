@@ -1,10 +1,9 @@
 //! WGSL functions that take pointers into buffers and workgroup memory, and storage textures: what they access.
 
-mod common;
-
-use common::{fault, program, wgsl};
 use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Program};
+
+use crate::common::{fault, program, wgsl};
 
 /// A compute program of this text.
 fn compute(text: &str) -> Program {

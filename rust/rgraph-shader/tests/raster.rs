@@ -1,11 +1,10 @@
 //! Programs of several stages: which entry points are taken, what is supplied, what must fit.
 
-mod common;
-
-use common::{corpus, fault, glsl, program, wgsl};
 use rgraph_ir::access::Stages;
 use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Program, Scalar, Source, Stage};
+
+use crate::common::{corpus, fault, glsl, program, wgsl};
 
 const VERTEX: &str = "
 struct Between { @builtin(position) at: vec4<f32>, @location(0) uv: vec2<f32>, @location(1) @interpolate(flat) id: u32 }

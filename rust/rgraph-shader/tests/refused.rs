@@ -1,14 +1,13 @@
 //! Bindings that no pass can fill: reflection tells of them and of all else, a program is refused with the reason. And
 //! those that one descriptor can fill although the shader sees it in several ways.
 
-mod common;
-
-use common::{fault, glsl, program};
 use rgraph_ir::error::Code;
 use rgraph_shader::{
     BindingKind, Constants, Dimension, Given, GivenCode, Interface, Kind, Language, Reflection, SampleKind, Scalar,
     Stage, Type, Value,
 };
+
+use crate::common::{fault, glsl, program};
 
 fn reflected(text: &str) -> Interface {
     let given: Given = GivenCode::Text(Language::Glsl, text.to_owned()).into();

@@ -1,13 +1,12 @@
 //! SPIR-V: what this crate reads of modules is what naga says of the texts that they were made from, and what spirq
 //! reads; bytes of anybody are errors.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{CORPUS, Random, corpus, glsl, wgsl};
 use rgraph_ir::error::Code;
 use rgraph_shader::{BindingKind, Interface, Kind, Program, Source, Stage, Type};
+
+use crate::common::{CORPUS, Random, corpus, glsl, wgsl};
 
 fn bytes(words: &[u32], big: bool) -> Vec<u8> {
     words.iter().flat_map(|word| if big { word.to_be_bytes() } else { word.to_le_bytes() }).collect()

@@ -1,10 +1,10 @@
 //! WGSL and GLSL texts: what they ask for.
 
-mod common;
-
 use rgraph_ir::access::Usage;
 use rgraph_ir::format::Format;
 use rgraph_shader::{BindingKind, Dimension, Kind, Language, Program, SampleKind, Source, Type, Value};
+
+use crate::common;
 
 fn wgsl(kind: Kind, text: &str) -> Program {
     Program::new("test", kind, &[Source::Text(Language::Wgsl, text)], None).unwrap_or_else(|fault| panic!("{fault}"))

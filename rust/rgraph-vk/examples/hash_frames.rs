@@ -1,6 +1,7 @@
 //! Generated graphs whose passes write a hash of all they read, run on this machine's GPU and compared with the same
 //! computed serially: `hash_frames --graphs 2000 --seed 1 --runs 6`. Needs a Vulkan driver and nothing else.
 
+#[allow(dead_code, reason = "tests use the rest")]
 #[path = "../tests/support/hash/mod.rs"]
 mod hash;
 

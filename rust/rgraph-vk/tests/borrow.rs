@@ -1,24 +1,18 @@
 //! Devices of an engine's own: rgraph uses exactly what they were made with, their locks and their pipeline cache.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/engine.rs"]
-mod engine;
-#[path = "support/host_memory.rs"]
-mod host_memory;
-
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::{khr, vk};
-use bench::{Bench, whole, words};
-use engine::{Engine, Wish};
-use host_memory::HostMemory;
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Language, Program, Source};
 use rgraph_vk::work::{Dispatch, Groups, Step, Work};
 use rgraph_vk::{Code, Device, DeviceOptions, Error, Inputs, Measure, QueueLock, Surface};
+
+use crate::support::bench::{self, Bench, whole, words};
+use crate::support::engine::{Engine, Wish};
+use crate::support::host_memory::HostMemory;
 
 const COUNT: &str = "
 @group(0) @binding(0) var<storage, read_write> dst: array<u32>;

@@ -1,13 +1,10 @@
 //! Bytes to the device and back: through staging blocks in pieces, from and into page-locked memory, several at a time, and
 //! without allocating once the blocks are there.
 
-mod support {
-    pub mod bench;
-}
-
 use rgraph_plan::format::Format;
 use rgraph_vk::{Device, Resource};
-use support::bench::device;
+
+use crate::support::bench::device;
 
 /// Bytes that no two places a few MiB apart have in common.
 fn noise(length: usize, seed: u32) -> Vec<u8> {

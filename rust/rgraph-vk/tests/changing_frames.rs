@@ -1,13 +1,6 @@
 //! Frames that differ from the one before: an import that rotates, a flag that toggles, one pass whose steps a function
 //! says. What was recorded for the same values before is submitted again; the driver's calls are counted.
 
-#[path = "../../rgraph-plan/tests/common/counting.rs"]
-mod counting;
-mod support {
-    pub mod bench;
-    pub mod fault;
-}
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,9 +16,11 @@ use rgraph_vk::work::{
     CallbackError, Commands, Dispatch, Draw, Groups, RasterState, RecordWork, Step, View, What, Work,
 };
 use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Inputs, Upload};
-use support::bench::demand::demand;
-use support::bench::{Bench, bound, bytes, draw, program, whole, words};
-use support::fault::Faults;
+
+use crate::counting;
+use crate::support::bench::{Bench, bound, bytes, draw, program, whole, words};
+use crate::support::demand::demand;
+use crate::support::fault::Faults;
 
 const ADD: &str = "
     var<push_constant> more: u32;

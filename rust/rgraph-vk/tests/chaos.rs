@@ -1,15 +1,8 @@
 //! Chaos runs: correct graphs come out equal whatever is changed, and mistakes that no declaration shows are found.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/hash/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod hash;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bench::{Bench, bytes, demand, device, program, uses, using, whole};
 use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{PassId, Use};
@@ -17,6 +10,9 @@ use rgraph_plan::resource::{History, Image, Life, Mips, Resource as Declared, Re
 use rgraph_shader::Kind;
 use rgraph_vk::work::{CallbackError, Groups, HostViews, HostWork, What, Work};
 use rgraph_vk::{ChaosOptions, ChaosReport, Device, DeviceOptions, Finding, Inputs, Switch, Upload};
+
+use crate::support::bench::{Bench, bytes, demand, device, program, uses, using, whole};
+use crate::support::hash;
 
 const ONE: Groups = Groups::Fixed([1, 1, 1]);
 

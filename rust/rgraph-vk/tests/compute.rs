@@ -1,12 +1,8 @@
 //! Compute passes, what they are given, and what outlives a frame.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bench::{Bench, bytes, device, program, using, whole, words};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::format::Format;
@@ -18,6 +14,8 @@ use rgraph_vk::work::{
     CallbackError, Commands, Dispatch, Groups, HostViews, HostWork, RecordWork, Step, View, What, Work,
 };
 use rgraph_vk::{Error, Inputs, Measure, Upload};
+
+use crate::support::bench::{self, Bench, bytes, device, program, using, whole, words};
 
 const RAMP: &str = "
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;

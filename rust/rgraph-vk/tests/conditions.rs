@@ -1,15 +1,13 @@
 //! Conditional passes: what is skipped with them while their flag is off.
 
-#[path = "support/bench.rs"]
-mod bench;
-
-use bench::{Bench, device, using, whole, words};
 use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Ranges, Use};
 use rgraph_plan::resource::{Image, Mips, Resource as Declared, Size};
 use rgraph_vk::Inputs;
 use rgraph_vk::work::{View, What};
+
+use crate::support::bench::{Bench, device, using, whole, words};
 
 fn cleared(value: f64, mip: u32) -> Use {
     let mut how = Use { load: Some(Load::Clear), ..using(Usage::ColorAttachment) };

@@ -1,13 +1,6 @@
 //! A graph that is declared and compiled again for each frame: what a device keeps of the one before, counted by the
 //! driver's calls.
 
-#[path = "../../rgraph-plan/tests/common/counting.rs"]
-mod counting;
-mod support {
-    pub mod bench;
-    pub mod fault;
-}
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +12,11 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::{Dispatch, Groups, Step, Transfer, Work};
 use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Frame, Inputs, Upload};
-use support::bench::demand::demand;
-use support::bench::{Bench, bound, bytes, program, whole, words};
-use support::fault::Faults;
+
+use crate::counting;
+use crate::support::bench::{Bench, bound, bytes, program, whole, words};
+use crate::support::demand::demand;
+use crate::support::fault::Faults;
 
 const ADD: &str = "
     var<push_constant> more: u32;

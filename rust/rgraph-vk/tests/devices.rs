@@ -1,11 +1,5 @@
 //! One graph over two devices of a process: two of lavapipe, or lavapipe and SwiftShader where a script or Chromium brought it.
 
-#[path = "support/demand.rs"]
-mod demand;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "support/hash/mod.rs"]
-mod hash;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,6 +10,8 @@ use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{Imported, Life, ResourceId};
 use rgraph_vk::work::{CallbackError, HostViews, HostWork, Step, Transfer, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, Devices, Inputs, Upload};
+
+use crate::support::{demand, hash};
 
 /// The first device, and SwiftShader, or the first device again; none without a driver.
 fn two() -> Option<Devices> {

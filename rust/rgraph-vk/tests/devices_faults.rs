@@ -1,12 +1,6 @@
 //! Fallible Vulkan calls of a run on two devices fail, one per life, on either of them: the run ends soon with that one
 //! error, the other device waits for nobody, and the next run works unless the device is lost.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod support {
-    pub mod demand;
-    pub mod fault;
-}
-
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -15,8 +9,8 @@ use rgraph_plan::resource::{Imported, Life, ResourceId};
 use rgraph_vk::work::{Step, Transfer, Work, Workload};
 use rgraph_vk::{CompiledDevices, Device, DeviceOptions, Devices, EntryTable, Error, Inputs, Upload};
 
-use support::demand::demand;
-use support::fault::Faults;
+use crate::support::demand::demand;
+use crate::support::fault::Faults;
 
 /// Longest that a run with an error may take.
 const PATIENCE: Duration = Duration::from_secs(10);

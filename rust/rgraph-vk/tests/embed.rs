@@ -1,15 +1,11 @@
 //! What an embedding engine needs: passes that record Vulkan commands themselves, semaphores and fences of its own, the queues
 //! of the device between runs.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ash::vk;
-use bench::{Bench, Silent, device, using, whole, words};
 use rgraph_plan::access::{Accesses, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
@@ -19,6 +15,8 @@ use rgraph_vk::{
     BorrowedHandle, Error, Inputs, RawContext, RawRendering, RawWork, ResourceLeft, ResourceState, RunFence,
     SemaphoreSignal, SemaphoreWait, Upload,
 };
+
+use crate::support::bench::{self, Bench, Silent, device, using, whole, words};
 
 /// A function as a pass.
 struct Raw<F> {

@@ -1,12 +1,5 @@
 //! Error codes that only a failing driver causes: the messages are those of the page of error codes.
 
-mod support {
-    pub mod demand;
-    #[allow(dead_code, reason = "of its results only the run matters here")]
-    pub mod example;
-    pub mod fault;
-}
-
 use std::time::Duration;
 
 use ash::vk;
@@ -14,9 +7,9 @@ use rgraph_plan::bake::Options;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{Code, Compiled, Device, DeviceError, DeviceOptions, EntryTable, Error, Inputs, Upload};
 
-use support::demand::demand;
-use support::example::{example, photo};
-use support::fault::{Faults, SmallWorld};
+use crate::support::demand::demand;
+use crate::support::example::{example, photo};
+use crate::support::fault::{Faults, SmallWorld};
 
 /// The page.
 const PAGE: &str = include_str!("../../../python/rgraph/errors.md");

@@ -1,7 +1,6 @@
 //! The examples of applications run.
 
-#[path = "support/bench.rs"]
-mod bench;
+use crate::support::bench;
 
 #[path = "../../../examples/borrowed_device.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]

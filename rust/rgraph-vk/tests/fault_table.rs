@@ -1,16 +1,11 @@
 //! The fault table tested with a small program of its own: every call fails once, and nothing stays alive.
 
-mod support {
-    pub mod demand;
-    pub mod fault;
-}
-
 use std::time::Duration;
 
 use ash::vk;
 
-use support::demand::demand;
-use support::fault::{Faults, SmallWorld};
+use crate::support::demand::demand;
+use crate::support::fault::{Faults, SmallWorld};
 
 const MIB: u64 = 1 << 20;
 

@@ -1,12 +1,6 @@
 //! Every fallible Vulkan call of an example frame fails once, with each of three errors: the error arrives with the
 //! call's name, nothing panics or hangs, the device stays usable unless it is lost, and nothing stays alive.
 
-mod support {
-    pub mod demand;
-    pub mod example;
-    pub mod fault;
-}
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -17,9 +11,9 @@ use rgraph_vk::{
     Code, Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Measure, SharedPlace, Upload,
 };
 
-use support::demand::demand;
-use support::example::{Example, SIDE, example, photo};
-use support::fault::{Faults, SmallWorld};
+use crate::support::demand::demand;
+use crate::support::example::{Example, SIDE, example, photo};
+use crate::support::fault::{Faults, SmallWorld};
 
 /// Longest that a frame may take.
 const PATIENCE: Duration = Duration::from_secs(20);

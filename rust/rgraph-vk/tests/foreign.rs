@@ -2,12 +2,8 @@
 //! findings, and one that only says less runs.
 #![forbid(unsafe_code)]
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::Arc;
 
-use bench::{Bench, device, whole};
 use rgraph_files::{read_plan, write_plan};
 use rgraph_plan::access::{Layout, PassQueue};
 use rgraph_plan::bake::{Options, Scratch, bake};
@@ -16,6 +12,8 @@ use rgraph_plan::plan::{Barriers, Command, Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::Groups;
 use rgraph_vk::{Code, Device, Error, Inputs};
+
+use crate::support::bench::{Bench, device, whole};
 
 const RAMP: &str = "
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;

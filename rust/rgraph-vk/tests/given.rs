@@ -1,15 +1,13 @@
 //! Semaphores and fences that a run is given: they live until it is submitted, each run has its own, and none is lost.
 #![forbid(unsafe_code)]
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::time::Duration;
 
-use bench::{Bench, Silent, device};
 use rgraph_plan::access::PassQueue;
 use rgraph_vk::work::Groups;
 use rgraph_vk::{Code, Compiled, Error, Frame, Inputs};
+
+use crate::support::bench::{self, Bench, Silent, device};
 
 const FILL: &str = "
 @group(0) @binding(0) var<storage, read_write> dst: array<u32>;

@@ -1,18 +1,15 @@
 //! Generated graphs run on a driver and compute what their declarations say. `RGRAPH_HASH_GRAPHS`, `RGRAPH_HASH_SEED`
 //! and `RGRAPH_HASH_RUNS` make it longer.
 
-#[path = "support/demand.rs"]
-mod demand;
-#[path = "support/hash/mod.rs"]
-mod hash;
-
-use hash::Settings;
-use hash::adapt::adapt;
-use hash::coverage::REQUIRED;
 use rgraph_plan::access::{MemoryDomain, Usage};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::profile::Profile;
 use rgraph_vk::{DeviceOptions, devices};
+
+use crate::support::demand;
+use crate::support::hash::adapt::adapt;
+use crate::support::hash::coverage::REQUIRED;
+use crate::support::hash::{self, Settings};
 
 #[test]
 fn generated_graphs_compute_what_they_declare() {

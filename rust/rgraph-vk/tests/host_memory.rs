@@ -1,21 +1,14 @@
 //! An engine's callbacks for memory of the host: every object is made and destroyed with them, and what they gave comes
 //! back.
 
-mod support {
-    pub mod demand;
-    pub mod example;
-    pub mod fault;
-    pub mod host_memory;
-}
-
 use ash::vk;
 use rgraph_plan::bake::Options;
 use rgraph_vk::{Device, DeviceOptions, EntryTable, Error, Inputs, Measure, Upload};
 
-use support::demand::demand;
-use support::example::{example, photo};
-use support::fault::Faults;
-use support::host_memory::HostMemory;
+use crate::support::demand::demand;
+use crate::support::example::{example, photo};
+use crate::support::fault::Faults;
+use crate::support::host_memory::HostMemory;
 
 /// A device behind the table, with callbacks.
 fn device(memory: HostMemory) -> Option<(Faults, Device)> {

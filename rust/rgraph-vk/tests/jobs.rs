@@ -1,18 +1,16 @@
 //! Functions of several passes run at once: on the host, while steps are asked for, and while commands are recorded. They
 //! meet at barriers, which none of them gets past alone.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use bench::{Bench, device, using, whole, words};
 use rgraph_plan::access::{PassQueue, Transfer, Usage};
 use rgraph_plan::graph::Use;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::{CallbackError, Commands, Groups, HostViews, HostWork, RecordWork, Work};
 use rgraph_vk::{Error, Inputs, RawContext, RawWork};
+
+use crate::support::bench::{Bench, device, using, whole, words};
 
 /// A barrier that is given up after ten seconds.
 struct Meeting {

@@ -1,17 +1,10 @@
 //! What an engine lends besides its queues: memory objects, of which rgraph takes parts, and threads that help.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/engine.rs"]
-mod engine;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use bench::{Bench, using, whole, words};
-use engine::{Engine, Wish};
 use rgraph_plan::access::{PassQueue, Transfer, Usage};
 use rgraph_plan::graph::Use;
 use rgraph_plan::resource::ResourceId;
@@ -20,6 +13,9 @@ use rgraph_vk::{
     Code, Device, DeviceOptions, Error, Inputs, JobThreads, LentMemory, MemoryRequest, MemorySource, RawContext,
     RawWork, Upload,
 };
+
+use crate::support::bench::{Bench, using, whole, words};
+use crate::support::engine::{Engine, Wish};
 
 const ADD: &str = "
 @group(0) @binding(0) var<storage, read> src: array<u32>;

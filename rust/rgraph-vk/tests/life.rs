@@ -1,18 +1,16 @@
 //! Ends: graphs dropped while their functions run, runs that are interrupted, times without end.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use bench::{Bench, device, using, words};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::{Place, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::{CallbackError, HostViews, HostWork, Step, Transfer, Work};
 use rgraph_vk::{Device, DeviceOptions, Error, Inputs};
+
+use crate::support::bench::{Bench, device, using, words};
 
 /// Writes its number of calls, behind a gate.
 #[derive(Default)]

@@ -1,12 +1,5 @@
 //! What measuring costs and gives: commands are counted by the function table between the runtime and its driver.
 
-mod support {
-    pub mod bench;
-    #[allow(dead_code, reason = "of its results only the run matters here")]
-    pub mod example;
-    pub mod fault;
-}
-
 use std::collections::BTreeMap;
 
 use rgraph_plan::access::PassQueue;
@@ -15,10 +8,10 @@ use rgraph_plan::plan::{Command, Plan};
 use rgraph_vk::work::{Groups, Workload};
 use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, FrameReport, Inputs, Measure, Upload};
 
-use support::bench::demand::demand;
-use support::bench::{Bench, whole};
-use support::example::{example, photo};
-use support::fault::Faults;
+use crate::support::bench::{Bench, whole};
+use crate::support::demand::demand;
+use crate::support::example::{example, photo};
+use crate::support::fault::Faults;
 
 /// The table, and a device whose commands it counts.
 fn counted() -> Option<(Faults, Device)> {

@@ -1,12 +1,6 @@
 //! Rows G2 to G5 behind a function table that pretends other memory types: which memory is allocated for what, and
 //! what is flushed and invalidated.
 
-mod support {
-    pub mod demand;
-    pub mod example;
-    pub mod fault;
-}
-
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -18,9 +12,9 @@ use rgraph_plan::resource::{Imported, Life, Resource};
 use rgraph_vk::work::{CallbackError, HostViews, HostWork, Step, Transfer, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, EntryTable, Inputs, Upload};
 
-use support::demand::demand;
-use support::example::{example, photo};
-use support::fault::{Faults, Pretended};
+use crate::support::demand::demand;
+use crate::support::example::{example, photo};
+use crate::support::fault::{Faults, Pretended};
 
 const LOCAL: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::DEVICE_LOCAL;
 const VISIBLE: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::HOST_VISIBLE;

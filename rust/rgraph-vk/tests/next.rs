@@ -1,16 +1,14 @@
 //! Graphs that are declared again while they run: what lives from frame to frame goes from one to the next.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bench::{Bench, Silent, device, using, whole, words};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::resource::{History, Life, Resource as Declared, ResourceId};
 use rgraph_vk::work::{Groups, Workload};
 use rgraph_vk::{Code, Compiled, Error, Frame, Inputs};
+
+use crate::support::bench::{Bench, Silent, device, using, whole, words};
 
 const COUNT: &str = "
 @group(0) @binding(0) var<storage, read_write> sum: array<u32>;

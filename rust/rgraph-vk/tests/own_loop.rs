@@ -1,22 +1,17 @@
 //! An engine's own renderer, with its own swapchain, on a real X server without a screen.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/engine.rs"]
-mod engine;
 #[path = "../../../examples/own_swapchain.rs"]
 #[allow(dead_code, unused_attributes, reason = "the window is this test's")]
 mod own_swapchain;
-#[path = "support/xserver.rs"]
-mod xserver;
 
 use std::time::{Duration, Instant};
 
 use ash::{khr, vk};
-use engine::{Engine, Wish};
 use own_swapchain::Loop;
 use rgraph_vk::{Device, DeviceOptions};
-use xserver::Display;
+
+use crate::support::engine::{Engine, Wish};
+use crate::support::xserver::Display;
 
 /// Waits until a window shows the lit colours: red in the first 16 columns, green in the others.
 fn demand_shown(display: &Display, id: u32, [width, height]: [u16; 2]) {

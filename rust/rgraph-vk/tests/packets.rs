@@ -1,11 +1,6 @@
 //! Row T9 behind a function table that counts: sorted packets of several passes bind each pipeline once, and compute the
 //! same.
 
-mod support {
-    pub mod bench;
-    pub mod fault;
-}
-
 use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
@@ -14,9 +9,9 @@ use rgraph_shader::Kind;
 use rgraph_vk::work::{Blend, Groups, RasterState, Step};
 use rgraph_vk::{Device, DeviceOptions, EntryTable, Inputs, Measure};
 
-use support::bench::demand::demand;
-use support::bench::{Bench, draw, program, using, whole, words};
-use support::fault::Faults;
+use crate::support::bench::{Bench, draw, program, using, whole, words};
+use crate::support::demand::demand;
+use crate::support::fault::Faults;
 
 const BIND: &str = "vkCmdBindPipeline";
 

@@ -1,15 +1,11 @@
 //! Plan files from strangers: mutants of plans that run are refused in words or compute what their graph says. `make mutants`
 //! tries a hundred thousand; `RGRAPH_PLAN_MUTANTS` and `RGRAPH_PLAN_SEED` say how many, and from which on.
 
-#[path = "support/demand.rs"]
-mod demand;
-#[path = "support/hash/mod.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod hash;
-
 use std::path::PathBuf;
 
 use rgraph_vk::{DeviceOptions, devices};
+
+use crate::support::{demand, hash};
 
 #[test]
 fn mutants_of_plan_files_are_refused_or_run_right() {

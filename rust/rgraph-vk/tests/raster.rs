@@ -1,11 +1,7 @@
 //! Raster passes and transfers: targets, depth, samples, merged passes, mips, copies.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::Arc;
 
-use bench::{Bench, bytes, device, draw, program, using, whole, words};
 use rgraph_plan::access::{Load, PassQueue, Transfer as Kind, Usage};
 use rgraph_plan::bake::Options;
 use rgraph_plan::format::Format;
@@ -18,6 +14,8 @@ use rgraph_vk::work::{
     VertexBuffer, View, What, Work,
 };
 use rgraph_vk::{Inputs, Measure, Upload};
+
+use crate::support::bench::{Bench, bytes, device, draw, program, using, whole, words};
 
 fn cleared(color: [f64; 4]) -> Use {
     let mut how = Use { load: Some(Load::Clear), ..using(Usage::ColorAttachment) };

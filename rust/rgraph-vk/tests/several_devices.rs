@@ -2,18 +2,16 @@
 //! `RGRAPH_SEVERAL_ROUNDS` makes it longer, `RGRAPH_SEVERAL_THREADS` wider; `RGRAPH_SEVERAL_PARTS` (some of `stay`, `ask`,
 //! `come`) leaves threads out, to find which of them a driver cannot run at the same time.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bench::{Bench, bytes, device, using, whole, words};
 use rgraph_plan::access::Usage;
 use rgraph_plan::format::Format;
 use rgraph_plan::prelude::PassQueue;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::{Groups, What};
 use rgraph_vk::{Compiled, Device, DeviceOptions, Inputs, Upload, devices};
+
+use crate::support::bench::{Bench, bytes, device, using, whole, words};
 
 const WORDS: usize = 256;
 

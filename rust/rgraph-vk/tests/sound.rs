@@ -1,14 +1,10 @@
 //! Nothing that safe code can write ends in a data race, a hang or a panic.
 #![forbid(unsafe_code)]
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use bench::{Bench, device, using, words};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{PassId, Ranges, Use};
@@ -17,6 +13,8 @@ use rgraph_plan::prelude::Options;
 use rgraph_plan::resource::{History, Image, Kind, Life, ResourceId, Size};
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork, Work};
 use rgraph_vk::{Compiled, Device, Inputs, Resource, Upload};
+
+use crate::support::bench::{Bench, device, using, words};
 
 /// What `run` returns; a panic if it takes longer than any run of these tests may.
 fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {

@@ -1,12 +1,10 @@
 //! What foreign code says of a resource's state: whatever can be checked is.
 
-#[path = "support/bench.rs"]
-mod bench;
-
-use bench::{Bench, device, using};
 use rgraph_plan::access::{Layout, PassQueue, Stages, Usage};
 use rgraph_plan::format::Format;
 use rgraph_vk::{Error, Inputs, Point, ResourceState, Upload};
+
+use crate::support::bench::{Bench, device, using};
 
 /// Says a state of a resource that no foreign code uses.
 fn say(resource: &rgraph_vk::Resource, state: &ResourceState) -> Result<(), Error> {

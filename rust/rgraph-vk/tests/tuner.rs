@@ -1,10 +1,6 @@
 //! W5, the closed loop on a device: plans are tried while frames run, and every frame computes the same. Times come from
 //! the test, so no clock decides.
 
-mod support {
-    pub mod bench;
-}
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +15,8 @@ use rgraph_plan::tune::{Phase, Settings};
 use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::{Groups, Workload};
 use rgraph_vk::{Background, Compiled, Device, Inputs, Tuner, TunerOptions, Upload};
-use support::bench::{Bench, bytes, device, program, whole, words};
+
+use crate::support::bench::{Bench, bytes, device, program, whole, words};
 
 const ADD: &str = "
     var<push_constant> more: u32;

@@ -1,14 +1,10 @@
 //! Two GPUs against one: a copy between them, a frame in two halves, and chains that are independent. Prints numbers and
 //! compares results, word for word; ignored, since its times mean something on real GPUs only.
 //!
-//! `cargo test -p rgraph-vk --test two_gpus -- --ignored --nocapture`
-
-#[path = "support/bench.rs"]
-mod bench;
+//! `cargo test -p rgraph-vk --test all two_gpus:: -- --ignored --nocapture`
 
 use std::time::{Duration, Instant};
 
-use bench::{Bench, whole};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::Options;
 use rgraph_plan::graph::PassId;
@@ -16,6 +12,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::{Groups, Workload};
 use rgraph_vk::{Device, DeviceOptions, Devices, DevicesFrame, Inputs};
+
+use crate::support::bench::{self, Bench, whole};
 
 /// Words that depend on all rounds of an integer recurrence.
 fn work(rounds: u32) -> String {

@@ -1,18 +1,16 @@
 //! SPIR-V of others: the Khronos validator stands before the driver.
 
-#[path = "support/bench.rs"]
-mod bench;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bench::{Bench, device, program, whole};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::Options;
 use rgraph_shader::{Kind, Program, Source};
 use rgraph_vk::validate::validate;
 use rgraph_vk::work::Groups;
 use rgraph_vk::{Code, Compiled, Device, Error};
+
+use crate::support::bench::{self, Bench, device, program, whole};
 
 /// A compute module with one buffer, `words`.
 const ORIGINAL: &[u8] = include_bytes!("data/original.comp.spv");

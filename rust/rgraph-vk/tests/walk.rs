@@ -1,9 +1,5 @@
 //! Plans that drive an engine's own recorder, under the validation layer.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/engine.rs"]
-mod engine;
 #[path = "../../../examples/own_recorder.rs"]
 #[allow(dead_code, unused_attributes, reason = "the engine is this test's")]
 mod own_recorder;
@@ -12,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
-use engine::{Engine, Wish};
 use own_recorder::Gpu;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_plan::id::Id;
@@ -20,6 +15,8 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::*;
 use rgraph_vk::walk::{Recorder, Slot, Walk, WalkBatch, WalkBlit, WalkMemory, WalkPass, WalkRendering};
 use rgraph_vk::{Code, Error};
+
+use crate::support::engine::{Engine, Wish};
 
 #[test]
 fn the_recorder_of_an_engine_draws_what_a_plan_says() {

@@ -1,18 +1,8 @@
 //! Windows: on a real X server without a screen (Xvfb), where the driver shows X windows, and on headless surfaces.
 
-#[path = "support/bench.rs"]
-mod bench;
-#[path = "support/host_memory.rs"]
-mod host_memory;
-#[path = "support/xserver.rs"]
-mod xserver;
-
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use bench::demand::demand;
-use bench::{Bench, Silent, using};
-use host_memory::HostMemory;
 use raw_window_handle::{RawDisplayHandle, RawWindowHandle, XcbDisplayHandle, XcbWindowHandle};
 use rgraph_plan::access::{Layout, Load, Usage};
 use rgraph_plan::format::Format;
@@ -22,7 +12,11 @@ use rgraph_vk::{
     Code, Color, Compiled, Device, DeviceOptions, Error, Fit, Frame, Inputs, PresentMode, Shown, Surface, Window,
     WindowOptions,
 };
-use xserver::Display;
+
+use crate::support::bench::{Bench, Silent, using};
+use crate::support::demand::demand;
+use crate::support::host_memory::HostMemory;
+use crate::support::xserver::Display;
 
 /// Left half red, right half green, the lowest row blue.
 const FLAG: &str = "

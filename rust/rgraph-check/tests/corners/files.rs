@@ -8,7 +8,7 @@ fn assert_file(graph: &str, profile: Option<&str>) {
     let own = profile.map(|text| read_profile(text.as_bytes(), "profile").expect("the file is right"));
     let profiles =
         own.map_or_else(|| vec![Profile::minimal(), Profile::discrete()], |own| vec![own, Profile::discrete()]);
-    let wrong = crate::corner::wrong(&graph, &profiles, &[]);
+    let wrong = crate::support::corner::wrong(&graph, &profiles, &[]);
     assert!(wrong.is_none(), "{}", wrong.unwrap_or_default());
 }
 

@@ -16,8 +16,6 @@
 //!
 //! The lines become a graph file, so that a failing corner can be given to `rgraph bake` as it is printed.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
-
 use std::fmt::Write as _;
 
 use rgraph_check::certificate::{certificate, verify};

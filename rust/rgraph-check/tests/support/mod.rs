@@ -1,7 +1,9 @@
 //! A naive planner for tests: one queue, every pass alone, a full barrier before each, layouts tracked piece by
 //! piece, no aliasing. It shares no code with the planner or the checker; both are compared with it.
 
+pub mod corner;
 mod declared;
+pub mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
 

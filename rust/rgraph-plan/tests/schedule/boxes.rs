@@ -1,7 +1,7 @@
 //! The box tree against all orders of all small graphs.
 
-use crate::laws::any_instance;
-use crate::support::{self, Random, ids, layered};
+use super::laws::any_instance;
+use super::support::{self, Random, ids, layered};
 use rgraph_plan::id::Id;
 use rgraph_plan::inside::schedule::{BoxKind, BoxTree, Cycle, Deps, LiveId};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The exact policy against all orders and queues of tiny instances, and the other policies against it.
 
-use crate::laws::{any_instance, assert_valid};
-use crate::support::{Owned, Random};
+use super::laws::{any_instance, assert_valid};
+use super::support::{Owned, Random};
 use rgraph_plan::id::IdVec;
 use rgraph_plan::inside::schedule::{LiveId, Policy, Times, evaluate, model};
 

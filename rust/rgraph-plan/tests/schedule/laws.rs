@@ -1,6 +1,6 @@
 //! Laws that every schedule keeps, on random instances.
 
-use crate::support::{Owned, Random, ids};
+use super::support::{Owned, Random, ids};
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::inside::schedule::{HOST, LiveId, Order, Policy, Scratch, Times, evaluate, schedule};
 

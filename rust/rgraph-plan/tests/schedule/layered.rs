@@ -1,6 +1,6 @@
 //! Generated frames: barrier calls and live bytes at once.
 
-use crate::support::{Owned, layered};
+use super::support::{Owned, layered};
 use rgraph_plan::inside::schedule::{Policy, Topology, topological};
 
 /// The same frame on one queue.

@@ -1,7 +1,7 @@
 //! The model of a frame, played anew from what it says of queues, hops, occupancy classes and submits.
 
-use crate::laws::{POLICIES, any_instance};
-use crate::support::{Owned, Random};
+use super::laws::{POLICIES, any_instance};
+use super::support::{Owned, Random};
 use rgraph_plan::id::IdVec;
 use rgraph_plan::inside::schedule::{LiveId, Order, model};
 

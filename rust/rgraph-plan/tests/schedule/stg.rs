@@ -1,6 +1,6 @@
 //! The Standard Task Graph Set: 180 random graphs of 50 tasks with known optima.
 
-use crate::support::Owned;
+use super::support::Owned;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::inside::schedule::{Costs, Policy};
 use std::path::Path;

@@ -7,7 +7,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Buffer, Image, Kind, Mips, Resource, ResourceId, Size};
 
-use crate::{bytes, cases, layers, mips, multisampled, of_format};
+use super::{bytes, cases, layers, mips, multisampled, of_format};
 
 fn clear(usage: Usage, clear: Clear) -> Use {
     let details = Details { clear: Some(clear), ..Details::default() };

@@ -7,7 +7,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Mips, Resource, ResourceId, Size};
 
-use crate::{bytes, cases, layers, mips, multisampled, of_format, resolving};
+use super::{bytes, cases, layers, mips, multisampled, of_format, resolving};
 
 fn resolve_by(mode: ResolveMode, resolves: ResourceId) -> Use {
     let details = Details { resolves: Some(resolves), resolve_mode: Some(mode), clear: None };
@@ -309,7 +309,7 @@ cases! {
 
 #[test]
 fn ten_thousand_accesses_of_one_buffer_in_one_pass_are_no_more_than_a_sort() {
-    let mut film = crate::Film::new();
+    let mut film = super::Film::new();
     let bins = film.buffer("bins", 1 << 20);
     let work = film.pass("work", PassQueue::Compute);
     for at in 0..10_000 {

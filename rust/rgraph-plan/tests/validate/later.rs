@@ -12,7 +12,7 @@ use rgraph_plan::inside::validate::mistakes::{Floor, Worst, of_problems, out_of_
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, Size};
 
-use crate::{Film, lines};
+use super::{Film, lines};
 
 /// The read by the `at`th access.
 fn access(at: usize) -> Reads {

@@ -6,7 +6,7 @@ use rgraph_plan::graph::{FlagId, Graph, PassId, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Image, Imported, Life, Resource, ResourceId};
 
-use crate::{Film, cases, of_format};
+use super::{Film, cases, of_format};
 
 /// A conditional pass `name` that writes `output`.
 fn switched(film: &mut Film, name: &str, output: ResourceId) -> PassId {

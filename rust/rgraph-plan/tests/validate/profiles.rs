@@ -5,7 +5,7 @@ use rgraph_plan::feature::Features;
 use rgraph_plan::id::Id;
 use rgraph_plan::profile::Capabilities;
 
-use crate::cases;
+use super::cases;
 
 cases! {
     a_pass_that_needs_more_than_the_profile_has_is_refused_with_the_features_and_their_shaders: |film| {

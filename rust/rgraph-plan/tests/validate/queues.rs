@@ -4,7 +4,7 @@ use rgraph_plan::access::{PassQueue, Stages, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 
-use crate::cases;
+use super::cases;
 
 cases! {
     what_no_queue_can_is_named_once_for_each_need: |film| {

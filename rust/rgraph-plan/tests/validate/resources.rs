@@ -8,7 +8,7 @@ use rgraph_plan::resource::{
     Axis, Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Size,
 };
 
-use crate::{cases, multisampled, of_format};
+use super::{cases, multisampled, of_format};
 
 fn sized(size: Size) -> Resource {
     Resource::image(Image { size: Some(size), ..of_format(Format::Rgba8unorm) })

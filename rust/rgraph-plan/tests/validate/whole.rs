@@ -7,7 +7,7 @@ use rgraph_plan::graph::Use;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Resource, ResourceId};
 
-use crate::{Film, cases, mips, of_format};
+use super::{Film, cases, mips, of_format};
 
 cases! {
     several_mistakes_are_said_together_in_the_order_of_declaration: |film| {

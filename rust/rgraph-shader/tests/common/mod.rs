@@ -1,5 +1,4 @@
 //! What several tests need.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use rgraph_shader::{Kind, Language, Program, ShaderError, Source};
 

@@ -1,5 +1,4 @@
 //! An engine's own instance and device for tests, with a messenger that keeps what layers complain of.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use ash::{ext, vk};
 use rgraph_vk::{BorrowedDevice, BorrowedQueue, EnabledFeatures, EntryTable};
 
-use crate::bench::demand::demand;
+use super::demand::demand;
 
 /// An instance and a device, made as an engine makes them.
 pub struct Engine {

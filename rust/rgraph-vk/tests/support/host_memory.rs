@@ -1,5 +1,4 @@
 //! An engine's callbacks for memory of the host, which count what they give and what comes back.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;

@@ -1,5 +1,4 @@
 //! A real X server without a screen, and windows on it, through libxcb, which every driver for X windows brings.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -5,8 +5,6 @@
 //! An error is only given where the specification lists it for that call (`vk.xml` of 1.3). A lost device stays lost:
 //! each later call of it that may say so does, and the real device is left to finish before its objects go.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 mod calls;
 mod counted;
 mod ledger;

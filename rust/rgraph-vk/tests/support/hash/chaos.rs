@@ -1,5 +1,4 @@
 //! Chaos runs of generated graphs: what they compute is defined by the declaration, so nothing may make a difference.
-#![allow(dead_code, reason = "not every test has chaos runs")]
 
 use rgraph_plan::resource::Resource;
 use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, Upload};

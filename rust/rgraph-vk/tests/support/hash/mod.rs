@@ -7,11 +7,9 @@ pub mod adapt;
 mod case;
 pub mod chaos;
 pub mod coverage;
-#[allow(dead_code, reason = "one of the tests uses it")]
 pub mod devices;
 mod evaluate;
 mod input;
-#[allow(dead_code, reason = "one of the tests uses it")]
 pub mod mutant;
 mod operation;
 mod shader;

@@ -1,16 +1,13 @@
 //! Small graphs in the corners of ARCHITECTURE's "What a declaration means". Each is baked over profiles, policies,
 //! efforts and splits; every plan checks clean and computes what the declaration says.
 
-#[path = "../support/corner.rs"]
-mod corner;
-
 /// One test per corner: its name as a sentence, its lines as `support/corner.rs` reads them.
 macro_rules! corners {
     ($($(#[$meta:meta])* $name:ident = $text:literal;)+) => {$(
         $(#[$meta])*
         #[test]
         fn $name() {
-            crate::corner::assert_corner($text);
+            crate::support::corner::assert_corner($text);
         }
     )+};
 }

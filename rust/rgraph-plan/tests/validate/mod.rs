@@ -118,7 +118,7 @@ macro_rules! cases {
     ($($name:ident: |$film:ident| $body:block => [$($line:literal),* $(,)?];)+) => {$(
         #[test]
         fn $name() {
-            let mut $film = crate::Film::new();
+            let mut $film = $crate::validate::Film::new();
             $body
             let expected: &[&str] = &[$($line),*];
             assert_eq!($film.said(), expected);

@@ -1,6 +1,6 @@
 //! Placement of transients and previous owners of their bytes, against independent checks and exhaustive searches.
 
 mod checker;
-mod families;
+pub mod families;
 mod place;
 mod walk;

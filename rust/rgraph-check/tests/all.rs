@@ -1,0 +1,30 @@
+//! The crate's tests in one program: `cargo test --test all NAME::` runs those of one file.
+
+mod support;
+
+mod agree;
+mod bound;
+mod certificate;
+mod corners;
+mod corpus;
+mod devices;
+mod entries;
+mod events;
+mod foreign;
+mod generator;
+mod minimal;
+mod mutations;
+mod naive;
+mod needs;
+mod packets;
+mod planner;
+mod played;
+mod reach;
+mod reach_plans;
+mod robust;
+mod search;
+mod sets;
+mod small;
+mod subpasses;
+mod transitions;
+mod verdicts;

@@ -1,0 +1,4 @@
+//! What tests share.
+
+pub mod counting;
+pub mod most_live;
