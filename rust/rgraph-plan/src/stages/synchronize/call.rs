@@ -8,7 +8,7 @@ use crate::id::IdVec;
 use crate::plan::{BatchId, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::subresource::Subresource;
-use crate::stages::synchronize::narrow::narrowed;
+use crate::stages::synchronize::narrow::{chain, narrowed};
 
 crate::id! {
     /// A barrier call.
@@ -224,14 +224,30 @@ impl Calls {
         barrier.scope.dst_access |= access;
     }
 
-    /// Chains a barrier to a semaphore wait at the given stages. A memory barrier needs this only if later uses rely on
-    /// it: memory that was available at the signal is visible at the stages of the wait (Vulkan 1.3, "Semaphore
-    /// Waiting"). An event would be set before the wait, so the barrier is not split.
-    pub(crate) fn follow_wait(&mut self, barrier: BarrierId, stages: Stages) {
+    /// Whether a barrier, or the use that it was made for, whose stages are `own`, follows a wait that holds up `held`. If
+    /// so, it is not split.
+    pub(crate) fn follows_wait(&mut self, barrier: BarrierId, held: Stages, own: Stages) -> bool {
+        let mut more = held;
+        let before = self.barriers[barrier];
+        self.follow_wait(barrier, &mut more, own);
+        let follows = more == held;
+        if !follows {
+            self.barriers[barrier] = before;
+        }
+        follows
+    }
+
+    /// Makes a barrier follow a wait that holds up the stages `held`; `own` are those of the use that it was made for. One
+    /// about memory need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan
+    /// 1.3, "Semaphore Waiting"), which holds up all stages of that use then. An event would be set before the wait, so
+    /// the barrier is not split.
+    pub(crate) fn follow_wait(&mut self, barrier: BarrierId, held: &mut Stages, own: Stages) {
         let barrier = &mut self.barriers[barrier];
         if barrier.about != About::Memory || barrier.joined {
-            barrier.scope.src_stages |= stages;
+            chain(held, &mut barrier.scope.src_stages, own);
             barrier.source.splits = false;
+        } else {
+            *held |= own;
         }
     }
 }

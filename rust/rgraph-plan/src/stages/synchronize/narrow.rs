@@ -131,6 +131,25 @@ pub(crate) fn narrowed(scope: Scope) -> Scope {
     Scope { src_stages, src_access, dst_stages, dst_access }
 }
 
+/// Chains a barrier that begins at the stages `source` to a wait that holds up the stages `held`: the second scope of
+/// the wait and the first one of the barrier share a stage (Vulkan 1.3, "Execution and Memory Dependencies"). If they
+/// have none, the barrier or both get one of `own`, the stages of the use behind them.
+pub(crate) fn chain(held: &mut Stages, source: &mut Stages, own: Stages) {
+    let (reached, taken) = (with_later(*held), with_earlier(*source));
+    if reached.intersects(taken) {
+        return;
+    }
+    let preferred = [own & reached, own & taken, own].into_iter().find(|stages| !stages.is_empty()).unwrap_or(own);
+    // The logically latest one holds up the least.
+    let last = bits(preferred).find(|&one| with_later(one) & preferred == one).unwrap_or(preferred);
+    if !reached.intersects(last) {
+        *held |= last;
+    }
+    if !taken.intersects(last) {
+        *source |= last;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -96,6 +96,8 @@ pub(crate) struct ReadGroups {
     /// Orderings that the read groups need beyond the graph's: positions in the linear order, `(later, earlier)`,
     /// sorted.
     pub extra: Vec<(PlanPassId, PlanPassId)>,
+    /// Of these, the ones that let a last use leave a subresource for uses on other queues, sorted.
+    pub gathered: Vec<(PlanPassId, PlanPassId, SubresourceId)>,
     /// How each memory is shared among queue families.
     pub sharing: IdVec<ResourceId, Sharing>,
     members: IdVec<MemberId, Member>,
@@ -166,6 +168,7 @@ impl ReadGroups {
         self.read_groups.clear();
         self.of.clear();
         self.extra.clear();
+        self.gathered.clear();
         self.members.clear();
         let blank = State { read_group: None, family: None, group: 0 };
         self.states.refill(blank, frame.facts.subresources.count());
@@ -183,6 +186,8 @@ impl ReadGroups {
         self.close_edges(frame);
         self.extra.sort_unstable();
         self.extra.dedup();
+        self.gathered.sort_unstable();
+        self.gathered.dedup();
     }
 
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
@@ -331,7 +336,7 @@ impl ReadGroups {
             if let Some(read_group) = state.read_group
                 && (moves || before.is_some_and(|before| before.empty))
             {
-                self.follow_all(read_group, at);
+                self.follow_all(read_group, subresource, at);
             }
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = e.queues.trailing_zeros() as u8;
@@ -422,15 +427,15 @@ impl ReadGroups {
     }
 
     /// The use at `at` follows the last use of the read group, which follows the last ones on the other queues.
-    fn follow_all(&mut self, read_group: ReadGroupId, at: PlanPassId) {
-        let last = self.gather(read_group);
+    fn follow_all(&mut self, read_group: ReadGroupId, subresource: SubresourceId, at: PlanPassId) {
+        let last = self.gather(read_group, subresource);
         if last != at {
             self.extra.push((at, last));
         }
     }
 
     /// Makes the last use of a read group follow the last ones on other queues; returns it.
-    fn gather(&mut self, read_group: ReadGroupId) -> PlanPassId {
+    fn gather(&mut self, read_group: ReadGroupId, subresource: SubresourceId) -> PlanPassId {
         let first = self.read_groups[read_group].members;
         let mut last = self.members[first].last;
         let mut member = self.members[first].next;
@@ -443,6 +448,7 @@ impl ReadGroups {
             let m = self.members[id];
             if m.last != last {
                 self.extra.push((last, m.last));
+                self.gathered.push((last, m.last, subresource));
             }
             member = m.next;
         }
@@ -493,7 +499,7 @@ impl ReadGroups {
             }
             for subresource in frame.facts.subresources.of(memory).ids() {
                 if let Some(read_group) = self.states[subresource].read_group {
-                    self.gather(read_group);
+                    self.gather(read_group, subresource);
                 }
             }
         }

@@ -4,6 +4,7 @@
 
 use super::clock::{Knowledge, WaitId};
 use super::hazard::{First, Hazards, Left, LeftId, Scene};
+use super::narrow::chain;
 use super::read_group::Frame;
 use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
@@ -29,7 +30,11 @@ pub(crate) struct Repeats {
     /// By batch and queue.
     pub waits: Vec<RepeatWait>,
     knowledge: Knowledge,
+    /// What queues know at the end of a run.
+    at_end: Knowledge,
     left: Vec<Left>,
+    /// First uses that no wait of this run orders, and what they follow.
+    unmet: Vec<(First, Left)>,
     entered: Vec<Option<PlanPassId>>,
     /// By memory: its last uses, in `gathered`, once they were asked for.
     whole: IdVec<ResourceId, Option<IdSpan<LeftId>>>,
@@ -45,7 +50,12 @@ impl Repeats {
     /// an image whose bytes no other resource reused O(subresources of the image) each.
     pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
+        self.unmet.clear();
         self.knowledge.start(scene.clocks);
+        self.at_end.start(scene.clocks);
+        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
+            self.at_end.reach(scene.clocks, at, scheduled.queue);
+        }
         let mut firsts = std::mem::take(&mut hazards.firsts);
         self.whole.refill(None, scene.frame.facts.memory.len());
         self.gathered.clear();
@@ -66,6 +76,11 @@ impl Repeats {
                     self.follow(scene, hazards, first, self.left[at], scheduled.queue, waits);
                 }
             }
+        }
+        // Last, when the waits of this run have all their stages.
+        for at in 0..self.unmet.len() {
+            let (first, left) = self.unmet[at];
+            self.wait_for(scene, hazards, &first, left, waits);
         }
         hazards.firsts = firsts;
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
@@ -117,6 +132,33 @@ impl Repeats {
             let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
             (passes[scheduled].physical <= first.physical).then_some(wait)
         })
+    }
+
+    /// Whether the run before had this queue wait for what another left, at a stage that leads to the first use: a wait
+    /// holds up all that comes later on its queue (Vulkan 1.3, "Semaphore Waiting"), in later runs, too.
+    fn waited_before(
+        &self,
+        scene: Scene<'_>,
+        hazards: &mut Hazards,
+        first: &First,
+        left: Left,
+        waits: &IdVec<WaitId, Stages>,
+    ) -> bool {
+        let queue = scene.frame.schedule.passes[first.at].queue;
+        let knows = |last: PlanPassId| {
+            scene.clocks.clock(last)[usize::from(left.queue)] >= scene.frame.schedule.passes[left.last].position
+        };
+        scene.clocks.last_of(queue).is_some_and(knows) && {
+            let (wait, _) = self.at_end.through(scene.clocks, queue, left.queue);
+            let mut held = waits[wait];
+            match first.barrier {
+                Some(barrier) => hazards.calls.follows_wait(barrier, held, first.stages),
+                None => {
+                    hold(hazards, first, left.queue == scene.frame.schedule.host(), &mut held);
+                    held == waits[wait]
+                }
+            }
+        }
     }
 
     /// Moves the first uses of resources that outlive a run to the first pass of their queue that uses any part of the
@@ -209,22 +251,33 @@ impl Repeats {
             }
             return;
         }
-        // The wait holds up `first.stages` only, so the barrier must begin at these to come after it (Vulkan 1.3,
-        // "Semaphore Waiting").
-        if let Some(barrier) = first.barrier {
-            hazards.calls.follow_wait(barrier, first.stages);
-        }
         if queue == scene.frame.schedule.host() && first.placement.is_some() {
             hazards.show_to_next_run(scene, first, left);
         }
-        // A wait of this run may already be for a later point of that queue: it then blocks the stages of the first
-        // use.
-        if let Some(wait) = self.known_through(scene, first, left, queue) {
-            waits[wait] |= first.stages;
+        if self.waited_before(scene, hazards, first, left, waits) {
             return;
         }
-        // Else the last wait of this queue for the run before, if it is for a position at least as late; a batch has
-        // one wait per queue, so within the batch it moves to the later position.
+        let by_host = left.queue == scene.frame.schedule.host();
+        match self.known_through(scene, first, left, queue) {
+            Some(wait) => hold(hazards, first, by_host, &mut waits[wait]),
+            None => self.unmet.push((*first, left)),
+        }
+    }
+
+    /// Makes the batch of a first use wait for the run before, unless that one waited.
+    fn wait_for(
+        &mut self,
+        scene: Scene<'_>,
+        hazards: &mut Hazards,
+        first: &First,
+        left: Left,
+        waits: &IdVec<WaitId, Stages>,
+    ) {
+        if self.waited_before(scene, hazards, first, left, waits) {
+            return;
+        }
+        let queue = scene.frame.schedule.passes[first.at].queue;
+        let by_host = left.queue == scene.frame.schedule.host();
         let batch = scene.batches.batch_of(first.physical);
         let known = self
             .waits
@@ -234,9 +287,23 @@ impl Repeats {
         match known {
             Some(wait) if wait.last >= left.last || wait.batch == batch => {
                 wait.last = wait.last.max(left.last);
-                wait.stages |= first.stages;
+                hold(hazards, first, by_host, &mut wait.stages);
             }
-            _ => self.waits.push(RepeatWait { batch, queue: left.queue, last: left.last, stages: first.stages }),
+            _ => {
+                let mut stages = Stages::empty();
+                hold(hazards, first, by_host, &mut stages);
+                self.waits.push(RepeatWait { batch, queue: left.queue, last: left.last, stages });
+            }
         }
+    }
+}
+
+/// Lets a wait hold up a first use: its stages, or one at which a barrier before it follows the wait. The runtime's
+/// barrier before the frame begins at the stages of the entry; behind the host there may be none.
+fn hold(hazards: &mut Hazards, first: &First, by_host: bool, held: &mut Stages) {
+    match first.barrier {
+        Some(barrier) => hazards.calls.follow_wait(barrier, held, first.stages),
+        None if by_host => *held |= first.stages,
+        None => chain(held, &mut first.stages.clone(), first.stages),
     }
 }

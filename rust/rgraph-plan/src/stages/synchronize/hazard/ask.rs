@@ -3,12 +3,14 @@
 
 use super::{Hazards, Here, Left, Need, State, UseId, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
+use crate::id::IdVec;
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
 use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Source};
+use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::hazard::{First, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroup};
 use crate::stages::synchronize::schedule::PhysicalId;
@@ -73,8 +75,8 @@ impl Hazards {
         scene: Scene<'_>,
         here: Here<'_>,
         need: Need,
-        target: Layout,
-        families: [u32; 2],
+        (target, families): (Layout, [u32; 2]),
+        waits: &mut IdVec<WaitId, Stages>,
     ) -> BarrierId {
         let frame = scene.frame;
         let state = self.states[here.subresource];
@@ -105,8 +107,8 @@ impl Hazards {
         let batch = scene.batches.batch_of(frame.schedule.passes[last.last].physical);
         let release = (self.call_at_end(batch), release, self.why(here, Hazard::Release, Some(last.last), None));
         let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
-        let acquire =
-            Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
+        let mut acquire = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
+        self.chain_to_need(scene, here, &need, &mut acquire.src_stages, waits);
         let acquire = (self.place(scene, here, &need), acquire, self.why(here, Hazard::Acquire, Some(last.last), None));
         self.calls.transfer(about, families, [release, acquire])
     }
@@ -130,16 +132,13 @@ impl Hazards {
         scene: Scene<'_>,
         here: Here<'_>,
         need: Need,
-        old: Layout,
-        new: Layout,
+        [old, new]: [Layout; 2],
+        waits: &mut IdVec<WaitId, Stages>,
     ) -> BarrierId {
         let part = *scene.frame.facts.subresources.get(here.subresource);
         let about = About::Image(here.access.resource, part, old, new);
         let (dst_stages, dst_access) = meets(scene.frame, here.at, here.access);
         let mut scope = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
-        if need.foreign {
-            scope.src_stages |= here.access.stages;
-        }
         let hazard = match (old, need.from_resource) {
             (_, Some(_)) => Hazard::Alias,
             (Layout::Undefined, None) if need.from.is_none() => Hazard::FirstUse,
@@ -155,11 +154,13 @@ impl Hazards {
             (scope.dst_stages, scope.dst_access) = Self::inner_target(scene, here);
             // Nothing is loaded within a render pass: a use that keeps contents may write right after the transition.
             scope.dst_access |= here.access.kinds & Accesses::WRITES;
+            self.rely_on_need(scene, here, &need, waits);
             let call = self.call_within(here.at);
             return self.calls.about(call, Source::WHOLE, about, scope, None, why);
         }
+        self.chain_to_need(scene, here, &need, &mut scope.src_stages, waits);
         let call = self.place(scene, here, &need);
-        let splits = !need.foreign;
+        let splits = need.foreign == 0;
         self.calls.about(call, Source { splits, ..need.source() }, about, scope, None, why)
     }
 
@@ -210,7 +211,7 @@ impl Hazards {
             dst_access: here.access.kinds,
         };
         let call = self.place(scene, here, &need);
-        let splits = !need.foreign;
+        let splits = need.foreign == 0;
         self.calls.memory(call, Source { splits, ..need.source() }, scope, why)
     }
 

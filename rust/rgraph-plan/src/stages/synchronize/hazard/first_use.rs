@@ -34,7 +34,7 @@ impl Hazards {
             self.first(scene, here, target, &mut next, waits)
         } else {
             let mut need = Need::default();
-            self.need(scene, here, state.uses, waits, &mut need);
+            self.need(scene, here, state.uses, &mut need);
             let discard = here.access.effect == Effect::Replace;
             let exclusive = scene.read_groups.sharing[here.memory] == Sharing::Exclusive;
             let anew = discard && takes_anew(image, here.conditional);
@@ -42,22 +42,25 @@ impl Hazards {
                 state.family.zip(next.family).filter(|(from, to)| exclusive && !anew && on_gpu && from != to);
             let changes = image && state.layout != target;
             if let Some((from, to)) = families {
-                Behind::Barrier(self.transfer(scene, here, need, target, [from, to]))
+                Behind::Barrier(self.transfer(scene, here, need, (target, [from, to]), waits))
             } else if let Some(producer) = read_group.producer.filter(|&producer| {
                 changes
                     && (!on_gpu || !read_group.queues.is_power_of_two())
                     && self.at_producer(scene, here, read_group, producer)
             }) {
+                self.rely_on_need(scene, here, &need, waits);
                 let barrier = self.change_at_producer(scene, here, read_group, producer, target);
                 next.producer_barrier = Some(barrier);
                 if producer == here.queue { Behind::Barrier(barrier) } else { Behind::Nothing }
             } else if !on_gpu {
+                self.rely_on_need(scene, here, &need, waits);
                 self.show_all_to_host(scene, here, state);
                 Behind::Nothing
             } else if changes {
                 let old = if discard { Layout::Undefined } else { state.layout };
-                Behind::Barrier(self.change_layout(scene, here, need, old, target))
+                Behind::Barrier(self.change_layout(scene, here, need, [old, target], waits))
             } else {
+                self.rely_on_need(scene, here, &need, waits);
                 self.order_memory(scene, here, need).into()
             }
         };
@@ -120,8 +123,9 @@ impl Hazards {
         }
         let placement = scene.transients.index[here.memory];
         let mut need = Need::default();
-        let handed = self.follow_handed(scene, here, waits, &mut need);
+        let handed = self.follow_handed(scene, here, &mut need);
         if here.queue == frame.schedule.host() {
+            self.rely_on_need(scene, here, &need, waits);
             for at in handed.ids() {
                 self.show_left_to_host(scene, here, self.left[at]);
             }
@@ -132,11 +136,12 @@ impl Hazards {
             return Behind::Nothing;
         }
         let barrier = if frame.is_image(here.memory) {
-            self.change_layout(scene, here, need, Layout::Undefined, target)
+            self.change_layout(scene, here, need, [Layout::Undefined, target], waits)
         } else if placement.is_none() {
             // A fresh resource: no frame in flight and no other resource uses its bytes.
             return Behind::Nothing;
         } else {
+            self.rely_on_need(scene, here, &need, waits);
             self.order_first(scene, here, need)
         };
         if placement.is_none() {
@@ -151,30 +156,17 @@ impl Hazards {
     }
 
     /// Makes `here` follow the read group before its own or, if the frame has none, the previous owners of its bytes.
-    pub(super) fn follow_before(
-        &mut self,
-        scene: Scene<'_>,
-        here: Here<'_>,
-        state: State,
-        waits: &mut IdVec<WaitId, Stages>,
-        need: &mut Need,
-    ) {
+    pub(super) fn follow_before(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, need: &mut Need) {
         if state.before.is_some() {
-            self.need(scene, here, state.before, waits, need);
+            self.need(scene, here, state.before, need);
         } else if state.entry.is_none() {
-            self.follow_handed(scene, here, waits, need);
+            self.follow_handed(scene, here, need);
         }
     }
 
     /// Makes `here` follow the previous owners of its bytes in this frame; returns their last uses, positions in
     /// `left`.
-    fn follow_handed(
-        &mut self,
-        scene: Scene<'_>,
-        here: Here<'_>,
-        waits: &mut IdVec<WaitId, Stages>,
-        need: &mut Need,
-    ) -> IdSpan<LeftId> {
+    fn follow_handed(&mut self, scene: Scene<'_>, here: Here<'_>, need: &mut Need) -> IdSpan<LeftId> {
         let Some(placement) = scene.transients.index[here.memory] else { return IdSpan::default() };
         let followed = scene.transients.followed(placement);
         let last = followed.iter().rev().find(|(_, from_previous_frame)| !from_previous_frame);
@@ -194,7 +186,7 @@ impl Hazards {
         };
         for at in handed.ids() {
             let left = self.left[at];
-            self.follow(scene, here, left, waits, need);
+            self.follow(scene, here, left, need);
         }
         handed
     }

@@ -5,6 +5,7 @@ mod after;
 mod ask;
 mod behind;
 mod first_use;
+mod rely;
 
 use super::batch::Batches;
 use super::call::{About, BarrierId, CallId, CallSite, Calls, Source};
@@ -156,7 +157,7 @@ pub(crate) struct Hazards {
     left: IdVec<LeftId, Left>,
     /// By placement: last uses of its previous owners in this frame, in `left`; gathered at its first use.
     handed: IdVec<PlacementId, Option<IdSpan<LeftId>>>,
-    extra: usize,
+    gathered: usize,
     after: usize,
 }
 
@@ -188,8 +189,8 @@ struct Need {
     /// On its own queue, in its own render pass.
     near_stages: Stages,
     near_writes: Accesses,
-    /// Whether something on another queue is waited for.
-    foreign: bool,
+    /// Queues whose work is behind waits, one bit each.
+    foreign: u64,
     conditional: bool,
     /// First physical pass before which a barrier may stand.
     earliest: Option<PhysicalId>,
@@ -202,6 +203,16 @@ impl Need {
     /// Where it begins on its own queue.
     fn source(&self) -> Source {
         self.latest_source.map_or(Source::WHOLE, |physical| Source { physical: Some(physical), splits: true })
+    }
+
+    fn foreign_queues(&self) -> impl Iterator<Item = u8> + use<> {
+        let mut left = self.foreign;
+        std::iter::from_fn(move || {
+            let queue = left.trailing_zeros() as u8;
+            let any = left != 0;
+            left &= left.wrapping_sub(1);
+            any.then_some(queue)
+        })
     }
 }
 
@@ -229,7 +240,7 @@ impl Hazards {
             if self.before_physical[scheduled.physical].is_some() {
                 self.open[usize::from(scheduled.queue)] = Some(scheduled.physical);
             }
-            self.rely_on_extra(scene, at, waits);
+            self.rely_on_gathered(scene, at, waits);
             let pass = &scene.frame.facts.passes[scheduled.pass];
             for access in scene.frame.accesses(at) {
                 let memory = scene.frame.facts.memory[access.resource];
@@ -278,7 +289,7 @@ impl Hazards {
         self.uses.clear();
         self.firsts.clear();
         self.left.clear();
-        self.extra = 0;
+        self.gathered = 0;
         self.after = 0;
         let blank = State {
             read_group: None,
@@ -303,32 +314,6 @@ impl Hazards {
         self.open.resize(frame.schedule.queues + 1, None);
         self.handed.refill(None, scene.transients.placements.len());
         self.knowledge.start(scene.clocks);
-    }
-
-    /// Adds the stages of a pass to the wait behind an ordering that read groups added.
-    fn rely_on_extra(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
-        while let Some(&(later, earlier)) = scene.read_groups.extra.get(self.extra).filter(|(later, _)| *later <= at) {
-            self.extra += 1;
-            let (scheduled, source) = (scene.frame.schedule.passes[later], scene.frame.schedule.passes[earlier]);
-            if scheduled.queue != source.queue {
-                let stages = scene.frame.accesses(later).iter().fold(Stages::empty(), |all, t| all | t.stages);
-                self.rely(scene, scheduled.queue, source.queue, stages, waits);
-            }
-        }
-    }
-
-    /// Adds `stages` to the wait through which `queue` knows queue `of`; returns the physical pass that waits.
-    fn rely(
-        &self,
-        scene: Scene<'_>,
-        queue: u8,
-        of: u8,
-        stages: Stages,
-        waits: &mut IdVec<WaitId, Stages>,
-    ) -> PhysicalId {
-        let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
-        waits[wait] |= stages;
-        scene.frame.schedule.passes[scheduled].physical
     }
 
     /// Marks the previous use as kept if this one needs its contents.
@@ -370,14 +355,7 @@ impl Hazards {
     }
 
     /// Adds the uses of a list to those that `here` must follow.
-    fn need(
-        &mut self,
-        scene: Scene<'_>,
-        here: Here<'_>,
-        list: Option<UseId>,
-        waits: &mut IdVec<WaitId, Stages>,
-        need: &mut Need,
-    ) {
+    fn need(&mut self, scene: Scene<'_>, here: Here<'_>, list: Option<UseId>, need: &mut Need) {
         let mut at = list;
         while let Some(id) = at {
             let used = self.uses[id];
@@ -387,28 +365,21 @@ impl Hazards {
                 stages: used.stages,
                 writes: used.access & Accesses::WRITES,
             };
-            self.follow(scene, here, left, waits, need);
+            self.follow(scene, here, left, need);
             if let Some(last) = used.outer_last.filter(|_| used.queue == here.queue) {
                 let outer = Left { last, stages: used.outer_stages, ..left };
-                self.follow(scene, here, outer, waits, need);
+                self.follow(scene, here, outer, need);
             }
             need.conditional |= used.conditional;
             at = used.next;
         }
     }
 
-    fn follow(
-        &mut self,
-        scene: Scene<'_>,
-        here: Here<'_>,
-        left: Left,
-        waits: &mut IdVec<WaitId, Stages>,
-        need: &mut Need,
-    ) {
+    fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, need: &mut Need) {
         if left.queue != here.queue {
-            let physical = self.rely(scene, here.queue, left.queue, here.access.stages, waits);
-            need.foreign = true;
-            need.earliest = need.earliest.max(Some(physical));
+            let (_, waiting) = self.knowledge.through(scene.clocks, here.queue, left.queue);
+            need.foreign |= 1 << left.queue;
+            need.earliest = need.earliest.max(Some(scene.frame.schedule.passes[waiting].physical));
         } else {
             let physical = scene.frame.schedule.passes[left.last].physical;
             if physical == here.physical {
@@ -458,8 +429,8 @@ impl Hazards {
         if let Some(own) = own {
             if state.layout != target {
                 let mut need = Need::default();
-                self.need(scene, here, state.uses, waits, &mut need);
-                let barrier = self.change_layout(scene, here, need, state.layout, target);
+                self.need(scene, here, state.uses, &mut need);
+                let barrier = self.change_layout(scene, here, need, [state.layout, target], waits);
                 self.states[here.subresource].layout = target;
                 self.uses[own].behind = Behind::Barrier(barrier);
             } else {
@@ -481,7 +452,8 @@ impl Hazards {
             Behind::Barrier(barrier)
         } else {
             let mut need = Need::default();
-            self.follow_before(scene, here, state, waits, &mut need);
+            self.follow_before(scene, here, state, &mut need);
+            self.rely_on_need(scene, here, &need, waits);
             self.rely_on_initializer(scene, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
@@ -509,22 +481,6 @@ impl Hazards {
         }
     }
 
-    /// Where the first use of a read group prepares the subresource, the others rely on it.
-    fn rely_on_initializer(
-        &mut self,
-        scene: Scene<'_>,
-        here: Here<'_>,
-        state: State,
-        waits: &mut IdVec<WaitId, Stages>,
-    ) {
-        let read_group = &scene.read_groups.read_groups[here.read_group];
-        let frame = scene.frame;
-        let prepared = here.access.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
-        if read_group.is_led(prepared) && state.initializer != here.queue {
-            self.rely(scene, here.queue, state.initializer, here.access.stages, waits);
-        }
-    }
-
     /// Lets one more use see what others of its queue and read group see already; returns the barrier through which.
     fn let_see(
         &mut self,
@@ -545,7 +501,8 @@ impl Hazards {
             }
             Behind::Nothing => {
                 let mut need = Need::default();
-                self.follow_before(scene, here, state, waits, &mut need);
+                self.follow_before(scene, here, state, &mut need);
+                self.rely_on_need(scene, here, &need, waits);
                 self.rely_on_initializer(scene, here, state, waits);
                 if here.queue != scene.frame.schedule.host() && !need.stages.is_empty() {
                     return self.order_memory(scene, here, need).into();
@@ -558,14 +515,16 @@ impl Hazards {
                 let mut need = Need::default();
                 let writes = own.access & Accesses::WRITES;
                 let left = Left { queue: own.queue, last: own.last, stages: own.stages, writes };
-                self.follow(scene, here, left, waits, &mut need);
+                self.follow(scene, here, left, &mut need);
                 return self.order_memory(scene, here, need).into();
             }
             Behind::Barrier(barrier) => {
                 self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
                 if self.calls.barriers[barrier].about == About::Memory {
-                    self.follow_before(scene, here, state, waits, &mut Need::default());
+                    let mut need = Need::default();
+                    self.follow_before(scene, here, state, &mut need);
+                    self.rely_on_need(scene, here, &need, waits);
                     self.rely_on_initializer(scene, here, state, waits);
                 }
             }
