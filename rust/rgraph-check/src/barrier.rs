@@ -37,6 +37,7 @@ impl Machine<'_> {
             self.findings.add(Rule::Malformed, None, None, message);
         }
         let nodes = self.set(queue, barriers);
+        self.leave(queue, barriers, &nodes);
         self.publish(queue, barriers, &nodes);
     }
 
@@ -61,22 +62,32 @@ impl Machine<'_> {
     }
 
     /// First half: the nodes with what has entered them.
+    ///
+    /// Into a node within a render pass enter operations of that render pass alone, and what was before these by other
+    /// means (Vulkan 1.3, `vkCmdPipelineBarrier2`, "within a render pass instance"; subpass dependencies).
     pub(crate) fn set(&mut self, queue: QueueId, barriers: &Barriers) -> Vec<Option<NodeId>> {
         let position = self.now[queue];
+        let rendering = self.rendering.as_ref().map(|rendering| rendering.id).filter(|_| barriers.by_region);
         let mut known: Vec<(Stages, Clock)> = Vec::new();
         let mut made = Vec::new();
         let mut clock_of = |lanes: &Lanes, stages: Stages| match known.iter().find(|(s, _)| *s == stages) {
             Some((_, clock)) => clock.clone(),
             None => {
-                let clock = lanes.enter(queue, position, stages);
+                let clock = match rendering {
+                    Some(_) => lanes.chain(queue, stages),
+                    None => lanes.enter(queue, position, stages),
+                };
                 known.push((stages, clock.clone()));
                 clock
             }
         };
         for barrier in &self.plan.memory_barriers[barriers.memory.range()] {
             let mut clock = clock_of(&self.lanes, barrier.scope.src_stages);
-            Lanes::make_available(&mut clock, queue, position, &barrier.scope);
-            let node = self.nodes.push(Node::new(queue, position, position, barrier.scope, clock));
+            if rendering.is_none() {
+                Lanes::make_available(&mut clock, queue, position, &barrier.scope);
+            }
+            let node = Node::new(queue, position, position, barrier.scope, clock);
+            let node = self.nodes.push(Node { rendering, ..node });
             #[cfg(test)]
             self.log.covers.push((node, None));
             made.push(Some(node));
@@ -87,7 +98,7 @@ impl Machine<'_> {
                 continue;
             }
             let clock = clock_of(&self.lanes, scope.src_stages);
-            let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
+            let node = self.nodes.push(Node { rendering, ..Node::new(queue, position, position, scope, clock) });
             made.push(Some(node));
             let store = self.store(named.resource);
             #[cfg(test)]
@@ -107,7 +118,8 @@ impl Machine<'_> {
             let aliased = others.iter().copied().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
             let takes = |write: &Write| {
                 let x = &self.done[write.done];
-                x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access)
+                let meets = n.rendering.is_none() || n.rendering == x.rendering;
+                x.node.is_none() && meets && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access)
             };
             for write in self.stores[store].subresources[subresource].writes.iter_mut().filter(|write| takes(write)) {
                 if write.at.last() != Some(&node) {
@@ -123,18 +135,22 @@ impl Machine<'_> {
         }
     }
 
-    /// Second half: transitions happen, and what follows on the queue is ordered after.
-    pub(crate) fn publish(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<NodeId>]) {
+    /// Second half: transitions happen.
+    pub(crate) fn leave(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<NodeId>]) {
         let position = self.now[queue];
-        let memory = barriers.memory.len();
         for node in made.iter().flatten() {
             self.nodes[*node].leave = position;
         }
-        for ((named, _), node) in self.named(barriers).into_iter().zip(&made[memory..]) {
+        for ((named, _), node) in self.named(barriers).into_iter().zip(&made[barriers.memory.len()..]) {
             if let Some(node) = node {
                 self.named_barrier(queue, &named, *node);
             }
         }
+    }
+
+    /// What follows on the queue is ordered after a barrier.
+    pub(crate) fn publish(&mut self, queue: QueueId, barriers: &Barriers, made: &[Option<NodeId>]) {
+        let memory = barriers.memory.len();
         let mut known: Vec<(Stages, Stages)> = Vec::new();
         for (at, node) in made.iter().enumerate() {
             let Some(node) = *node else { continue };
@@ -313,8 +329,8 @@ impl Machine<'_> {
     /// A dependency between the passes of one render pass.
     fn regions(&mut self, queue: QueueId, barriers: &Barriers) {
         let position = self.now[queue];
-        let (id, runs) = match &self.rendering {
-            Some(rendering) => (rendering.id, rendering.runs),
+        let runs = match &self.rendering {
+            Some(rendering) => rendering.runs,
             None => {
                 let message = "a by-region barrier stands outside a render pass".to_owned();
                 self.findings.add(Rule::Malformed, None, None, message);
@@ -329,13 +345,12 @@ impl Machine<'_> {
         let global = barriers.memory.range().len();
         for (at, node) in nodes.iter().enumerate() {
             let Some(node) = *node else { continue };
-            self.nodes[node].rendering = Some(id);
             let of = at.checked_sub(global).map(|at| self.region_of(barriers, at));
             if let Some(rendering) = &mut self.rendering {
                 rendering.regions.push(Region { position, scope: self.nodes[node].scope, of });
             }
         }
-        self.publish(queue, barriers, &nodes);
+        self.leave(queue, barriers, &nodes);
     }
 
     /// The store and subresources that a named entry of a barrier call is about.

@@ -13,6 +13,7 @@ use rgraph_ir::id::Id;
 use rgraph_ir::plan::{PlanPassId, QueueId, Scope};
 
 use crate::ids::RenderingId;
+use crate::subresource::Done;
 use crate::tables::{STAGES, WRITES, leaf, leaves, with_earlier, with_later, write_access, write_slot};
 
 /// The pseudo stage at which layout transitions happen: only signals take it in without naming stages.
@@ -208,6 +209,23 @@ impl Node {
             && self.reaches_into(rendering)
             && self.scope.dst_stages.contains(leaf(stage))
             && self.scope.dst_access.intersects(access)
+    }
+
+    /// Whether it stands within the render pass of an operation and that is in its first synchronization scope.
+    pub(crate) fn takes_in(&self, x: &Done) -> bool {
+        self.rendering.is_some()
+            && self.rendering == x.rendering
+            && x.position < self.enter
+            && with_earlier(self.scope.src_stages).contains(leaf(usize::from(x.op.stage)))
+    }
+
+    /// Whether it chains to a node within a render pass, through what that render pass does between the two.
+    pub(crate) fn leads_within_to(&self, other: &Self) -> bool {
+        other.rendering.is_some()
+            && self.reaches_into(other.rendering)
+            && self.queue == other.queue
+            && self.leave < other.enter
+            && self.later.intersects(with_earlier(other.scope.src_stages))
     }
 
     /// Whether it makes an operation's write available itself.

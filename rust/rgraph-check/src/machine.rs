@@ -328,6 +328,7 @@ impl<'a> Machine<'a> {
                 let set = self.events.get_mut(event).and_then(Option::take);
                 match set {
                     Some((nodes, set, from)) if from == queue && crate::structure::same(self.plan, &set, &barriers) => {
+                        self.leave(queue, &barriers, &nodes);
                         self.publish(queue, &barriers, &nodes);
                     }
                     Some(_) => {

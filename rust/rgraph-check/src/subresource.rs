@@ -214,14 +214,25 @@ impl Clocks<'_> {
             let n = &self.nodes[node];
             let direct = match (place, y) {
                 (Some((queue, stage, rendering)), _) => n.orders(queue, stage, rendering),
-                (None, Later::Node(own)) => node == *own && x.node != Some(node),
+                (None, Later::Node(own)) => {
+                    node == *own && x.node != Some(node) || n.leads_within_to(&self.nodes[*own])
+                }
                 (None, Later::Op(_)) => false,
             };
             direct || n.reaches(clock)
         };
+        // Within one render pass, what a barrier there takes in by itself.
+        let within = |x: &Done| match y {
+            Later::Node(own) => self.nodes[*own].takes_in(x),
+            Later::Op(_) => false,
+        };
         match x.node {
             Some(node) => from(node) || through.iter().any(|&n| n != node && from(n)),
-            None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)) || through.iter().any(|&n| from(n)),
+            None => {
+                ordered(clock, x.queue, x.position, usize::from(x.op.stage))
+                    || within(x)
+                    || through.iter().any(|&n| from(n))
+            }
         }
     }
 
@@ -229,7 +240,9 @@ impl Clocks<'_> {
     pub(crate) fn is_available(&self, x: &Done, at: &[NodeId], node: NodeId) -> bool {
         let clock = &self.nodes[node].clock;
         x.node.is_none() && available(clock, x.queue, x.position, usize::from(x.op.stage))
-            || at.iter().any(|&n| n == node || self.nodes[n].reaches(clock))
+            || at
+                .iter()
+                .any(|&n| n == node || self.nodes[n].reaches(clock) || self.nodes[n].leads_within_to(&self.nodes[node]))
     }
 
     /// Whether a write is visible to the later side. `nodes` are the barriers on either's subresource.

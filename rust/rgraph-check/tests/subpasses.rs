@@ -404,3 +404,47 @@ fn an_attachment_is_resolved_only_where_a_pass_says_so() {
     let found = assert_refused(&graph, &twice, Rule::Attachment);
     assert!(found.message.contains("which no pass of its render pass says"), "{found}");
 }
+
+#[test]
+fn a_barrier_within_a_render_pass_takes_in_nothing_from_before_it() {
+    let text = r#"{"rgraph": 1,
+        "images": {"before": {"format": "rgba8unorm", "size": [32, 32]}, "base": {"format": "rgba8unorm", "size": [64, 64]},
+          "lit": {"format": "rgba8unorm", "size": [64, 64]}},
+        "buffers": {"out": {"size": 256}},
+        "passes": [
+          {"name": "first", "accesses": [{"resource": "before", "usage": "color_attachment"}]},
+          {"name": "draw", "accesses": [{"resource": "base", "usage": "color_attachment"}]},
+          {"name": "light", "accesses": [{"resource": "base", "usage": "input_attachment"},
+            {"resource": "lit", "usage": "color_attachment"}]},
+          {"name": "more", "accesses": [{"resource": "base", "usage": "input_attachment"},
+            {"resource": "lit", "usage": "color_attachment", "load": "load"}]},
+          {"name": "look", "accesses": [{"resource": "lit", "usage": "storage_read", "stages": ["compute_shader"]},
+            {"resource": "before", "usage": "storage_read", "stages": ["compute_shader"]},
+            {"resource": "out", "usage": "storage_write", "stages": ["compute_shader"]}]}],
+        "roots": ["out"]}"#;
+    let graph = read_graph(text.as_bytes(), "before.rgraph.json").expect("the graph of a test is right");
+    let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    assert_accepted(&graph, &plan);
+    let inner = regions(&plan);
+    let colour = |one: &rgraph_plan::plan::MemoryBarrier| one.scope.src_access == Accesses::COLOR_ATTACHMENT_WRITE;
+    let global = |at: &&usize| match plan.commands[**at] {
+        Command::Barriers(b) => plan.memory_barriers[b.memory.range()].iter().any(colour),
+        _ => false,
+    };
+    let last = *inner.iter().find(global).expect("a barrier about all memory between two subpasses takes colours in");
+    let before = graph.find_resource("before").expect("it is declared");
+    let read = |b: &rgraph_plan::plan::ImageBarrier| b.resource == before && b.new_layout == Layout::General;
+    let outer = plan.commands.iter().skip(last).any(
+        |command| matches!(command, Command::Barriers(b) if plan.image_barriers[b.images.range()].iter().any(read)),
+    );
+    assert!(outer, "the image is read behind the render pass");
+    let mut unavailable = plan.clone();
+    let barrier = unavailable.image_barriers.iter_mut().find(|b| read(b)).expect("it changes its layout");
+    barrier.scope.src_access = Accesses::empty();
+    let found = assert_refused(&graph, &unavailable, Rule::WriteAfterWrite);
+    assert_eq!(found.resource.as_deref(), Some("before"), "{found}");
+    let mut unordered = plan;
+    let barrier = unordered.image_barriers.iter_mut().find(|b| read(b)).expect("it changes its layout");
+    barrier.scope.src_stages = Stages::FRAGMENT_SHADER;
+    assert_refused(&graph, &unordered, Rule::WriteAfterWrite);
+}
