@@ -65,6 +65,7 @@ use crate::stages::synchronize::hazard::{Hazards, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::synchronize::schedule::Schedule;
+use crate::stages::synchronize::sources::Sources;
 use crate::stages::transient::Transients;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
@@ -109,6 +110,7 @@ pub struct Scratch {
     transients: Transients,
     hazards: Hazards,
     repeats: Repeats,
+    sources: Sources,
     wait_stages: IdVec<WaitId, Stages>,
     after: Vec<(PlanPassId, PlanPassId)>,
     emit: emit::Scratch,
@@ -486,8 +488,19 @@ impl Scratch {
     }
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
-        let Self { facts, schedule, read_groups, clocks, batches, transients, hazards, repeats, wait_stages, .. } =
-            self;
+        let Self {
+            facts,
+            schedule,
+            read_groups,
+            clocks,
+            batches,
+            transients,
+            hazards,
+            repeats,
+            sources,
+            wait_stages,
+            ..
+        } = self;
         let frame =
             Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         let at = |live: LiveId| self.merge.final_position(live);
@@ -504,6 +517,7 @@ impl Scratch {
         poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
         self.foreign.write(batches, &mut plan.foreign, &mut plan.report.notes);
+        sources.complete(scene, hazards, &repeats.waits, wait_stages, options.effort == 0);
         hazards.calls.narrow();
         plan.graph.clear();
         plan.graph.push_str(graph.name());

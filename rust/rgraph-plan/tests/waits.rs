@@ -1,13 +1,17 @@
 //! Waits between queues hold up the stages that rely on them and no others, and the run before is waited for once.
 
 use rgraph_plan::access::{Accesses, Stages, Usage};
-use rgraph_plan::plan::{BatchId, Command, QueueId, Wait};
+use rgraph_plan::plan::{BatchId, Command, Hazard, QueueId, Wait};
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::{Imported, Life};
+use rgraph_plan::resource::{Imported, Life, ResourceId};
 
 fn baked(graph: &Graph) -> Plan {
     let options = Options { policy: Policy::Declared, ..Options::default() };
     bake(graph, &Profile::discrete(), &options, &mut Scratch::default()).expect("a good graph")
+}
+
+fn at_compute(usage: Usage) -> Use {
+    Use { stages: Stages::COMPUTE_SHADER, ..Use::new(usage) }
 }
 
 /// The waits of the batch that has a pass, and its queue.
@@ -79,4 +83,57 @@ fn what_a_queue_waited_for_in_the_run_before_it_does_not_wait_for_again() {
     let (before, queue) = waits_before(&plan, "draw");
     assert!(queue.is_some() && before.is_empty(), "{before:?}");
     assert!(held_up(&plan, "show").contains(Stages::FRAGMENT_SHADER));
+}
+
+/// The barriers of an image before a pass.
+fn image_barriers_before(plan: &Plan, pass: &str, image: ResourceId) -> Vec<rgraph_plan::plan::ImageBarrier> {
+    let pass = plan.find_pass(pass).expect("it is there");
+    let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass: other, .. } if *other == pass));
+    let calls = plan.commands[..at.expect("it runs")].iter().filter_map(|command| match command {
+        Command::Barriers(barriers) => Some(&plan.image_barriers[barriers.images.range()]),
+        _ => None,
+    });
+    calls.flatten().filter(|one| one.resource == image).copied().collect()
+}
+
+#[test]
+fn a_first_use_leaves_to_other_barriers_what_they_order() {
+    let mut g = Graph::new("g", [64, 64]);
+    let image = g.image("image", Format::Rgba8unorm);
+    let [made, out] = ["made", "out"].map(|name| g.buffer(name, 1 << 14));
+    g.pass("fill", PassQueue::Graphics).uses(image, &Use::new(Usage::TransferDst));
+    g.pass("look", PassQueue::Graphics)
+        .uses(image, &at_compute(Usage::Sampled))
+        .uses(made, &at_compute(Usage::StorageWrite));
+    g.pass("copy", PassQueue::Graphics)
+        .uses(image, &Use::new(Usage::TransferSrc))
+        .uses(made, &Use::new(Usage::TransferSrc))
+        .uses(out, &Use::new(Usage::TransferDst));
+    g.root(out);
+    // In the run before, "copy" came last, and a barrier before it followed "look".
+    let first = |options: &Options| {
+        let plan = bake(&g, &Profile::single_queue(), options, &mut Scratch::default()).expect("a good graph");
+        image_barriers_before(&plan, "fill", image)[0].scope
+    };
+    let options = Options { policy: Policy::Declared, ..Options::default() };
+    assert_eq!(first(&options).src_stages, Stages::COPY);
+    assert_eq!(first(&Options { effort: 0, ..options }).src_stages, Stages::COMPUTE_SHADER | Stages::COPY);
+}
+
+#[test]
+fn an_ordering_that_barriers_make_anyway_has_none_of_its_own() {
+    let mut g = Graph::new("g", [64, 64]);
+    let [a, b, c] = ["a", "b", "c"].map(|name| g.buffer(name, 256));
+    g.pass("first", PassQueue::Graphics).uses(a, &at_compute(Usage::StorageWrite));
+    g.pass("second", PassQueue::Graphics)
+        .uses(a, &at_compute(Usage::StorageRead))
+        .uses(b, &at_compute(Usage::StorageWrite));
+    g.pass("last", PassQueue::Graphics)
+        .uses(b, &at_compute(Usage::StorageRead))
+        .uses(c, &at_compute(Usage::StorageWrite));
+    let [last, first] = ["last", "first"].map(|name| g.find_pass(name).expect("it is declared"));
+    g.order_after(last, first);
+    g.root(c);
+    let ordered = |plan: &Plan| plan.memory_barriers.iter().filter(|one| one.why.hazard == Hazard::Ordered).count();
+    assert_eq!(ordered(&baked(&g)), 0);
 }

@@ -44,11 +44,27 @@ pub(crate) struct Source {
     /// Whether the barrier may become an event that is set there. Not if it follows a semaphore wait or the run before,
     /// or is at the end of a batch or in a render pass.
     pub splits: bool,
+    /// Whether it needs its first stages as they are, since it follows a semaphore wait by one of them.
+    pub fixed: bool,
 }
 
 impl Source {
     /// The source of a barrier that is never split.
-    pub(crate) const WHOLE: Self = Self { physical: None, splits: false };
+    pub(crate) const WHOLE: Self = Self { physical: None, splits: false, fixed: true };
+}
+
+/// Earlier work on the queue of a barrier that it comes after.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Required {
+    pub barrier: BarrierId,
+    /// The physical pass that makes it, or the last one.
+    pub last: PhysicalId,
+    /// Whether that is in the run before.
+    pub previous_run: bool,
+    pub stages: Stages,
+    /// The stages that write.
+    pub writing: Stages,
+    pub writes: Accesses,
 }
 
 /// Memory that a barrier names.
@@ -81,6 +97,8 @@ pub(crate) struct Barrier {
     joined: bool,
     /// Another barrier of its call about memory.
     next: Option<BarrierId>,
+    /// Whether it may become part of another barrier of its call once the first scopes of both are complete.
+    pub merges: bool,
 }
 
 /// Calls and barriers of a plan.
@@ -92,6 +110,8 @@ pub(crate) struct Calls {
     pub barriers: IdVec<BarrierId, Barrier>,
     /// Whether barriers whose dependencies begin in different places stay apart, so that each can be an event.
     pub apart: bool,
+    /// What barriers come after, as far as they may leave it to others.
+    pub required: Vec<Required>,
     /// The release and the acquire of the last transfer of ownership.
     transfer: Option<[BarrierId; 2]>,
 }
@@ -101,6 +121,7 @@ impl Calls {
     pub(crate) fn clear(&mut self) {
         self.calls.clear();
         self.barriers.clear();
+        self.required.clear();
         self.transfer = None;
     }
 
@@ -116,12 +137,12 @@ impl Calls {
         let mut at = self.calls[call].memory;
         while let Some(id) = at {
             let known = &mut self.barriers[id];
-            let same_source = known.scope.src_stages == scope.src_stages && known.scope.src_access == scope.src_access;
-            let same_target = known.scope.dst_stages == scope.dst_stages && known.scope.dst_access == scope.dst_access;
             // With one side equal, the union of the others orders what the two ordered, and no pair besides. An event
             // is set in one place, so barriers that are to be events share that, too.
-            if (same_source || same_target) && (!apart || known.source == source) {
+            let alike = same_source(known.scope, scope) || same_target(known.scope, scope);
+            if alike && (!apart || known.source == source) {
                 widen(&mut known.scope, scope);
+                known.source.fixed |= source.fixed;
                 return id;
             }
             at = known.next;
@@ -136,9 +157,41 @@ impl Calls {
             source,
             joined: false,
             next,
+            merges: false,
         });
         self.calls[call].memory = Some(barrier);
         barrier
+    }
+
+    /// The same for a barrier whose first scope is not complete yet: it is merged with another one later.
+    pub(crate) fn memory_apart(&mut self, call: CallId, source: Source, scope: Scope, why: Why) -> BarrierId {
+        if self.apart {
+            return self.memory(call, source, scope, why);
+        }
+        let about = About::Memory;
+        let (families, joined, next) = (None, false, None);
+        let barrier = Barrier { call, about, scope, families, why, source, joined, next, merges: true };
+        self.barriers.push(barrier)
+    }
+
+    /// Makes a barrier part of another one of its call, if they have the same first or the same second scope, or the same
+    /// stages in both.
+    pub(crate) fn merge(&mut self, barrier: BarrierId, into: BarrierId) -> bool {
+        let [scope, known] = [barrier, into].map(|id| self.barriers[id].scope);
+        let stages = |scope: Scope| (scope.src_stages, scope.dst_stages);
+        let alike = same_source(known, scope) || same_target(known, scope) || stages(known) == stages(scope);
+        if alike {
+            widen(&mut self.barriers[into].scope, scope);
+            self.barriers[barrier].scope = Scope::default();
+        }
+        alike
+    }
+
+    /// Notes what a barrier comes after.
+    pub(crate) fn require(&mut self, required: Required) {
+        if self.required.last() != Some(&required) {
+            self.required.push(required);
+        }
     }
 
     /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next
@@ -163,9 +216,12 @@ impl Calls {
             && let Some(joined) = joined(&last.about, &about)
         {
             last.about = joined;
+            last.source.fixed |= source.fixed;
             id
         } else {
-            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: None })
+            let (joined, next, merges) = (false, None, false);
+            let barrier = Barrier { call, about, scope, families, why, source, joined, next, merges };
+            self.barriers.push(barrier)
         }
     }
 
@@ -193,7 +249,8 @@ impl Calls {
         }
         let made = halves.map(|(call, scope, why)| {
             let source = Source::WHOLE;
-            self.barriers.push(Barrier { call, about, scope, families, why, source, joined: false, next: None })
+            let (joined, next, merges) = (false, None, false);
+            self.barriers.push(Barrier { call, about, scope, families, why, source, joined, next, merges })
         });
         self.transfer = Some(made);
         made[1]
@@ -246,10 +303,19 @@ impl Calls {
         if barrier.about != About::Memory || barrier.joined {
             chain(held, &mut barrier.scope.src_stages, own);
             barrier.source.splits = false;
+            barrier.source.fixed = true;
         } else {
             *held |= own;
         }
     }
+}
+
+fn same_source(a: Scope, b: Scope) -> bool {
+    (a.src_stages, a.src_access) == (b.src_stages, b.src_access)
+}
+
+fn same_target(a: Scope, b: Scope) -> bool {
+    (a.dst_stages, a.dst_access) == (b.dst_stages, b.dst_access)
 }
 
 fn widen(known: &mut Scope, scope: Scope) {

@@ -49,6 +49,28 @@ fn accesses_of(stage: Stages) -> Accesses {
     }
 }
 
+/// Writes of stages.
+pub(crate) fn writes_of(stages: Stages) -> Accesses {
+    bits(stages).fold(Accesses::empty(), |all, stage| all | writes_of_one(stage))
+}
+
+/// The stages at which access kinds write.
+pub(crate) fn writing(stages: Stages, kinds: Accesses) -> Stages {
+    bits(stages).filter(|stage| kinds.intersects(writes_of_one(*stage))).fold(Stages::empty(), |all, stage| all | stage)
+}
+
+fn writes_of_one(stage: Stages) -> Accesses {
+    match stage {
+        Stages::DRAW_INDIRECT | Stages::INDEX_INPUT | Stages::VERTEX_ATTRIBUTE_INPUT => Accesses::empty(),
+        Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS => Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+        Stages::COLOR_ATTACHMENT_OUTPUT => Accesses::COLOR_ATTACHMENT_WRITE,
+        Stages::COPY | Stages::BLIT | Stages::RESOLVE | Stages::CLEAR => Accesses::TRANSFER_WRITE,
+        Stages::ACCELERATION_STRUCTURE_BUILD => Accesses::ACCELERATION_STRUCTURE_WRITE,
+        Stages::HOST => Accesses::HOST_WRITE,
+        _ => Accesses::SHADER_STORAGE_WRITE,
+    }
+}
+
 /// By bit of a stage: itself and the stages of its pipelines that are logically earlier, or later.
 const EARLIER: [Stages; 32] = related(false);
 const LATER: [Stages; 32] = related(true);

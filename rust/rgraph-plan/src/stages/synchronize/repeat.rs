@@ -2,10 +2,12 @@
 //! after their last use in the run before. On one queue the barrier of the first use orders the two; across queues a
 //! wait for the run before does, unless the batch already waits for a later position of that queue.
 
+use super::call::Required;
 use super::clock::{Knowledge, WaitId};
 use super::hazard::{First, Hazards, Left, LeftId, Scene};
 use super::narrow::chain;
 use super::read_group::Frame;
+use super::sources::stands_within;
 use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
@@ -246,8 +248,19 @@ impl Repeats {
         if left.queue == queue {
             // Same queue: submission order and the barrier of the first use suffice; without one, the runtime's initial
             // barrier.
-            if let Some(barrier) = first.barrier {
-                hazards.calls.add_source(barrier, left.stages, left.writes);
+            match first.barrier {
+                Some(barrier) if stands_within(&hazards.calls, barrier) => {
+                    hazards.calls.add_source(barrier, left.stages, left.writes);
+                }
+                Some(barrier) => hazards.calls.require(Required {
+                    barrier,
+                    last: scene.frame.schedule.passes[left.last].physical,
+                    previous_run: true,
+                    stages: left.stages,
+                    writing: left.writing,
+                    writes: left.writes,
+                }),
+                None => {}
             }
             return;
         }

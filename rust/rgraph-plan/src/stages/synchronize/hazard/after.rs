@@ -1,22 +1,14 @@
-//! Orderings that `after` declares, by a semaphore wait, by existing barriers, or by a barrier of their own.
+//! Orderings that `after` declares, by a semaphore wait or by a barrier, which others of its queue may make needless.
 
 use super::{Hazards, Scene};
 use crate::access::{Accesses, Stages};
 use crate::id::IdVec;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
-use crate::stages::synchronize::call::{Barrier, CallSite, Calls, Source};
+use crate::stages::synchronize::call::{Required, Source};
 use crate::stages::synchronize::clock::WaitId;
-use crate::stages::synchronize::narrow::{bits, with_earlier, with_later};
-use crate::stages::synchronize::schedule::PhysicalId;
-
-/// Number of latest barriers searched for an ordering, and the least number of links of a chain that are followed.
-const LOOKED_AT: usize = 48;
-const ROUNDS: usize = 2;
 
 impl Hazards {
-    /// Orders all stages of a pass after all of an earlier one, unless barriers do so already: the execution dependency
-    /// of a barrier covers all work at its stages, whatever memory it names, and dependencies chain (Vulkan 1.3,
-    /// "Execution and Memory Dependencies").
+    /// Orders all stages of a pass after all of an earlier one.
     pub(super) fn order_after(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
         let scheduled = scene.frame.schedule.passes[at];
         let all = |at: PlanPassId| scene.frame.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
@@ -35,9 +27,6 @@ impl Hazards {
             if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }
-            if self.orders_already(scene, [source.physical, scheduled.physical], [src_stages, stages]) {
-                continue;
-            }
             let open = self.open[usize::from(scheduled.queue)];
             let physical = open.filter(|open| *open > source.physical).unwrap_or(scheduled.physical);
             self.open[usize::from(scheduled.queue)] = Some(physical);
@@ -46,48 +35,18 @@ impl Hazards {
                 Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
             let [from, to] = [earlier, at].map(Some);
             let resource = scene.frame.accesses(at)[0].resource;
-            let source = Source { physical: Some(source.physical), splits: true };
-            self.calls.memory(call, source, scope, Why { hazard: Hazard::Ordered, from, to, resource });
+            let from_there = Source { physical: Some(source.physical), splits: true, fixed: false };
+            let why = Why { hazard: Hazard::Ordered, from, to, resource };
+            let barrier = self.calls.memory_apart(call, from_there, scope, why);
+            let (stages, writing, writes) = (src_stages, Stages::empty(), Accesses::empty());
+            self.calls.require(Required {
+                barrier,
+                last: source.physical,
+                previous_run: false,
+                stages,
+                writing,
+                writes,
+            });
         }
     }
-
-    /// True if the latest barriers order these stages of two physical passes of a queue, one by one or in a chain.
-    /// False if barriers may become events, which are set in other places. O([`LOOKED_AT`] · stages).
-    fn orders_already(&self, scene: Scene<'_>, between: [PhysicalId; 2], [first, second]: [Stages; 2]) -> bool {
-        let Calls { calls, barriers, apart, .. } = &self.calls;
-        if *apart {
-            return false;
-        }
-        let physical_passes = &scene.frame.schedule.physical_passes;
-        let queue = physical_passes[between[1]].queue;
-        let place = |barrier: &Barrier| match calls[barrier.call].site {
-            CallSite::Before(at) => {
-                let here = between[0] < at && at <= between[1] && physical_passes[at].queue == queue;
-                here.then_some(at)
-            }
-            _ => None,
-        };
-        let looked_at = &barriers.as_slice()[barriers.len().saturating_sub(LOOKED_AT)..];
-        bits(first).all(|stage| {
-            // By stage: the earliest call behind which it is ordered.
-            let mut behind = [None; 32];
-            for _ in 0..ROUNDS {
-                for barrier in looked_at {
-                    let Some(at) = place(barrier) else { continue };
-                    let source = with_earlier(barrier.scope.src_stages);
-                    let enters = source.contains(stage)
-                        || bits(source).any(|one| behind[number(one)].is_some_and(|before| before < at));
-                    for one in bits(with_later(barrier.scope.dst_stages)).filter(|_| enters) {
-                        let earliest = &mut behind[number(one)];
-                        *earliest = Some(earliest.map_or(at, |before: PhysicalId| before.min(at)));
-                    }
-                }
-            }
-            bits(second).all(|one| behind[number(one)].is_some())
-        })
-    }
-}
-
-fn number(stage: Stages) -> usize {
-    stage.bits().trailing_zeros() as usize
 }

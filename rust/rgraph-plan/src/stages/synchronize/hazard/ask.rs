@@ -1,7 +1,7 @@
 //! Barriers that the walk needs, each put into a call: memory barriers, layout transitions on the producer's queue or
 //! here, ownership transfers, and visibility to the host.
 
-use super::{Hazards, Here, Left, Need, State, UseId, Used};
+use super::{Earlier, Hazards, Here, Left, Need, State, UseId, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::IdVec;
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
@@ -9,7 +9,7 @@ use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
-use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Source};
+use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Required, Source};
 use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::hazard::{First, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroup};
@@ -160,8 +160,9 @@ impl Hazards {
         }
         self.chain_to_need(scene, here, &need, &mut scope.src_stages, waits);
         let call = self.place(scene, here, &need);
-        let splits = need.foreign == 0;
-        self.calls.about(call, Source { splits, ..need.source() }, about, scope, None, why)
+        let barrier = self.calls.about(call, need.source(), about, scope, None, why);
+        self.require(barrier, &need);
+        barrier
     }
 
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
@@ -187,7 +188,9 @@ impl Hazards {
             let call = self.place(scene, here, &need);
             // Work of other queues is behind semaphore waits, which have scopes of their own (Vulkan 1.3, "Semaphore
             // Waiting").
-            barrier = Some(self.calls.memory(call, need.source(), scope(need.stages, need.writes), why));
+            let made = self.calls.memory(call, need.source(), scope(need.stages, need.writes), why);
+            self.require(made, &need);
+            barrier = Some(made);
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
@@ -211,8 +214,17 @@ impl Hazards {
             dst_access: here.access.kinds,
         };
         let call = self.place(scene, here, &need);
-        let splits = need.foreign == 0;
-        self.calls.memory(call, Source { splits, ..need.source() }, scope, why)
+        let barrier = self.calls.memory_apart(call, need.source(), scope, why);
+        self.require(barrier, &need);
+        barrier
+    }
+
+    /// Notes what a barrier comes after on its queue.
+    fn require(&mut self, barrier: BarrierId, need: &Need) {
+        for one in need.earlier.iter().flatten() {
+            let Earlier { last, stages, writing, writes } = *one;
+            self.calls.require(Required { barrier, last, previous_run: false, stages, writing, writes });
+        }
     }
 
     /// Device writes reach the host by a barrier at the end of the batch that made them.
@@ -222,7 +234,7 @@ impl Hazards {
             let used = self.uses[id];
             let writes = used.access & Accesses::WRITES;
             if !writes.is_empty() {
-                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+                let left = used.whole();
                 self.show_left_to_host(scene, here, left);
             }
             at = used.next;
@@ -296,7 +308,7 @@ impl Hazards {
                     let used = self.uses[id];
                     let writes = used.access & Accesses::WRITES;
                     if !writes.is_empty() {
-                        show(self, Left { queue: used.queue, last: used.last, stages: used.stages, writes });
+                        show(self, used.whole());
                     }
                     at = used.next;
                 }
@@ -361,7 +373,7 @@ impl Hazards {
             let writes = used.access & Accesses::WRITES;
             if !writes.is_empty() {
                 let [from, to] = [used.last, last.last].map(Some);
-                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+                let left = used.whole();
                 self.show(scene, left, last.access, Why { hazard: Hazard::Host, from, to, resource: memory });
             }
             at = used.next;

@@ -1,6 +1,6 @@
 //! The first use of a read group: the uses that it follows, and the barrier that changes the layout for the group.
 
-use super::{Behind, Entry, FRAMEBUFFER_SPACE, First, Hazards, Here, Left, LeftId, Need, Scene, State, UseId};
+use super::{Behind, Entry, FRAMEBUFFER_SPACE, First, Hazards, Here, Left, LeftId, Need, STORES, Scene, State, UseId};
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::{IdSpan, IdVec};
 use crate::resource::ResourceId;
@@ -80,14 +80,17 @@ impl Hazards {
             let used = self.uses[id];
             if used.queue == here.queue && scene.frame.schedule.passes[used.last].physical == here.physical {
                 let writes = used.access & Accesses::WRITES;
-                // Uses of earlier physical passes are in this list too.
-                let stages = used.stages & FRAMEBUFFER_SPACE;
+                let change = self.uses[now].behind.barrier().filter(
+                    |&barrier| matches!(self.calls.barriers[barrier].about, About::Image(_, _, old, new) if old != new),
+                );
+                // Uses of earlier physical passes are in this list too. What comes before a change of layout is behind
+                // its barrier: the store operation alone is left.
+                let stages = used.stages & if change.is_some() { STORES } else { FRAMEBUFFER_SPACE };
                 self.uses[now].stages |= stages;
+                self.uses[now].inner_stages |= stages;
+                self.uses[now].writing |= used.writing & stages;
                 self.uses[now].access |= writes;
-                if let Some(barrier) = self.uses[now].behind.barrier()
-                    && !writes.is_empty()
-                    && matches!(self.calls.barriers[barrier].about, About::Image(_, _, old, new) if old != new)
-                {
+                if let Some(barrier) = change.filter(|_| !writes.is_empty()) {
                     self.calls.add_target(barrier, stages, writes);
                 }
             }
@@ -106,6 +109,7 @@ impl Hazards {
     ) -> Behind {
         let frame = scene.frame;
         let ResolvedAccess { stages, kinds: access, .. } = *here.access;
+        let mut need = Need::default();
         let first = First {
             at: here.at,
             stages,
@@ -122,7 +126,6 @@ impl Hazards {
             return Behind::Entry;
         }
         let placement = scene.transients.index[here.memory];
-        let mut need = Need::default();
         let handed = self.follow_handed(scene, here, &mut need);
         if here.queue == frame.schedule.host() {
             self.rely_on_need(scene, here, &need, waits);
@@ -191,7 +194,7 @@ impl Hazards {
         handed
     }
 
-    /// Adds the last uses of a memory to those listed from `start` on, one entry per queue.
+    /// Adds the last uses of a memory to those listed from `start` on, one entry per queue and stages.
     pub(crate) fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
         let mut left = std::mem::take(&mut self.left);
         self.gather_into(scene, memory, start, left.as_vec_mut());
@@ -227,19 +230,19 @@ impl Hazards {
 
     fn gather_subresource(&self, subresource: SubresourceId, start: usize, left: &mut Vec<Left>) {
         for used in self.uses_of(subresource) {
-            let writes = used.access & Accesses::WRITES;
-            Left { queue: used.queue, last: used.last, stages: used.stages, writes }.add_to(left, start);
+            used.left().for_each(|one| one.add_to(left, start));
         }
     }
 }
 
 impl Left {
-    /// Adds last uses to those listed from `start` on, one entry per queue.
+    /// Adds last uses to those listed from `start` on, one entry per queue and stages.
     pub(crate) fn add_to(self, list: &mut Vec<Self>, start: usize) {
-        match list[start..].iter_mut().find(|known| known.queue == self.queue) {
+        let same = |known: &&mut Self| (known.queue, known.stages) == (self.queue, self.stages);
+        match list[start..].iter_mut().find(same) {
             Some(known) => {
                 known.last = known.last.max(self.last);
-                known.stages |= self.stages;
+                known.writing |= self.writing;
                 known.writes |= self.writes;
             }
             None => list.push(self),

@@ -11,6 +11,7 @@ use super::batch::Batches;
 use super::call::{About, BarrierId, CallId, CallSite, Calls, Source};
 use super::clock::{Clocks, Knowledge, WaitId};
 use super::foreign::ForeignUses;
+use super::narrow::{writes_of, writing};
 use super::read_group::{Frame, ReadGroupId, ReadGroups, VisitId};
 use super::schedule::PhysicalId;
 use crate::access::{Accesses, Layout, Stages};
@@ -28,6 +29,9 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
     .union(Stages::EARLY_FRAGMENT_TESTS)
     .union(Stages::LATE_FRAGMENT_TESTS)
     .union(Stages::COLOR_ATTACHMENT_OUTPUT);
+
+/// The stages of store operations (Vulkan 1.3, "Render Pass Store Operations").
+const STORES: Stages = Stages::LATE_FRAGMENT_TESTS.union(Stages::COLOR_ATTACHMENT_OUTPUT);
 
 crate::id! {
     /// Uses of one subresource by one queue, within a read group.
@@ -51,12 +55,35 @@ pub(crate) struct Used {
     pub stages: Stages,
     /// Their access kinds.
     pub access: Accesses,
-    /// Stages of the uses in earlier physical passes than the last one, and the last of these uses, if there are any.
+    /// The stages that write.
+    writing: Stages,
+    /// Stages of the uses in the last physical pass.
+    inner_stages: Stages,
+    /// Stages of the uses in earlier physical passes, and the last of these uses, if there are any.
     outer_stages: Stages,
     outer_last: Option<PlanPassId>,
     /// The barrier or wait that makes the subresource's contents visible to them.
     behind: Behind,
     next: Option<UseId>,
+}
+
+impl Used {
+    /// All of them.
+    fn whole(self) -> Left {
+        let Self { queue, last, stages, writing, .. } = self;
+        Left { queue, last, stages, writing, writes: self.access & Accesses::WRITES }
+    }
+
+    /// What they leave: those of the last physical pass, and those before, which other work may follow already.
+    fn left(self) -> impl Iterator<Item = Left> {
+        let Self { queue, outer_last, .. } = self;
+        let left = |last, stages: Stages| {
+            let writing = stages & self.writing;
+            Left { queue, last, stages, writing, writes: self.access & writes_of(writing) }
+        };
+        let outer = outer_last.map(|last| left(last, self.outer_stages));
+        std::iter::once(left(self.last, self.inner_stages)).chain(outer)
+    }
 }
 
 /// State of a subresource during the walk.
@@ -127,6 +154,8 @@ pub(crate) struct Left {
     pub last: PlanPassId,
     /// Stages.
     pub stages: Stages,
+    /// The stages that write.
+    pub writing: Stages,
     /// Writes among the accesses.
     pub writes: Accesses,
 }
@@ -180,6 +209,15 @@ pub(crate) struct Scene<'a> {
     pub after: &'a [(PlanPassId, PlanPassId)],
 }
 
+/// Uses on the same queue, the last one in a physical pass.
+#[derive(Clone, Copy, Debug)]
+struct Earlier {
+    last: PhysicalId,
+    stages: Stages,
+    writing: Stages,
+    writes: Accesses,
+}
+
 /// Earlier uses that a use must follow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
@@ -195,6 +233,8 @@ struct Need {
     /// First physical pass before which a barrier may stand.
     earliest: Option<PhysicalId>,
     latest_source: Option<PhysicalId>,
+    /// The uses of earlier physical passes, those of equal stages together; the last entry takes what is too much.
+    earlier: [Option<Earlier>; 4],
     from: Option<PlanPassId>,
     from_resource: Option<ResourceId>,
 }
@@ -202,7 +242,21 @@ struct Need {
 impl Need {
     /// Where it begins on its own queue.
     fn source(&self) -> Source {
-        self.latest_source.map_or(Source::WHOLE, |physical| Source { physical: Some(physical), splits: true })
+        let Self { latest_source: physical, foreign, .. } = *self;
+        Source { physical, splits: physical.is_some() && foreign == 0, fixed: foreign != 0 }
+    }
+
+    /// Adds uses of an earlier physical pass.
+    fn add(&mut self, more: Earlier) {
+        self.stages |= more.stages;
+        self.writes |= more.writes;
+        let alike = |one: &Option<Earlier>| one.is_none_or(|one| one.stages == more.stages);
+        let at = self.earlier.iter().position(alike).unwrap_or(self.earlier.len() - 1);
+        let one = self.earlier[at].get_or_insert(more);
+        one.last = one.last.max(more.last);
+        one.stages |= more.stages;
+        one.writing |= more.writing;
+        one.writes |= more.writes;
     }
 
     fn foreign_queues(&self) -> impl Iterator<Item = u8> + use<> {
@@ -359,17 +413,7 @@ impl Hazards {
         let mut at = list;
         while let Some(id) = at {
             let used = self.uses[id];
-            let left = Left {
-                queue: used.queue,
-                last: used.last,
-                stages: used.stages,
-                writes: used.access & Accesses::WRITES,
-            };
-            self.follow(scene, here, left, need);
-            if let Some(last) = used.outer_last.filter(|_| used.queue == here.queue) {
-                let outer = Left { last, stages: used.outer_stages, ..left };
-                self.follow(scene, here, outer, need);
-            }
+            used.left().for_each(|left| self.follow(scene, here, left, need));
             need.conditional |= used.conditional;
             at = used.next;
         }
@@ -388,8 +432,7 @@ impl Hazards {
                 need.near_stages |= left.stages & FRAMEBUFFER_SPACE;
                 need.near_writes |= left.writes;
             } else {
-                need.stages |= left.stages;
-                need.writes |= left.writes;
+                need.add(Earlier { last: physical, stages: left.stages, writing: left.writing, writes: left.writes });
                 need.earliest = need.earliest.max(Some(PhysicalId::new(physical.index() + 1)));
                 need.latest_source = need.latest_source.max(Some(physical));
             }
@@ -408,6 +451,8 @@ impl Hazards {
             last: at,
             stages,
             access: kinds,
+            writing: writing(access.stages, access.kinds),
+            inner_stages: stages,
             outer_stages,
             outer_last,
             behind,
@@ -439,9 +484,12 @@ impl Hazards {
             let used = &mut self.uses[own];
             if scene.frame.schedule.passes[used.last].physical != here.physical {
                 (used.outer_stages, used.outer_last) = (used.stages, Some(used.last));
+                used.inner_stages = Stages::empty();
             }
             used.last = here.at;
             used.stages |= here.access.stages;
+            used.inner_stages |= here.access.stages;
+            used.writing |= writing(here.access.stages, here.access.kinds);
             used.access |= here.access.kinds;
             used.conditional |= here.conditional;
             return;
@@ -513,9 +561,7 @@ impl Hazards {
                 let own =
                     self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
-                let writes = own.access & Accesses::WRITES;
-                let left = Left { queue: own.queue, last: own.last, stages: own.stages, writes };
-                self.follow(scene, here, left, &mut need);
+                self.follow(scene, here, own.whole(), &mut need);
                 return self.order_memory(scene, here, need).into();
             }
             Behind::Barrier(barrier) => {

@@ -1,0 +1,363 @@
+//! First scopes of barriers: what other barriers and waits of the queue order already is left out.
+//!
+//! Two walks over the barrier calls and waits of each queue, in the order of time, with a clock of its stages. The first
+//! completes what a barrier needs of its own run. The second continues with the next run and completes what a barrier
+//! needs of the run before: between a last use in one run and a first use in the next stand all calls behind the one and
+//! before the other. Scopes only grow while they are completed, so what was left to another barrier stays true.
+
+use super::call::{About, BarrierId, CallId, CallSite, Calls, Required};
+use super::clock::WaitId;
+use super::hazard::{Hazards, Scene};
+use super::narrow::{bits, with_earlier, writes_of};
+use super::repeat::RepeatWait;
+use super::schedule::PhysicalId;
+use super::stage_clock::{Prepared, StageClock};
+use crate::access::{Accesses, Stages};
+use crate::id::{Id, IdVec, Span};
+use crate::plan::{PlanPassId, Scope};
+
+/// What a queue does at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Timed {
+    queue: u8,
+    at: u32,
+    what: What,
+}
+
+/// Waits come before the call at the begin of their batch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum What {
+    /// Some stages wait for another queue, which knows that the work of this one before a time is done, in this run or
+    /// in the run before.
+    Wait { until: u32, previous_run: bool, stages: Stages },
+    /// A barrier call.
+    Call(CallId),
+}
+
+/// Which part of the first scopes a walk completes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Walk {
+    OwnRun,
+    PreviousRun,
+}
+
+/// Memory that finding first scopes reuses.
+#[derive(Default, Debug)]
+pub(crate) struct Sources {
+    timeline: Vec<Timed>,
+    /// Barriers by call.
+    of_call: IdVec<CallId, Span>,
+    sorted: Vec<BarrierId>,
+    /// By queue and queue: the first wait of the one for what the other did in the run before.
+    first_repeat: Vec<Option<RepeatWait>>,
+    /// Barriers of a call that are not merged.
+    different: Vec<BarrierId>,
+    /// Needs by barrier.
+    needs_of: IdVec<BarrierId, Span>,
+    needs: Vec<Required>,
+    /// Barriers of a call for the order alone, with the scopes that they have if no other orders the same.
+    open: Vec<(BarrierId, Scope, Prepared)>,
+    clock: StageClock,
+    /// Added to the times of this run, whose run before begins at 0.
+    offset: u32,
+}
+
+/// Times per physical pass: the call before it, itself, and two calls at the end of its batch.
+const STEP: u32 = 4;
+
+fn before(physical: PhysicalId) -> u32 {
+    physical.index() as u32 * STEP
+}
+
+fn after(physical: PhysicalId) -> u32 {
+    before(physical) + 2
+}
+
+impl Sources {
+    /// Completes the first scopes of all barriers outside of render passes; if `all`, with everything that they need,
+    /// whatever others order. O(barriers · stages² + needs + waits · log waits), O(needs) for all.
+    pub(crate) fn complete(
+        &mut self,
+        scene: Scene<'_>,
+        hazards: &mut Hazards,
+        repeats: &[RepeatWait],
+        wait_stages: &IdVec<WaitId, Stages>,
+        all: bool,
+    ) {
+        self.sort_barriers(&hazards.calls);
+        // An event is set elsewhere than a barrier stands, so others cannot count on it.
+        if all || hazards.calls.apart {
+            for at in 0..hazards.calls.required.len() {
+                let Required { barrier, stages, writes, .. } = hazards.calls.required[at];
+                hazards.calls.add_source(barrier, stages, writes);
+            }
+            return self.merge(&mut hazards.calls);
+        }
+        self.sort_needs(&hazards.calls);
+        self.find_timeline(scene, hazards, repeats, wait_stages);
+        let timeline = std::mem::take(&mut self.timeline);
+        let end = before(PhysicalId::new(scene.frame.schedule.physical_passes.len()));
+        for events in timeline.chunk_by(|a, b| a.queue == b.queue) {
+            crate::cancel::poll();
+            let (stages, repeats) = self.needed_stages(events);
+            if stages.is_empty() {
+                continue;
+            }
+            self.clock.start(stages);
+            let walks = [(Walk::OwnRun, 0), (Walk::PreviousRun, end)];
+            for (walk, offset) in walks.into_iter().take(1 + usize::from(repeats)) {
+                self.offset = offset;
+                for timed in events {
+                    match timed.what {
+                        What::Wait { until, previous_run, stages } => self.wait(walk, until, previous_run, stages),
+                        What::Call(call) => self.call(walk, &mut hazards.calls, call, offset + timed.at),
+                    }
+                }
+            }
+        }
+        self.timeline = timeline;
+        self.merge(&mut hazards.calls);
+    }
+
+    /// Merges barriers whose first scopes were open with others of their calls. O(barriers · different scopes of a call).
+    fn merge(&mut self, calls: &mut Calls) {
+        for barriers in &self.of_call {
+            let barriers = &self.sorted[barriers.range()];
+            if !barriers.iter().any(|id| calls.barriers[*id].merges) {
+                continue;
+            }
+            self.different.clear();
+            for merges in [false, true] {
+                for &id in barriers {
+                    let barrier = &calls.barriers[id];
+                    let orders = barrier.about == About::Memory && !barrier.scope.src_stages.is_empty();
+                    if barrier.merges == merges && orders {
+                        let merged = merges && self.different.iter().any(|&into| calls.merge(id, into));
+                        self.different.extend((!merged).then_some(id));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The stages that some barrier of a queue needs, and whether one needs something of the run before.
+    fn needed_stages(&self, events: &[Timed]) -> (Stages, bool) {
+        let (mut stages, mut repeats) = (Stages::empty(), false);
+        for timed in events {
+            let What::Call(call) = timed.what else { continue };
+            for &barrier in &self.sorted[self.of_call[call].range()] {
+                for one in self.needs(barrier) {
+                    stages |= one.stages;
+                    repeats |= one.previous_run;
+                }
+            }
+        }
+        (stages, repeats)
+    }
+
+    /// What a barrier needs.
+    fn needs(&self, barrier: BarrierId) -> impl Iterator<Item = &Required> + Clone {
+        self.needs[self.needs_of[barrier].range()].iter()
+    }
+
+    /// A counting sort of needs by barrier.
+    fn sort_needs(&mut self, calls: &Calls) {
+        self.needs_of.refill(Span::default(), calls.barriers.len());
+        let outside = |one: &&Required| !stands_within(calls, one.barrier);
+        for one in calls.required.iter().filter(outside) {
+            self.needs_of[one.barrier].end += 1;
+        }
+        let mut start = 0;
+        for span in self.needs_of.iter_mut() {
+            let count = span.end;
+            *span = Span { start, end: start };
+            start += count;
+        }
+        let Some(any) = calls.required.first() else { return self.needs.clear() };
+        self.needs.clear();
+        self.needs.resize(start as usize, *any);
+        for one in calls.required.iter().filter(outside) {
+            let span = &mut self.needs_of[one.barrier];
+            self.needs[span.end as usize] = *one;
+            span.end += 1;
+        }
+    }
+
+    fn wait(&mut self, walk: Walk, until: u32, previous_run: bool, stages: Stages) {
+        match (walk, previous_run) {
+            (Walk::OwnRun, true) => {}
+            (_, false) => self.clock.wait(self.offset + until, stages),
+            (Walk::PreviousRun, true) => self.clock.wait(until, stages),
+        }
+    }
+
+    /// Completes the barriers of a call. Those for the order alone come last: others may order the same.
+    fn call(&mut self, walk: Walk, calls: &mut Calls, call: CallId, at: u32) {
+        let barriers = self.of_call[call].range();
+        for index in barriers.clone() {
+            let id = self.sorted[index];
+            let barrier = &mut calls.barriers[id];
+            // What an acquire or a barrier behind a wait has to begin at stays.
+            let free = !barrier.source.fixed && barrier.families.is_none();
+            if walk == Walk::OwnRun && free && self.needs(id).any(|one| !one.previous_run) {
+                (barrier.scope.src_stages, barrier.scope.src_access) = (Stages::empty(), Accesses::empty());
+            }
+            let alone = barrier.about == About::Memory && barrier.scope.dst_access.is_empty();
+            let scope = self.completed(walk, id, barrier.scope);
+            if alone {
+                let prepared = self.clock.prepared(at, scope, true);
+                self.open.push((id, scope, prepared));
+                continue;
+            }
+            barrier.scope = scope;
+            // A release has no second scope, and an acquire no first one that others could follow.
+            if barrier.families.is_none() {
+                self.clock.add(at, barrier.scope, barrier.about == About::Memory);
+            }
+        }
+        self.clock.end_call();
+        let mut open = std::mem::take(&mut self.open);
+        for (id, scope, prepared) in open.drain(..) {
+            if !self.is_ordered(walk, id, calls.barriers[id].scope) {
+                calls.barriers[id].scope = scope;
+                self.clock.take(&prepared);
+            }
+        }
+        self.open = open;
+    }
+
+    /// Whether the calls up to the present one order all that a barrier is there to order.
+    fn is_ordered(&self, walk: Walk, barrier: BarrierId, scope: Scope) -> bool {
+        let own = with_earlier(scope.src_stages);
+        self.needs(barrier).filter(|one| one.previous_run == (walk == Walk::PreviousRun)).all(|one| {
+            let ordered = |stage| self.clock.orders_before_all(stage, before(one.last) + 1, scope.dst_stages);
+            one.writes.is_empty() && bits(one.stages).all(|stage| own.contains(stage) || ordered(stage))
+        })
+    }
+
+    /// The scope of a barrier with what it must follow, in as few stages and writes as the clock allows.
+    fn completed(&self, walk: Walk, barrier: BarrierId, mut scope: Scope) -> Scope {
+        let Self { clock, .. } = self;
+        let previous_run = walk == Walk::PreviousRun;
+        let needs = || self.needs(barrier).filter(|one| one.previous_run == previous_run);
+        let all = needs().fold(Stages::empty(), |all, one| all | one.stages);
+        if all.is_empty() {
+            return scope;
+        }
+        let until = |one: &Required| before(one.last) + 1;
+        let writes = |one: &Required, stage| one.writes & writes_of(one.writing & stage);
+        let follows = |one: &Required, first: Stages| {
+            bits(one.stages).all(|stage| match writes(one, stage).is_empty() {
+                true => with_earlier(first).contains(stage) || clock.orders(stage, until(one), first),
+                false => first.contains(stage) || clock.makes_available(stage, until(one), first),
+            })
+        };
+        let own = scope.src_stages;
+        let mut added = all - own;
+        // One stage alone has no other that could take its place.
+        let some = if own.is_empty() && added.bits().is_power_of_two() { Stages::empty() } else { added };
+        for stage in bits(some) {
+            let fewer = added - stage;
+            if needs().all(|one| follows(one, own | fewer)) {
+                added = fewer;
+            }
+        }
+        scope.src_stages |= added;
+        for one in needs().filter(|one| !one.writes.is_empty()) {
+            for stage in bits(one.writing) {
+                let writes = writes(one, stage);
+                if !scope.src_access.contains(writes) && !clock.makes_available(stage, until(one), scope.src_stages) {
+                    scope.src_access |= writes;
+                }
+            }
+        }
+        scope
+    }
+
+    /// Calls and waits by queue and time, without calls within render passes, which order the work of these alone.
+    fn find_timeline(
+        &mut self,
+        scene: Scene<'_>,
+        hazards: &Hazards,
+        repeats: &[RepeatWait],
+        wait_stages: &IdVec<WaitId, Stages>,
+    ) {
+        self.timeline.clear();
+        let Scene { frame, clocks, batches, .. } = scene;
+        let passes = &frame.schedule.physical_passes;
+        let mut push = |queue, at, what| self.timeline.push(Timed { queue, at, what });
+        for (physical, &call) in hazards.before_physical.iter_ids() {
+            if let Some(call) = call {
+                push(passes[physical].queue, before(physical), What::Call(call));
+            }
+        }
+        // What another queue knows of this one when a pass there is done.
+        let known = |queue: u8, of: PlanPassId| {
+            let position = clocks.clock(of)[usize::from(queue)];
+            (position > 0).then(|| after(frame.schedule.passes[clocks.scheduled_at(queue, position)].physical))
+        };
+        let lanes = clocks.lanes();
+        self.first_repeat.clear();
+        self.first_repeat.resize(lanes * lanes, None);
+        for wait in repeats {
+            let queue = batches.cuts[wait.batch].queue;
+            self.first_repeat[usize::from(queue) * lanes + usize::from(wait.queue)].get_or_insert(*wait);
+            if let Some(until) = known(queue, wait.last) {
+                let what = What::Wait { until, previous_run: true, stages: wait.stages };
+                push(queue, before(batches.first_physical(wait.batch)), what);
+            }
+        }
+        for (at, scheduled) in frame.schedule.passes.iter_ids() {
+            for wait in clocks.of_scheduled[at].ids() {
+                let source = clocks.scheduled_at(clocks.waits[wait].queue, clocks.waits[wait].position);
+                let (queue, other) = (scheduled.queue, frame.schedule.passes[source]);
+                // Or what the other queue knows of the run before, by a wait of its own.
+                let repeat = self.first_repeat[usize::from(other.queue) * lanes + usize::from(queue)];
+                let repeat = repeat.filter(|one| batches.first_physical(one.batch) <= other.physical);
+                let (until, previous_run) = match (known(queue, source), repeat) {
+                    (Some(until), _) => (until, false),
+                    (None, Some(repeat)) => (after(frame.schedule.passes[repeat.last].physical), true),
+                    (None, None) => continue,
+                };
+                let what = What::Wait { until, previous_run, stages: wait_stages[wait] };
+                push(queue, before(scheduled.physical), what);
+            }
+        }
+        for (batch, cut) in batches.cuts.iter_ids() {
+            let last = batches.physical_passes[cut.physical_passes.range()].last();
+            let end = last.map_or(0, |last| after(*last));
+            for (call, more) in [(hazards.at_end[batch], 0), (hazards.behind_end[batch], 1)] {
+                if let Some(call) = call {
+                    push(cut.queue, end + more, What::Call(call));
+                }
+            }
+        }
+        self.timeline.sort_unstable();
+    }
+
+    /// A counting sort of barriers by call.
+    fn sort_barriers(&mut self, calls: &Calls) {
+        self.of_call.refill(Span::default(), calls.calls.len());
+        for barrier in &calls.barriers {
+            self.of_call[barrier.call].end += 1;
+        }
+        let mut start = 0;
+        for span in self.of_call.iter_mut() {
+            let count = span.end;
+            *span = Span { start, end: start };
+            start += count;
+        }
+        self.sorted.clear();
+        self.sorted.resize(start as usize, BarrierId::new(0));
+        for (at, barrier) in calls.barriers.iter_ids() {
+            let span = &mut self.of_call[barrier.call];
+            self.sorted[span.end as usize] = at;
+            span.end += 1;
+        }
+    }
+}
+
+/// Whether a barrier is one that stands within a render pass.
+pub(crate) fn stands_within(calls: &Calls, barrier: BarrierId) -> bool {
+    matches!(calls.calls[calls.barriers[barrier].call].site, CallSite::Within(_))
+}

@@ -1,0 +1,271 @@
+//! What the barriers of one queue order, stage by stage: for each pair of stages, up to which time work at the one is done
+//! before the other begins. A barrier orders all earlier work at its first stages before all later work at its second
+//! ones, whatever memory it names, and barriers chain where the second stages of one meet the first stages of another
+//! (Vulkan 1.3, "Execution and Memory Dependencies"). What a scope takes in it takes in from the start of the queue, so one
+//! number per pair is exact; clocks as in Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
+
+use super::narrow::{bits, with_earlier, with_later, writes_of};
+use crate::access::{Accesses, Stages};
+use crate::plan::Scope;
+
+/// There are 21 stages, a bit of a mask each.
+const STAGES: usize = 32;
+/// Stages that a clock tells apart, and as many columns of its rows.
+const COLUMNS: usize = 24;
+
+/// Columns that are joined at once.
+const GROUP: usize = 4;
+
+/// By column: work at its stage before this time is done, 0 for none. Signed, which the least vector units compare.
+type Times = [[i32; GROUP]; COLUMNS / GROUP];
+
+/// What is ordered before a point, and the writes that barriers about all memory made available before it.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    ordered: Times,
+    available: Times,
+}
+
+const NONE: Times = [[0; GROUP]; COLUMNS / GROUP];
+const NOTHING: Row = Row { ordered: NONE, available: NONE };
+
+impl Row {
+    /// The later times of both, in some groups of columns.
+    #[inline]
+    fn join(&mut self, from: &Self, groups: usize) {
+        let later = |into: &mut Times, from: &Times| {
+            for (a, b) in into.iter_mut().zip(from).take(groups) {
+                for (a, b) in a.iter_mut().zip(b) {
+                    *a = (*a).max(*b);
+                }
+            }
+        };
+        later(&mut self.ordered, &from.ordered);
+        later(&mut self.available, &from.available);
+    }
+}
+
+/// What a barrier orders before all that begins at some stages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prepared {
+    row: Row,
+    later: Stages,
+}
+
+/// The clock of one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct StageClock {
+    /// Stages by column, and their writes.
+    columns: [(Stages, Accesses); COLUMNS],
+    count: usize,
+    /// By stage: its column.
+    column_of: [Option<u8>; STAGES],
+    /// Stages that some barrier has reached.
+    reached: Stages,
+    /// By stage of what begins.
+    rows: [Row; STAGES],
+    /// Barriers of the call that are to be taken in.
+    pending: Vec<Prepared>,
+    /// The stages of the last of them, if it is not about all memory.
+    last: Option<[Stages; 2]>,
+}
+
+impl Default for StageClock {
+    fn default() -> Self {
+        Self {
+            columns: [(Stages::empty(), Accesses::empty()); COLUMNS],
+            count: 0,
+            column_of: [None; STAGES],
+            reached: Stages::empty(),
+            rows: [NOTHING; STAGES],
+            pending: Vec::new(),
+            last: None,
+        }
+    }
+}
+
+fn number(stage: Stages) -> usize {
+    stage.bits().trailing_zeros() as usize
+}
+
+fn at(times: &Times, column: u8) -> i32 {
+    times[usize::from(column) / GROUP][usize::from(column) % GROUP]
+}
+
+impl StageClock {
+    /// Groups of columns in use.
+    fn groups(&self) -> usize {
+        self.count.div_ceil(GROUP)
+    }
+
+    /// Starts over, for work at some stages.
+    pub(crate) fn start(&mut self, stages: Stages) {
+        for stage in bits(self.reached) {
+            self.rows[number(stage)] = NOTHING;
+        }
+        self.reached = Stages::empty();
+        self.column_of = [None; STAGES];
+        self.count = 0;
+        for stage in bits(stages) {
+            self.column_of[number(stage)] = Some(self.count as u8);
+            self.columns[self.count] = (stage, writes_of(stage));
+            self.count += 1;
+        }
+    }
+
+    /// Prepares to take in a barrier of the present call, which stands at a time. One that is about all memory makes
+    /// writes available. Barriers of a call do not chain among themselves.
+    pub(crate) fn add(&mut self, at: u32, scope: Scope, about_all: bool) {
+        let stages = [scope.src_stages, scope.dst_stages];
+        if !about_all && self.last == Some(stages) {
+            return;
+        }
+        self.last = (!about_all).then_some(stages);
+        let prepared = self.prepared(at, scope, about_all);
+        self.pending.push(prepared);
+    }
+
+    /// What a barrier orders that stands at a time, as the calls before its own leave the clock.
+    pub(crate) fn prepared(&self, at: u32, scope: Scope, about_all: bool) -> Prepared {
+        let earlier = with_earlier(scope.src_stages);
+        let mut row = NOTHING;
+        for stage in bits(earlier & self.reached) {
+            row.join(&self.rows[number(stage)], self.groups());
+        }
+        let at = at as i32;
+        for (column, &(stage, writes)) in self.columns[..self.count].iter().enumerate() {
+            if earlier.intersects(stage) {
+                row.ordered[column / GROUP][column % GROUP] = at;
+                if about_all && scope.src_stages.intersects(stage) && scope.src_access.contains(writes) {
+                    row.available[column / GROUP][column % GROUP] = at;
+                }
+            }
+        }
+        Prepared { row, later: with_later(scope.dst_stages) }
+    }
+
+    /// Takes in a barrier.
+    pub(crate) fn take(&mut self, Prepared { row, later }: &Prepared) {
+        let groups = self.groups();
+        self.reached |= *later;
+        for stage in bits(*later) {
+            self.rows[number(stage)].join(row, groups);
+        }
+    }
+
+    /// Takes in the barriers that were prepared.
+    pub(crate) fn end_call(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.iter().for_each(|prepared| self.take(prepared));
+        pending.clear();
+        self.pending = pending;
+        self.last = None;
+    }
+
+    /// Lets some stages wait until all work before a time is done and its writes are available, as behind a semaphore
+    /// whose signal came after it (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
+    pub(crate) fn wait(&mut self, until: u32, stages: Stages) {
+        let (times, groups) = ([[until as i32; GROUP]; COLUMNS / GROUP], self.groups());
+        let later = with_later(stages);
+        self.reached |= later;
+        for stage in bits(later) {
+            self.rows[number(stage)].join(&Row { ordered: times, available: times }, groups);
+        }
+    }
+
+    /// Whether work at `stage` up to a time is done before a barrier that begins at some stages.
+    pub(crate) fn orders(&self, stage: Stages, until: u32, first: Stages) -> bool {
+        self.reaches(first, stage, until, |row| &row.ordered)
+    }
+
+    /// Whether its writes are available there.
+    pub(crate) fn makes_available(&self, stage: Stages, until: u32, first: Stages) -> bool {
+        self.reaches(first, stage, until, |row| &row.available)
+    }
+
+    fn reaches(&self, first: Stages, stage: Stages, until: u32, times: impl Fn(&Row) -> &Times) -> bool {
+        let Some(column) = self.column_of[number(stage)] else { return false };
+        let done = |one| at(times(&self.rows[number(one)]), column) > until as i32;
+        bits(with_earlier(first) & self.reached).any(done)
+    }
+
+    /// Whether work at `stage` up to a time is done before all that begins at each of some stages.
+    pub(crate) fn orders_before_all(&self, stage: Stages, until: u32, later: Stages) -> bool {
+        let Some(column) = self.column_of[number(stage)] else { return false };
+        bits(later).all(|one| at(&self.rows[number(one)].ordered, column) > until as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn barrier(src: Stages, dst: Stages) -> Scope {
+        Scope { src_stages: src, dst_stages: dst, ..Scope::default() }
+    }
+
+    fn writes(src: Stages, dst: Stages) -> Scope {
+        Scope { src_access: writes_of(src), ..barrier(src, dst) }
+    }
+
+    const USED: Stages = Stages::COMPUTE_SHADER.union(Stages::COPY).union(Stages::FRAGMENT_SHADER);
+
+    #[test]
+    fn barriers_chain_from_call_to_call_and_not_within_one() {
+        let mut clock = StageClock::default();
+        clock.start(USED);
+        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY), false);
+        clock.add(4, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.end_call();
+        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COPY));
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, 5, Stages::COPY), "it comes after the call");
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER), "they are in one call");
+        clock.add(8, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.end_call();
+        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER));
+        // A first scope takes in logically earlier stages, so a barrier that begins at colours follows the chain, too.
+        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COLOR_ATTACHMENT_OUTPUT));
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::VERTEX_SHADER));
+        assert!(clock.orders_before_all(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER | Stages::COPY));
+        assert!(!clock.orders_before_all(Stages::COMPUTE_SHADER, 3, Stages::VERTEX_SHADER | Stages::COPY));
+        clock.start(USED);
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COPY), "a new queue knows nothing");
+    }
+
+    #[test]
+    fn barriers_about_all_memory_make_writes_available_along_the_chain() {
+        let mut clock = StageClock::default();
+        clock.start(USED);
+        clock.add(4, writes(Stages::COMPUTE_SHADER, Stages::COPY), false);
+        clock.end_call();
+        assert!(!clock.makes_available(Stages::COMPUTE_SHADER, 3, Stages::COPY), "it is about one image");
+        clock.add(8, writes(Stages::COMPUTE_SHADER, Stages::COPY), true);
+        clock.end_call();
+        assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::COPY));
+        assert!(!clock.makes_available(Stages::FRAGMENT_SHADER, 7, Stages::COPY));
+        clock.add(12, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.end_call();
+        assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::FRAGMENT_SHADER));
+    }
+
+    #[test]
+    fn a_wait_orders_all_before_its_stages_and_later_ones() {
+        let mut clock = StageClock::default();
+        clock.start(USED);
+        clock.wait(9, Stages::FRAGMENT_SHADER);
+        for stage in bits(USED) {
+            assert!(clock.orders(stage, 8, Stages::COLOR_ATTACHMENT_OUTPUT));
+            assert!(clock.makes_available(stage, 8, Stages::FRAGMENT_SHADER));
+            assert!(!clock.orders(stage, 9, Stages::FRAGMENT_SHADER) && !clock.orders(stage, 8, Stages::COPY));
+        }
+    }
+
+    #[test]
+    fn every_stage_has_a_column() {
+        let mut clock = StageClock::default();
+        clock.start(Stages::all());
+        assert!(bits(Stages::all()).count() <= COLUMNS);
+        clock.wait(2, Stages::COPY);
+        assert!(bits(Stages::all()).all(|stage| clock.orders(stage, 1, Stages::COPY)));
+    }
+}
