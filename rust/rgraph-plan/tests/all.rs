@@ -23,3 +23,4 @@ mod schedule;
 mod steady;
 mod tune;
 mod validate;
+mod waits;
