@@ -14,7 +14,7 @@ use super::schedule::PhysicalId;
 use super::stage_clock::{Prepared, StageClock};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec, Span};
-use crate::plan::{PlanPassId, Scope};
+use crate::plan::{Hazard, PlanPassId, Scope};
 
 /// What a queue does at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -56,8 +56,13 @@ pub(crate) struct Sources {
     needs_of: IdVec<BarrierId, Span>,
     needs: Vec<Required>,
     /// Barriers of a call for the order alone, with the scopes that they have if no other orders the same.
-    open: Vec<(BarrierId, Scope, Prepared)>,
+    open: Vec<(BarrierId, Scope, [Prepared; 2])>,
+    /// What barriers about all memory order.
     clock: StageClock,
+    /// The same with barriers about images and buffers and waits for other queues, for orderings of `after`; walked where
+    /// there are any.
+    every: StageClock,
+    orderings: bool,
     /// Added to the times of this run, whose run before begins at 0.
     offset: u32,
 }
@@ -93,6 +98,7 @@ impl Sources {
             }
             return self.merge(&mut hazards.calls);
         }
+        self.orderings = !scene.after.is_empty();
         self.sort_needs(&hazards.calls);
         self.find_timeline(scene, hazards, repeats, wait_stages);
         let timeline = std::mem::take(&mut self.timeline);
@@ -104,6 +110,7 @@ impl Sources {
                 continue;
             }
             self.clock.start(stages);
+            self.every.start(stages);
             let walks = [(Walk::OwnRun, 0), (Walk::PreviousRun, end)];
             for (walk, offset) in walks.into_iter().take(1 + usize::from(repeats)) {
                 self.offset = offset;
@@ -184,11 +191,12 @@ impl Sources {
     }
 
     fn wait(&mut self, walk: Walk, until: u32, previous_run: bool, stages: Stages) {
-        match (walk, previous_run) {
-            (Walk::OwnRun, true) => {}
-            (_, false) => self.clock.wait(self.offset + until, stages),
-            (Walk::PreviousRun, true) => self.clock.wait(until, stages),
-        }
+        let until = match (walk, previous_run) {
+            (Walk::OwnRun, true) => return,
+            (_, false) => self.offset + until,
+            (Walk::PreviousRun, true) => until,
+        };
+        self.every.wait(until, stages);
     }
 
     /// Completes the barriers of a call. Those for the order alone come last: others may order the same.
@@ -205,32 +213,41 @@ impl Sources {
             let alone = barrier.about == About::Memory && barrier.scope.dst_access.is_empty();
             let scope = self.completed(walk, id, barrier.scope);
             if alone {
-                let prepared = self.clock.prepared(at, scope, true);
+                let prepared = [&self.clock, &self.every].map(|clock| clock.prepared(at, scope));
                 self.open.push((id, scope, prepared));
                 continue;
             }
             barrier.scope = scope;
-            // A release has no second scope, and an acquire no first one that others could follow.
-            if barrier.families.is_none() {
-                self.clock.add(at, barrier.scope, barrier.about == About::Memory);
+            // A barrier about an image orders all work at its stages, too, but validation layers follow its order for that
+            // image alone (Vulkan-ValidationLayers 1.3.239, synchronization validation), and not that of waits for other
+            // queues through these (1.4.364). So hazards do not count on them. A release has no second scope, and an acquire no first one that others could follow.
+            if barrier.about == About::Memory {
+                self.clock.add(at, scope);
+            }
+            if self.orderings && barrier.families.is_none() {
+                self.every.add(at, scope);
             }
         }
         self.clock.end_call();
+        self.every.end_call();
         let mut open = std::mem::take(&mut self.open);
         for (id, scope, prepared) in open.drain(..) {
-            if !self.is_ordered(walk, id, calls.barriers[id].scope) {
-                calls.barriers[id].scope = scope;
-                self.clock.take(&prepared);
+            let barrier = &mut calls.barriers[id];
+            let clock = if barrier.why.hazard == Hazard::Ordered { &self.every } else { &self.clock };
+            if !self.is_ordered(clock, walk, id, barrier.scope) {
+                barrier.scope = scope;
+                self.clock.take(&prepared[0]);
+                self.every.take(&prepared[1]);
             }
         }
         self.open = open;
     }
 
     /// Whether the calls up to the present one order all that a barrier is there to order.
-    fn is_ordered(&self, walk: Walk, barrier: BarrierId, scope: Scope) -> bool {
+    fn is_ordered(&self, clock: &StageClock, walk: Walk, barrier: BarrierId, scope: Scope) -> bool {
         let own = with_earlier(scope.src_stages);
         self.needs(barrier).filter(|one| one.previous_run == (walk == Walk::PreviousRun)).all(|one| {
-            let ordered = |stage| self.clock.orders_before_all(stage, before(one.last) + 1, scope.dst_stages);
+            let ordered = |stage| clock.orders_before_all(stage, before(one.last) + 1, scope.dst_stages);
             one.writes.is_empty() && bits(one.stages).all(|stage| own.contains(stage) || ordered(stage))
         })
     }

@@ -66,8 +66,6 @@ pub(crate) struct StageClock {
     rows: [Row; STAGES],
     /// Barriers of the call that are to be taken in.
     pending: Vec<Prepared>,
-    /// The stages of the last of them, if it is not about all memory.
-    last: Option<[Stages; 2]>,
 }
 
 impl Default for StageClock {
@@ -79,7 +77,6 @@ impl Default for StageClock {
             reached: Stages::empty(),
             rows: [NOTHING; STAGES],
             pending: Vec::new(),
-            last: None,
         }
     }
 }
@@ -113,20 +110,15 @@ impl StageClock {
         }
     }
 
-    /// Prepares to take in a barrier of the present call, which stands at a time. One that is about all memory makes
-    /// writes available. Barriers of a call do not chain among themselves.
-    pub(crate) fn add(&mut self, at: u32, scope: Scope, about_all: bool) {
-        let stages = [scope.src_stages, scope.dst_stages];
-        if !about_all && self.last == Some(stages) {
-            return;
-        }
-        self.last = (!about_all).then_some(stages);
-        let prepared = self.prepared(at, scope, about_all);
+    /// Prepares to take in a barrier of the present call, which stands at a time. Barriers of a call do not chain among
+    /// themselves.
+    pub(crate) fn add(&mut self, at: u32, scope: Scope) {
+        let prepared = self.prepared(at, scope);
         self.pending.push(prepared);
     }
 
     /// What a barrier orders that stands at a time, as the calls before its own leave the clock.
-    pub(crate) fn prepared(&self, at: u32, scope: Scope, about_all: bool) -> Prepared {
+    pub(crate) fn prepared(&self, at: u32, scope: Scope) -> Prepared {
         let earlier = with_earlier(scope.src_stages);
         let mut row = NOTHING;
         for stage in bits(earlier & self.reached) {
@@ -136,7 +128,7 @@ impl StageClock {
         for (column, &(stage, writes)) in self.columns[..self.count].iter().enumerate() {
             if earlier.intersects(stage) {
                 row.ordered[column / GROUP][column % GROUP] = at;
-                if about_all && scope.src_stages.intersects(stage) && scope.src_access.contains(writes) {
+                if scope.src_stages.intersects(stage) && scope.src_access.contains(writes) {
                     row.available[column / GROUP][column % GROUP] = at;
                 }
             }
@@ -159,7 +151,6 @@ impl StageClock {
         pending.iter().for_each(|prepared| self.take(prepared));
         pending.clear();
         self.pending = pending;
-        self.last = None;
     }
 
     /// Lets some stages wait until all work before a time is done and its writes are available, as behind a semaphore
@@ -214,13 +205,13 @@ mod tests {
     fn barriers_chain_from_call_to_call_and_not_within_one() {
         let mut clock = StageClock::default();
         clock.start(USED);
-        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY), false);
-        clock.add(4, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY));
+        clock.add(4, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
         clock.end_call();
         assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COPY));
         assert!(!clock.orders(Stages::COMPUTE_SHADER, 5, Stages::COPY), "it comes after the call");
         assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER), "they are in one call");
-        clock.add(8, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.add(8, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
         clock.end_call();
         assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER));
         // A first scope takes in logically earlier stages, so a barrier that begins at colours follows the chain, too.
@@ -236,14 +227,14 @@ mod tests {
     fn barriers_about_all_memory_make_writes_available_along_the_chain() {
         let mut clock = StageClock::default();
         clock.start(USED);
-        clock.add(4, writes(Stages::COMPUTE_SHADER, Stages::COPY), false);
+        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY));
         clock.end_call();
-        assert!(!clock.makes_available(Stages::COMPUTE_SHADER, 3, Stages::COPY), "it is about one image");
-        clock.add(8, writes(Stages::COMPUTE_SHADER, Stages::COPY), true);
+        assert!(!clock.makes_available(Stages::COMPUTE_SHADER, 3, Stages::COPY), "it has no access");
+        clock.add(8, writes(Stages::COMPUTE_SHADER, Stages::COPY));
         clock.end_call();
         assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::COPY));
         assert!(!clock.makes_available(Stages::FRAGMENT_SHADER, 7, Stages::COPY));
-        clock.add(12, barrier(Stages::COPY, Stages::FRAGMENT_SHADER), false);
+        clock.add(12, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
         clock.end_call();
         assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::FRAGMENT_SHADER));
     }
