@@ -11,9 +11,9 @@ pub struct Options {
     /// When barriers are split into events.
     pub split: Split,
     /// How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further one
-    /// up to four times the one before. From 1 on, barriers also leave out the stages and accesses that barriers about all
-    /// memory order, and orderings that others make. Counted in steps, never in time: equal efforts give equal plans on
-    /// every machine.
+    /// up to four times the one before. From 1 on, barriers also leave out the stages that barriers about all memory
+    /// order, and orderings that others make. Counted in steps, never in time: equal efforts give equal plans on every
+    /// machine.
     pub effort: u32,
     /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
     pub clock: Option<fn() -> f64>,

@@ -266,7 +266,7 @@ impl Sources {
         let follows = |one: &Required, first: Stages| {
             bits(one.stages).all(|stage| match writes(one, stage).is_empty() {
                 true => with_earlier(first).contains(stage) || clock.orders(stage, until(one), first),
-                false => first.contains(stage) || clock.makes_available(stage, until(one), first),
+                false => first.contains(stage),
             })
         };
         let own = scope.src_stages;
@@ -280,14 +280,7 @@ impl Sources {
             }
         }
         scope.src_stages |= added;
-        for one in needs().filter(|one| !one.writes.is_empty()) {
-            for stage in bits(one.writing) {
-                let writes = writes(one, stage);
-                if !scope.src_access.contains(writes) && !clock.makes_available(stage, until(one), scope.src_stages) {
-                    scope.src_access |= writes;
-                }
-            }
-        }
+        scope.src_access |= needs().fold(Accesses::empty(), |all, one| all | one.writes);
         scope
     }
 

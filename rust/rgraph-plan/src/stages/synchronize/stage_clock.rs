@@ -4,8 +4,8 @@
 //! (Vulkan 1.3, "Execution and Memory Dependencies"). What a scope takes in it takes in from the start of the queue, so one
 //! number per pair is exact; clocks as in Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
 
-use super::narrow::{bits, with_earlier, with_later, writes_of};
-use crate::access::{Accesses, Stages};
+use super::narrow::{bits, with_earlier, with_later};
+use crate::access::Stages;
 use crate::plan::Scope;
 
 /// There are 21 stages, a bit of a mask each.
@@ -19,29 +19,21 @@ const GROUP: usize = 4;
 /// By column: work at its stage before this time is done, 0 for none. Signed, which the least vector units compare.
 type Times = [[i32; GROUP]; COLUMNS / GROUP];
 
-/// What is ordered before a point, and the writes that barriers about all memory made available before it.
+/// What is ordered before a point.
 #[derive(Clone, Copy, Debug)]
-struct Row {
-    ordered: Times,
-    available: Times,
-}
+struct Row(Times);
 
-const NONE: Times = [[0; GROUP]; COLUMNS / GROUP];
-const NOTHING: Row = Row { ordered: NONE, available: NONE };
+const NOTHING: Row = Row([[0; GROUP]; COLUMNS / GROUP]);
 
 impl Row {
     /// The later times of both, in some groups of columns.
     #[inline]
     fn join(&mut self, from: &Self, groups: usize) {
-        let later = |into: &mut Times, from: &Times| {
-            for (a, b) in into.iter_mut().zip(from).take(groups) {
-                for (a, b) in a.iter_mut().zip(b) {
-                    *a = (*a).max(*b);
-                }
+        for (a, b) in self.0.iter_mut().zip(&from.0).take(groups) {
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = (*a).max(*b);
             }
-        };
-        later(&mut self.ordered, &from.ordered);
-        later(&mut self.available, &from.available);
+        }
     }
 }
 
@@ -55,8 +47,8 @@ pub(crate) struct Prepared {
 /// The clock of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct StageClock {
-    /// Stages by column, and their writes.
-    columns: [(Stages, Accesses); COLUMNS],
+    /// Stages by column.
+    columns: [Stages; COLUMNS],
     count: usize,
     /// By stage: its column.
     column_of: [Option<u8>; STAGES],
@@ -71,7 +63,7 @@ pub(crate) struct StageClock {
 impl Default for StageClock {
     fn default() -> Self {
         Self {
-            columns: [(Stages::empty(), Accesses::empty()); COLUMNS],
+            columns: [Stages::empty(); COLUMNS],
             count: 0,
             column_of: [None; STAGES],
             reached: Stages::empty(),
@@ -105,7 +97,7 @@ impl StageClock {
         self.count = 0;
         for stage in bits(stages) {
             self.column_of[number(stage)] = Some(self.count as u8);
-            self.columns[self.count] = (stage, writes_of(stage));
+            self.columns[self.count] = stage;
             self.count += 1;
         }
     }
@@ -125,12 +117,9 @@ impl StageClock {
             row.join(&self.rows[number(stage)], self.groups());
         }
         let at = at as i32;
-        for (column, &(stage, writes)) in self.columns[..self.count].iter().enumerate() {
+        for (column, &stage) in self.columns[..self.count].iter().enumerate() {
             if earlier.intersects(stage) {
-                row.ordered[column / GROUP][column % GROUP] = at;
-                if scope.src_stages.intersects(stage) && scope.src_access.contains(writes) {
-                    row.available[column / GROUP][column % GROUP] = at;
-                }
+                row.0[column / GROUP][column % GROUP] = at;
             }
         }
         Prepared { row, later: with_later(scope.dst_stages) }
@@ -153,37 +142,27 @@ impl StageClock {
         self.pending = pending;
     }
 
-    /// Lets some stages wait until all work before a time is done and its writes are available, as behind a semaphore
-    /// whose signal came after it (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
+    /// Lets some stages wait until all work before a time is done, as behind a semaphore whose signal came after it (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
     pub(crate) fn wait(&mut self, until: u32, stages: Stages) {
-        let (times, groups) = ([[until as i32; GROUP]; COLUMNS / GROUP], self.groups());
+        let (row, groups) = (Row([[until as i32; GROUP]; COLUMNS / GROUP]), self.groups());
         let later = with_later(stages);
         self.reached |= later;
         for stage in bits(later) {
-            self.rows[number(stage)].join(&Row { ordered: times, available: times }, groups);
+            self.rows[number(stage)].join(&row, groups);
         }
     }
 
     /// Whether work at `stage` up to a time is done before a barrier that begins at some stages.
     pub(crate) fn orders(&self, stage: Stages, until: u32, first: Stages) -> bool {
-        self.reaches(first, stage, until, |row| &row.ordered)
-    }
-
-    /// Whether its writes are available there.
-    pub(crate) fn makes_available(&self, stage: Stages, until: u32, first: Stages) -> bool {
-        self.reaches(first, stage, until, |row| &row.available)
-    }
-
-    fn reaches(&self, first: Stages, stage: Stages, until: u32, times: impl Fn(&Row) -> &Times) -> bool {
         let Some(column) = self.column_of[number(stage)] else { return false };
-        let done = |one| at(times(&self.rows[number(one)]), column) > until as i32;
+        let done = |one| at(&self.rows[number(one)].0, column) > until as i32;
         bits(with_earlier(first) & self.reached).any(done)
     }
 
     /// Whether work at `stage` up to a time is done before all that begins at each of some stages.
     pub(crate) fn orders_before_all(&self, stage: Stages, until: u32, later: Stages) -> bool {
         let Some(column) = self.column_of[number(stage)] else { return false };
-        bits(later).all(|one| at(&self.rows[number(one)].ordered, column) > until as i32)
+        bits(later).all(|one| at(&self.rows[number(one)].0, column) > until as i32)
     }
 }
 
@@ -193,10 +172,6 @@ mod tests {
 
     fn barrier(src: Stages, dst: Stages) -> Scope {
         Scope { src_stages: src, dst_stages: dst, ..Scope::default() }
-    }
-
-    fn writes(src: Stages, dst: Stages) -> Scope {
-        Scope { src_access: writes_of(src), ..barrier(src, dst) }
     }
 
     const USED: Stages = Stages::COMPUTE_SHADER.union(Stages::COPY).union(Stages::FRAGMENT_SHADER);
@@ -224,29 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn barriers_about_all_memory_make_writes_available_along_the_chain() {
-        let mut clock = StageClock::default();
-        clock.start(USED);
-        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY));
-        clock.end_call();
-        assert!(!clock.makes_available(Stages::COMPUTE_SHADER, 3, Stages::COPY), "it has no access");
-        clock.add(8, writes(Stages::COMPUTE_SHADER, Stages::COPY));
-        clock.end_call();
-        assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::COPY));
-        assert!(!clock.makes_available(Stages::FRAGMENT_SHADER, 7, Stages::COPY));
-        clock.add(12, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
-        clock.end_call();
-        assert!(clock.makes_available(Stages::COMPUTE_SHADER, 7, Stages::FRAGMENT_SHADER));
-    }
-
-    #[test]
     fn a_wait_orders_all_before_its_stages_and_later_ones() {
         let mut clock = StageClock::default();
         clock.start(USED);
         clock.wait(9, Stages::FRAGMENT_SHADER);
         for stage in bits(USED) {
             assert!(clock.orders(stage, 8, Stages::COLOR_ATTACHMENT_OUTPUT));
-            assert!(clock.makes_available(stage, 8, Stages::FRAGMENT_SHADER));
             assert!(!clock.orders(stage, 9, Stages::FRAGMENT_SHADER) && !clock.orders(stage, 8, Stages::COPY));
         }
     }
