@@ -1,4 +1,5 @@
-//! First scopes of barriers: what other barriers and waits of the queue order already is left out.
+//! First scopes of barriers: the walks leave out what barriers about all memory order already. Orderings of `after` count
+//! on all barriers and on waits.
 //!
 //! Two walks over the barrier calls and waits of each queue, in the order of time, with a clock of its stages. The first
 //! completes what a barrier needs of its own run. The second continues with the next run and completes what a barrier
@@ -220,7 +221,8 @@ impl Sources {
             barrier.scope = scope;
             // A barrier about an image orders all work at its stages, too, but validation layers follow its order for that
             // image alone (Vulkan-ValidationLayers 1.3.239, synchronization validation), and not that of waits for other
-            // queues through these (1.4.364). So hazards do not count on them. A release has no second scope, and an acquire no first one that others could follow.
+            // queues through these (1.4.364). So hazards do not count on them. A release has no second scope, and an acquire
+            // no first one that others could follow.
             if barrier.about == About::Memory {
                 self.clock.add(at, scope);
             }
@@ -309,7 +311,8 @@ impl Sources {
         let lanes = clocks.lanes();
         self.first_repeat.clear();
         self.first_repeat.resize(lanes * lanes, None);
-        for wait in repeats {
+        // Orderings alone count on waits.
+        for wait in repeats.iter().filter(|_| self.orderings) {
             let queue = batches.cuts[wait.batch].queue;
             self.first_repeat[usize::from(queue) * lanes + usize::from(wait.queue)].get_or_insert(*wait);
             if let Some(until) = known(queue, wait.last) {
@@ -317,7 +320,7 @@ impl Sources {
                 push(queue, before(batches.first_physical(wait.batch)), what);
             }
         }
-        for (at, scheduled) in frame.schedule.passes.iter_ids() {
+        for (at, scheduled) in frame.schedule.passes.iter_ids().filter(|_| self.orderings) {
             for wait in clocks.of_scheduled[at].ids() {
                 let source = clocks.scheduled_at(clocks.waits[wait].queue, clocks.waits[wait].position);
                 let (queue, other) = (scheduled.queue, frame.schedule.passes[source]);

@@ -142,7 +142,8 @@ impl StageClock {
         self.pending = pending;
     }
 
-    /// Lets some stages wait until all work before a time is done, as behind a semaphore whose signal came after it (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
+    /// Lets some stages wait until all work before a time is done, as behind a semaphore whose signal came after it
+    /// (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
     pub(crate) fn wait(&mut self, until: u32, stages: Stages) {
         let (row, groups) = (Row([[until as i32; GROUP]; COLUMNS / GROUP]), self.groups());
         let later = with_later(stages);
