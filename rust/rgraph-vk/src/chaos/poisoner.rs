@@ -10,8 +10,8 @@ use rgraph_plan::plan::{Barriers, ImageBarrier, PlanKind, PlanPassId};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 
-use crate::chaos::fills::Fills;
 use crate::chaos::poison::Poison;
+use crate::chaos::spec::Chaos;
 use crate::compile::prepared::{Place, Prepared};
 use crate::device::queue::Queue;
 use crate::frame::variant::Variant;
@@ -99,11 +99,14 @@ impl Poisoner<'_> {
         }
     }
 
-    /// Fills the buffers that passes are about to replace.
-    pub(crate) fn fill<'p>(&self, variant: &Variant, fills: &Fills, passes: impl Iterator<Item = &'p PlanPassId>) {
+    /// Fills the buffers that passes are about to replace, behind all that came before.
+    pub(crate) fn fill<'p>(&self, variant: &Variant, chaos: &Chaos, passes: impl Iterator<Item = &'p PlanPassId>) {
         let on = passes.filter(|pass| variant.on[**pass]);
-        let all: Vec<_> = on.flat_map(|pass| &fills[*pass]).copied().collect();
+        let all: Vec<_> = on.flat_map(|pass| &chaos.fills[*pass]).copied().collect();
         if all.is_empty() {
+            if chaos.spec.serial {
+                self.fence();
+            }
             return;
         }
         self.around(true);
@@ -174,6 +177,17 @@ impl Poisoner<'_> {
             // SAFETY: multiples of 4 within the buffer, which was made for transfers.
             unsafe { self.prepared.shared.raw.cmd_fill_buffer(self.commands, raw, first, end - first, word) };
         }
+    }
+
+    /// Orders everything behind everything before it.
+    fn fence(&self) {
+        let (all, write) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+        let barrier = vk::MemoryBarrier2::default()
+            .src_stage_mask(all)
+            .src_access_mask(write)
+            .dst_stage_mask(all)
+            .dst_access_mask(write | vk::AccessFlags2::MEMORY_READ);
+        self.call(&vk::DependencyInfo::default().memory_barriers(&[barrier]));
     }
 
     /// Orders fills behind everything before them, or everything else behind them.

@@ -18,6 +18,8 @@ pub(crate) struct ChaosSpec {
     pub batches: Option<u64>,
     /// Passes that do nothing.
     pub idle: Vec<PassId>,
+    /// Whether each pass, or render pass, of a queue begins when all before it there is done.
+    pub serial: bool,
 }
 
 /// A spec, and what follows from it for one plan.

@@ -231,7 +231,10 @@ impl<'a> Subject<'a> {
 
     fn compile_once(&self, trial: &Trial) -> Result<Compiled, Error> {
         let workload = Workload { graph: self.graph_of(trial), works: self.workload.works.clone() };
-        let spec = ChaosSpec { poison: trial.poison.clone(), batches: trial.batches, idle: trial.idle.clone() };
+        // What races with itself is found as an order that matters, or where a plan lets it overlap.
+        let serial = trial.queues == Queues::One;
+        let (poison, idle) = (trial.poison.clone(), trial.idle.clone());
+        let spec = ChaosSpec { poison, batches: trial.batches, idle, serial };
         let shared = &self.device.0;
         let planned = self.plan.as_ref().filter(|_| trial.queues == Queues::Own && !trial.exposed);
         Compiled::of_trial(match planned {

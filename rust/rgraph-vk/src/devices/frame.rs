@@ -8,10 +8,9 @@ use rgraph_plan::resource::ResourceId;
 use super::compiled::{Shared, State};
 use crate::bridge::SLICE;
 use crate::error::Error;
-use crate::frame::copy::packed_bytes;
 use crate::frame::inputs::Inputs;
 use crate::frame::report::FrameReport;
-use crate::memory::readback::{Readback, ReadbackShared};
+use crate::memory::readback::Readback;
 use crate::memory::staged;
 use crate::run::frame::Frame;
 
@@ -63,8 +62,7 @@ impl DevicesFrame {
             } else if let Some(physical) = shared.physical(state, place.device, shared.memory[root]) {
                 let block = staged::read(physical, None)?;
                 let name = shared.graph.resource_name(root).to_owned();
-                let (kind, bytes) = (physical.kind, packed_bytes(physical.kind));
-                reads.push((root, Readback(Arc::new(ReadbackShared { block, bytes, kind, name }))));
+                reads.push((root, Readback::done(block, physical.kind, name)?));
             }
         }
         let devices = shared.plan.parts.iter().map(|part| part.device);

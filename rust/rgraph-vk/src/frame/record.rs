@@ -12,8 +12,8 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, Plan, PlanKind, PlanPassId};
 use rgraph_work::DrawCount;
 
-use crate::chaos::fills::Fills;
 use crate::chaos::poisoner::Poisoner;
+use crate::chaos::spec::Chaos;
 use crate::compile::chunk::Chunk;
 use crate::compile::packet::{Action, Drawn, Packet, Packets};
 use crate::compile::prepared::{Imports, Prepared};
@@ -140,8 +140,8 @@ impl Recorder<'_> {
                 Command::BeginRendering { .. } => {
                     let Some(position) = self.prepared.renderings.begun_at(at) else { continue };
                     let next = &self.prepared.renderings.passes[position];
-                    if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
-                        poisoner.fill(self.variant, fills, next.passes.iter());
+                    if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, chaos, next.passes.iter());
                     }
                     skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
                     if !skipped {
@@ -162,8 +162,8 @@ impl Recorder<'_> {
                             subpass::next(device, commands);
                         }
                         *position += 1;
-                    } else if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
-                        poisoner.fill(self.variant, fills, [pass].into_iter());
+                    } else if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, chaos, [pass].into_iter());
                     }
                     if !skipped && self.variant.on[*pass] {
                         self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound)?;
@@ -223,10 +223,10 @@ impl Recorder<'_> {
     }
 
     /// Records poison, in chaos runs.
-    fn poisoner<'a>(&'a self, queue: &'a Queue, commands: vk::CommandBuffer) -> Option<(Poisoner<'a>, &'a Fills)> {
+    fn poisoner<'a>(&'a self, queue: &'a Queue, commands: vk::CommandBuffer) -> Option<(Poisoner<'a>, &'a Chaos)> {
         let chaos = self.prepared.chaos.as_deref()?;
         let (prepared, poison) = (self.prepared, &chaos.spec.poison);
-        Some((Poisoner { prepared, poison, queue, commands }, &chaos.fills))
+        Some((Poisoner { prepared, poison, queue, commands }, chaos))
     }
 
     fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {

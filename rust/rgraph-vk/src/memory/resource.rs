@@ -15,7 +15,7 @@ use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help};
 use crate::memory::left;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
-use crate::memory::readback::{Readback, ReadbackShared};
+use crate::memory::readback::{Readback, clear_padding};
 use crate::memory::staged;
 use crate::memory::state::ResourceState;
 
@@ -265,7 +265,7 @@ impl Resource {
         let block = staged::read(&self.0, poll)?;
         let (kind, name) = (self.0.kind, self.0.name.clone());
         self.0.shared.sweep()?;
-        Ok(Readback(Arc::new(ReadbackShared { block, bytes: packed_bytes(kind), kind, name })))
+        Readback::done(block, kind, name)
     }
 
     /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked)
@@ -292,6 +292,7 @@ impl Resource {
         }
         self.0.available()?;
         staged::read_into(&self.0, bytes, poll)?;
+        clear_padding(self.0.kind, bytes);
         self.0.shared.sweep()
     }
 }

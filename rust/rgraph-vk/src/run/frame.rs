@@ -145,7 +145,7 @@ impl Frame {
             let message = "the frame was abandoned: a host function failed in it";
             return Err(DeviceError::new(Code::Failed, message, "run it again").into());
         }
-        readback.0.block.invalidate([0, readback.0.bytes])?;
+        readback.settle()?;
         Ok(readback.clone())
     }
 

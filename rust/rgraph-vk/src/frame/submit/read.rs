@@ -17,7 +17,7 @@ use crate::frame::state::RunState;
 use crate::frame::submitted::Reads;
 use crate::frame::wanted::Wanted;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
-use crate::memory::readback::{Readback, ReadbackShared};
+use crate::memory::readback::Readback;
 use crate::memory::staging::Block;
 use crate::memory::state::{Region, ResourceState, within};
 
@@ -104,11 +104,9 @@ impl Run<'_, '_> {
                 let message = format!("parts of \"{name}\" that are read overlap");
                 return Err(Error::input(name, message, "read each mip and layer once"));
             }
-            let bytes = packed_bytes(part.kind);
-            let block = self.shared.lend(bytes, self.poll)?;
+            let block = self.shared.lend(packed_bytes(part.kind), self.poll)?;
             self.acquire_root(root, &physical, part.region, &mut initial);
-            let readback = ReadbackShared { block: block.clone(), bytes, kind: part.kind, name: name.to_owned() };
-            reads.push((root.declared, *ranges, Readback(Arc::new(readback))));
+            reads.push((root.declared, *ranges, Readback::under_way(block.clone(), part.kind, name.to_owned())));
             copies.push((root, physical, part, block));
         }
         if copies.is_empty() {
