@@ -45,6 +45,16 @@ def test_accesses_follow_from_builds_and_shaders():
     }
 
 
+def test_a_graph_lists_what_its_passes_need():
+    g, scene, out = declared()
+    assert g.needs == ["accelerationStructure"]
+    g.trace("rays", GENERATE, miss=[MISS], hit=[CLOSEST], world=scene, result=out)
+    assert g.needs == ["accelerationStructure", "rayTracingPipeline"]
+    g.compute("queries", QUERY, world=scene, result=g.image("seen", format="rgba32float"))
+    assert sorted(g.needs) == ["accelerationStructure", "rayQuery", "rayTracingPipeline"]
+    assert rg.Graph().needs == []
+
+
 def test_plans_order_builds_before_traces_and_the_checker_agrees():
     g, scene, out = declared()
     g.trace("rays", GENERATE, miss=[MISS], hit=[CLOSEST], world=scene, result=out)

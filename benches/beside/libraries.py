@@ -36,7 +36,7 @@ class Rgraph:
 
     def __init__(self) -> None:
         rgraph = importlib.import_module("rgraph")
-        self.rg, self.device = rgraph, rgraph.Device()
+        self.rg, self.device = rgraph, rgraph.Device(rays=False)
         self.version, self.gpu = rgraph.__version__, self.device.info.name
         self.words = self.device.buffer("words", 4 * WORDS)
         self.words.write(np.zeros(WORDS, np.uint32))

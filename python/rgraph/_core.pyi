@@ -2205,6 +2205,11 @@ class Graph(Module):
     def __copy__(self) -> Graph: ...
     def __deepcopy__(self, memo: Any) -> Graph: ...
     @property
+    def needs(self) -> list[str]:
+        """Optional features that a device needs for all passes, by Vulkan's names: those that passes name, those of their
+        shaders and those of their accesses.
+        """
+    @property
     def hash(self) -> str:
         """Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called."""
     def dump(
@@ -3562,6 +3567,10 @@ class Device:
         Measure one run of a graph in so many, counted from its first; default: each.
     windows
         Whether `window` is used: the driver is then asked for surfaces and swapchains.
+    rays
+        Whether acceleration structures, ray queries and ray-tracing pipelines are switched on; default: where the driver
+        has them. `False` opens the first device of a process about 200 ms sooner with NVIDIA's driver; passes that need
+        them are then refused (RG-E227).
     costs
         A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
         `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
@@ -3569,7 +3578,7 @@ class Device:
     Raises
     ------
     DeviceError
-        If there is no driver, or no device that fits: the message lists what there is.
+        If there is no driver, or no device that fits: the message lists what there is. RG-E102 for rays that it has not.
     """
 
     def __new__(
@@ -3585,6 +3594,7 @@ class Device:
         measure: _Measure = "off",
         sample: int = 1,
         windows: bool = False,
+        rays: bool | None = None,
         costs: Profile | str | PathLike[str] | None = None,
     ) -> Self: ...
     @property

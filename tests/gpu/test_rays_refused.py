@@ -54,3 +54,20 @@ def test_rays_are_recorded_or_refused_by_the_name_of_the_extension(
         assert "test_rays_refused.py:" in str(caught.value)
     if declare is queried:
         assert LACKS_QUERIES.removeprefix("has no ") in str(caught.value)
+
+
+def test_rays_are_switched_on_where_they_are_wanted():
+    g = rg.Graph("rays")
+    traced(g)
+    with rg.Device(rays=False) as device:
+        assert not {"accelerationStructure", "rayQuery", "rayTracingPipeline"} & set(device.profile.features or ())
+        with pytest.raises(rg.GraphError, match="needs accelerationStructure") as refused:
+            device.compile(g)
+        assert refused.value.code == "RG-E227"
+    if has_rays():
+        with rg.Device(rays=True) as device:
+            device.run(g)
+        return
+    with pytest.raises(rg.DeviceError, match="has no VK_KHR_acceleration_structure") as lacking:
+        rg.Device(rays=True)
+    assert lacking.value.code == "RG-E102"

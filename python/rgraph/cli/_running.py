@@ -98,17 +98,20 @@ def argument_of_times(group: argparse._ArgumentGroup, where: str) -> None:
     )
 
 
-def opened(arguments: argparse.Namespace) -> Device:
+def opened(arguments: argparse.Namespace, graph: Graph | None = None) -> Device:
     """Open the device that arguments mean.
 
     Parameters
     ----------
     arguments
         With `device` and `validate`.
+    graph
+        The only graph that runs on it; without acceleration structures there, drivers need not load what they need.
     """
     validate = True if arguments.validate else None
     windows, costs = getattr(arguments, "window", False), getattr(arguments, "costs", None)
-    return Device(arguments.device, validate=validate, windows=windows, costs=costs)
+    rays = None if graph is None or "accelerationStructure" in graph.needs else False
+    return Device(arguments.device, validate=validate, windows=windows, rays=rays, costs=costs)
 
 
 def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more: Any) -> Compiled:

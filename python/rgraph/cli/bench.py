@@ -200,7 +200,7 @@ def main(arguments: argparse.Namespace) -> int:
     """
     graph, foreign = loaded(arguments)
     given = settings(graph, arguments, foreign)
-    with opened(arguments) as device:
+    with opened(arguments, graph) as device:
         before = _Measured(compiled(device, graph, arguments), arguments.measure)
         warmup, frames = max(1, arguments.warmup), arguments.frames
         with bound(), Progress(warmup + frames, "frames") as progress:

@@ -449,7 +449,7 @@ def main(arguments: argparse.Namespace) -> int:
         return _several(graph, given, only, arguments)
     from rgraph import Plan
 
-    with opened(arguments) as device:
+    with opened(arguments, graph) as device:
         if arguments.plan:
             done = device.compile(Plan.load(arguments.plan), of=graph, weights=arguments.weights)
         else:

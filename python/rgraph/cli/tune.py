@@ -98,7 +98,7 @@ def _alone(graph: Graph, given: Settings, arguments: argparse.Namespace) -> int:
     from rgraph import Adapt
 
     adapt = Adapt(queues=arguments.queues, sample=1, trials=arguments.trials, background=False)
-    with opened(arguments) as device:
+    with opened(arguments, graph) as device:
         done = compiled(device, graph, arguments)
         with bound(), Progress(arguments.frames, "frames") as progress:
             for number in range(arguments.frames):

@@ -166,7 +166,7 @@ def _fitting(arguments: argparse.Namespace) -> None:
 def _open(arguments: argparse.Namespace) -> rgraph.Device:
     measure: Literal["off", "batches"] = "batches" if arguments.report else "off"
     validate = True if arguments.validate else None
-    return rgraph.Device(arguments.device, validate=validate, measure=measure, windows=arguments.window)
+    return rgraph.Device(arguments.device, validate=validate, measure=measure, windows=arguments.window, rays=False)
 
 
 def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str:

@@ -242,7 +242,7 @@ def develop(picture: np.ndarray, *, device: rgraph.Device | None = None, **optio
     array = np.ascontiguousarray(picture)
     graph = build(array, **options)
     if device is None:
-        with rgraph.Device() as own:
+        with rgraph.Device(rays=False) as own:
             out = own.run(graph)["developed"].numpy(copy=True)
     else:
         out = device.run(graph)["developed"].numpy(copy=True)

@@ -2,6 +2,7 @@
 //! whether anything is wrong. Runtimes ask here; the stages are the planner's own.
 
 use crate::error::GraphError;
+use crate::feature::Features;
 use crate::graph::{Access, Graph};
 use crate::id::IdVec;
 use crate::plan::PlanKind;
@@ -9,6 +10,7 @@ use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::resolve::part_of;
 use crate::stages::size::{Shape, ShapeScratch, shapes};
+use crate::stages::validate::features::implied;
 use crate::stages::validate::{ValidateScratch, validate};
 
 pub use crate::stages::resolve::is_attachment;
@@ -22,6 +24,28 @@ pub fn kinds(graph: &Graph, profile: &Profile) -> Option<IdVec<ResourceId, PlanK
     let (mut sizes, mut problems) = (IdVec::new(), Vec::new());
     shapes(graph, profile, &mut sizes, &mut ShapeScratch::default(), &mut problems);
     (problems.is_empty() && graph.ids_fit()).then(|| sizes.iter().map(|shape| shape.kind).collect())
+}
+
+/// Optional features that a device needs for all passes of a graph, its modules flattened: those that passes name, those
+/// of their shaders and those of their accesses. O(passes + accesses).
+///
+/// ```
+/// use rgraph_plan::access::Usage;
+/// use rgraph_plan::declared::needed_features;
+/// use rgraph_plan::feature::Features;
+/// use rgraph_plan::prelude::*;
+///
+/// let mut g = Graph::new("frame", [64, 64]);
+/// assert!(needed_features(&g).is_empty());
+/// let scene = g.buffer("scene", 256);
+/// g.pass("trace", PassQueue::Compute).uses(scene, &Use::new(Usage::AccelerationRead));
+/// assert_eq!(needed_features(&g), Features::ACCELERATION_STRUCTURE);
+/// ```
+pub fn needed_features(graph: &Graph) -> Features {
+    let flat = graph.flattened();
+    let graph = flat.as_ref().unwrap_or(graph);
+    let of_passes = graph.passes().iter().map(|pass| pass.needed_features());
+    of_passes.chain(graph.accesses().iter().map(implied)).collect()
 }
 
 /// The part of a resource of this kind that an access names or implies.

@@ -57,6 +57,10 @@ use crate::run::runtime_errors::raised;
 ///     Measure one run of a graph in so many, counted from its first; default: each.
 /// windows
 ///     Whether `window` is used: the driver is then asked for surfaces and swapchains.
+/// rays
+///     Whether acceleration structures, ray queries and ray-tracing pipelines are switched on; default: where the driver
+///     has them. `False` opens the first device of a process about 200 ms sooner with NVIDIA's driver; passes that need
+///     them are then refused (RG-E227).
 /// costs
 ///     A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
 ///     `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
@@ -64,7 +68,7 @@ use crate::run::runtime_errors::raised;
 /// Raises
 /// ------
 /// DeviceError
-///     If there is no driver, or no device that fits: the message lists what there is.
+///     If there is no driver, or no device that fits: the message lists what there is. RG-E102 for rays that it has not.
 #[pyclass(name = "Device", module = "rgraph", frozen, weakref)]
 pub struct PyDevice {
     /// The device.
@@ -211,9 +215,9 @@ pub(crate) fn devices<'py>(
 impl PyDevice {
     #[new]
     #[pyo3(signature = (device = None, *, loader = None, validate = None, printf = None, frames_in_flight = Count(2), cache = None,
-                        queues = Count(1), measure = None, sample = None, windows = false, costs = None, **unknown),
+                        queues = Count(1), measure = None, sample = None, windows = false, rays = None, costs = None, **unknown),
            text_signature = "(device=None, *, loader=None, validate=None, printf=None, frames_in_flight=2, cache=None, queues=1, \
-                             measure='off', sample=1, windows=False, costs=None)")]
+                             measure='off', sample=1, windows=False, rays=None, costs=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
         py: Python<'_>,
@@ -227,6 +231,7 @@ impl PyDevice {
         measure: Option<Text<'_>>,
         sample: Option<Count>,
         windows: bool,
+        rays: Option<bool>,
         costs: Option<&Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -262,6 +267,7 @@ impl PyDevice {
             cache,
             queues: queues.0,
             windows,
+            rays,
             costs: costs.map(|costs| options::profile(py, Some(costs))).transpose()?,
             ..DeviceOptions::default()
         };

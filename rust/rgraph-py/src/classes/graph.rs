@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
+use rgraph_plan::declared::needed_features;
 use rgraph_plan::graph::Graph;
 
 use crate::arguments::convert;
@@ -128,6 +129,13 @@ impl PyGraph {
     #[getter]
     fn size(&self) -> (u32, u32) {
         self.look(|graph| graph.reference_size().into())
+    }
+
+    /// Optional features that a device needs for all passes, by Vulkan's names: those that passes name, those of their
+    /// shaders and those of their accesses.
+    #[getter]
+    fn needs(&self) -> Vec<&'static str> {
+        self.look(|graph| needed_features(graph).names().collect())
     }
 
     /// A graph of its own with the same declaration and work.

@@ -73,7 +73,7 @@ impl Device {
         let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
         let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
         let profile = profile(&context, &chosen, options.queues.max(1));
-        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options.windows)?;
+        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options)?;
         let mut taken = vec![0; chosen.info.families.len()];
         let mut handles = Vec::new();
         for queue in expanded_queues(&profile) {

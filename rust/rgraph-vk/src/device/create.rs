@@ -4,15 +4,17 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 use rgraph_plan::declared::expanded_queues;
+use rgraph_plan::error::Code;
 use rgraph_plan::feature::Features;
 use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue as ProfileQueue};
 
+use crate::device::DeviceOptions;
 use crate::device::capability;
 use crate::device::context::Context;
 use crate::device::enabled::{Enabled, Rays};
 use crate::device::functions::Functions;
 use crate::device::physical::{self, Family, Physical};
-use crate::error::{Called, Error};
+use crate::error::{Called, DeviceError, Error};
 use crate::frame::clock;
 use crate::memory::is_unified;
 use crate::window;
@@ -270,9 +272,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Asks the device what it has.
-    fn of(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Self {
-        let (mesh, rays) = (has_mesh_shaders(context, device, extensions), has_rays(context, device, extensions));
+    /// Asks the device what it has, of rays only if they are wanted.
+    fn of(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties], wants_rays: bool) -> Self {
+        let mesh = has_mesh_shaders(context, device, extensions);
+        let rays = if wants_rays { has_rays(context, device, extensions) } else { Rays::default() };
         let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
         let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -295,12 +298,18 @@ impl Wanted {
 
 /// The features that a device which is made here will have, of those that code of shaders asks for.
 pub(crate) fn features(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Features {
-    Wanted::of(context, device, extensions).features
+    Wanted::of(context, device, extensions, true).features
 }
 
-/// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
+/// Makes a device with every feature that it has, but sparse memory, and rays that are not wanted. Robust access stays on: no index that a shader
 /// computes, no draw that a user asks for reaches outside of its buffer.
-pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, windows: bool) -> Result<Created, Error> {
+pub(crate) fn create(
+    context: &Context,
+    device: &Physical,
+    profile: &Profile,
+    options: &DeviceOptions,
+) -> Result<Created, Error> {
+    let &DeviceOptions { windows, rays: wanted_rays, .. } = options;
     let instance = context.raw();
     // SAFETY: the physical device is of this instance.
     let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
@@ -313,7 +322,12 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
     let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
     let Wanted { core, mut of_1_1, mut of_1_2, mut of_1_3, mesh, rays, features } =
-        Wanted::of(context, device, &extensions);
+        Wanted::of(context, device, &extensions, wanted_rays != Some(false));
+    if wanted_rays == Some(true) && !rays.structures {
+        let message = format!("{} has no VK_KHR_acceleration_structure, and rays are asked for", device.info.name);
+        let help = "open it without, or another one (`rgraph doctor` says what each has)";
+        return Err(DeviceError::new(Code::Missing, message, help).into());
+    }
     let (host_query_reset, separate_layouts) = (of_1_2.host_query_reset, of_1_2.separate_depth_stencil_layouts);
     let mut want = vk::PhysicalDeviceFeatures2::default()
         .features(core)

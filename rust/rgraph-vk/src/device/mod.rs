@@ -80,6 +80,9 @@ pub struct DeviceOptions {
     pub entry: Option<EntryTable>,
     /// Whether [windows](crate::Window) are made of the device: it then needs a driver that can show them.
     pub windows: bool,
+    /// Whether acceleration structures, ray queries and ray-tracing pipelines are switched on; `None`: where the driver
+    /// has them. The first device with them costs 200 ms in a process, with NVIDIA's driver.
+    pub rays: Option<bool>,
     /// Where device memory comes from; `None`: rgraph allocates it.
     pub memory: Option<Arc<dyn MemorySource>>,
     /// Callbacks (`VkAllocationCallbacks`) that every Vulkan object of the device is made and destroyed with, and its
