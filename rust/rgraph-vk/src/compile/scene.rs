@@ -322,9 +322,7 @@ impl Scene {
                 for &at in of_pass.of(declared) {
                     let access = &graph.accesses()[at as usize];
                     let planned = scene.resource_of[access.resource];
-                    let part = declared::part(graph, access, plan.resources[planned].kind);
-                    let region =
-                        Region { mips: part.mips, layers: part.layers, aspects: part.aspects, range: part.bytes };
+                    let region = Region::of(declared::part(graph, access, plan.resources[planned].kind));
                     let usage = access.usage;
                     scene.accesses.push(PassAccess { resource: planned, usage, region, declared: Some(at) });
                 }

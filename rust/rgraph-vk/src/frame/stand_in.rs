@@ -2,8 +2,12 @@
 //!
 //! Each subresource of what a pass reads comes from the last writer before it that runs or names a fallback. While one
 //! of those is off, the pass reads the fallback of the last one that is, and the whole of it.
+//!
+//! A pass that writes records of instances reads no structure, but holds the addresses of those that a pass at its place
+//! would read. Nothing orders it after their builds, so the declaration decides which of them come before it.
 
 use rgraph_plan::access::Aspects;
+use rgraph_plan::declared;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
@@ -34,11 +38,15 @@ pub(crate) fn stand_in(
         return resource;
     }
     let reads = scene.of(pass).iter().filter(|access| access.resource == resource && !access.usage.writes());
-    let reads: Vec<Region> = reads.map(|access| access.region).collect();
+    let mut reads: Vec<Region> = reads.map(|access| access.region).collect();
+    let is_ordered = !reads.is_empty();
+    if !is_ordered {
+        reads.push(Region::of(declared::whole(prepared.plan.resources[resource].kind)));
+    }
     let mut found = resource;
     // No chain of fallbacks is a circle, so none is longer than their number.
     for _ in &scene.stand_ins {
-        let writes = writes_before(prepared, pass, found);
+        let writes = writes_before(prepared, (pass, is_ordered), found);
         let off = reads.iter().flat_map(|read| decisive(read, &writes, on)).max_by_key(|write| write.position);
         let Some(input) = off.and_then(|write| write.input) else { break };
         found = input;
@@ -46,13 +54,18 @@ pub(crate) fn stand_in(
     found
 }
 
-/// The writes of a resource in the plan before a pass, in declared order.
-fn writes_before(prepared: &Prepared, reader: PlanPassId, resource: ResourceId) -> Vec<Write> {
+/// The writes of a resource before a pass, in declared order: before it in the plan if that orders it after them, else
+/// in the declaration.
+fn writes_before(prepared: &Prepared, (reader, is_ordered): (PlanPassId, bool), resource: ResourceId) -> Vec<Write> {
     let (plan, scene) = (&prepared.plan, &prepared.scene);
+    let position_of = |pass: PlanPassId| plan.passes[pass].declared.or(plan.passes[pass].owner).unwrap_or(0);
+    let is_before = |pass: &PlanPassId| match is_ordered {
+        true => *pass < reader,
+        false => position_of(*pass) < position_of(reader),
+    };
     let mut writes = Vec::new();
-    for pass in plan.live().filter(|pass| *pass < reader) {
-        let planned = &plan.passes[pass];
-        let position = planned.declared.or(planned.owner).unwrap_or(0);
+    for pass in plan.live().filter(is_before) {
+        let position = position_of(pass);
         let apart = |input: ResourceId| !scene.same(input, resource);
         let owner = scene.owner_of[pass];
         let named = scene.stand_ins.iter().find(|one| one.output == resource && Some(one.pass) == owner);
@@ -101,3 +114,6 @@ fn decisive<'w>(read: &Region, writes: &'w [Write], on: &IdVec<PlanPassId, bool>
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

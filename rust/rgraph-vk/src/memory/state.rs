@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
+use rgraph_plan::declared::Part;
 use rgraph_plan::plan::{Edge, Hazard, Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::View;
@@ -34,6 +35,11 @@ pub struct ResourceState {
 }
 
 impl Region {
+    /// What the planner calls a part.
+    pub(crate) fn of(part: Part) -> Self {
+        Self { mips: part.mips, layers: part.layers, aspects: part.aspects, range: part.bytes }
+    }
+
     /// All of an image or buffer.
     pub(crate) fn whole(kind: PlanKind) -> Self {
         match kind {
