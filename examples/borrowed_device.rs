@@ -12,8 +12,8 @@ use rgraph_plan::prelude::*;
 use rgraph_shader::{Kind, Language, Program, Source};
 use rgraph_vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
 use rgraph_vk::{
-    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, EntryTable, Inputs,
-    ResourceState, Upload,
+    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, DeviceQueueId, EnabledFeatures, EntryTable,
+    Inputs, ResourceState, Upload,
 };
 
 const DOUBLE: &str = "
@@ -75,7 +75,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
         let shared = device.borrow_resource("shared", compiled.plan().resources[id].kind, handle, false);
         // The application left it so: the copy was submitted to that queue, and nothing else uses the image.
         shared.set_state(&ResourceState {
-            queue: Some(0),
+            queue: Some(DeviceQueueId::FIRST),
             stages: Stages::CLEAR,
             access: Accesses::TRANSFER_WRITE,
             layout: Layout::TransferDst,

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use ash::vk;
 use rgraph_plan::access::{Load, Stages, Transfer, Usage};
 use rgraph_plan::graph::{Graph, Use};
-use rgraph_plan::plan::PlanLife;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::{PlanLife, QueueId};
 use rgraph_plan::prelude::*;
 use rgraph_plan::profile::{Capabilities, Queue};
 use rgraph_plan::resource::{History, Imported, Life, Mips, Resource, ResourceId};
@@ -173,7 +174,7 @@ struct Own<'a> {
     memories: Vec<vk::DeviceMemory>,
     result: vk::DeviceMemory,
     /// One timeline for each queue of the plan.
-    timelines: Vec<vk::Semaphore>,
+    timelines: IdVec<QueueId, vk::Semaphore>,
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     run: u32,
@@ -222,7 +223,7 @@ impl<'a> Own<'a> {
                     }
                 }
             }
-            let mut timelines = Vec::new();
+            let mut timelines = IdVec::new();
             for _ in 0..queues {
                 let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
                 timelines
@@ -393,7 +394,7 @@ impl Recorder for Own<'_> {
     }
 
     fn end_batch(&mut self, batch: &WalkBatch) -> Outcome<()> {
-        let info = |queue: usize, value: u64, stages: vk::PipelineStageFlags2| {
+        let info = |queue: QueueId, value: u64, stages: vk::PipelineStageFlags2| {
             vk::SemaphoreSubmitInfo::default().semaphore(self.timelines[queue]).value(value).stage_mask(stages)
         };
         let waits: Vec<_> =

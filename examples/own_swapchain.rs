@@ -15,8 +15,8 @@ use rgraph_plan::resource::{Imported, Leave, Life, ResourceId};
 use rgraph_shader::{Included, Kind, Program, Source, Stage};
 use rgraph_vk::work::{CallbackError, View, Work, Workload};
 use rgraph_vk::{
-    BorrowedHandle, Compiled, Device, Frame, Inputs, RawContext, RawRendering, RawWork, Resource, SemaphoreSignal,
-    SemaphoreWait, Upload,
+    BorrowedHandle, Compiled, Device, DeviceQueueId, Frame, Inputs, RawContext, RawRendering, RawWork, Resource,
+    SemaphoreSignal, SemaphoreWait, Upload,
 };
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -313,7 +313,7 @@ impl Loop {
         let info = info.image_indices(&indices);
         // SAFETY: the image was acquired, and the run leaves it to be presented.
         let present = |queue, _| unsafe { self.swapchains.queue_present(queue, &info) };
-        match self.device.with_queue(0, present).ok_or("the graphics queue")? {
+        match self.device.with_queue(DeviceQueueId::FIRST, present).ok_or("the graphics queue")? {
             Ok(suboptimal) => changed |= suboptimal,
             Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => changed = true,
             Err(error) => return Err(error.into()),
@@ -330,7 +330,7 @@ impl Loop {
         // Presentations are the engine's, and rgraph waits for its own frames.
         // SAFETY: nobody else uses the queue meanwhile.
         self.device
-            .with_queue(0, |queue, _| unsafe { self.device.raw().queue_wait_idle(queue) })
+            .with_queue(DeviceQueueId::FIRST, |queue, _| unsafe { self.device.raw().queue_wait_idle(queue) })
             .ok_or("the queue")??;
         self.frames.fill(None);
         self.images.clear();

@@ -12,8 +12,8 @@ use rgraph::plan::resource::ResourceId;
 use rgraph::shader::{Kind, Language, Program, Source};
 use rgraph::vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
 use rgraph::vk::{
-    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, EntryTable, Inputs, QueueLock, ResourceLeft,
-    ResourceState, SemaphoreSignal, SemaphoreWait, Upload,
+    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, DeviceQueueId, EntryTable, Inputs, QueueLock,
+    ResourceLeft, ResourceState, SemaphoreSignal, SemaphoreWait, Upload,
 };
 use vulkano::buffer::{Buffer, BufferCreateInfo, BufferUsage};
 use vulkano::command_buffer::allocator::StandardCommandBufferAllocator;
@@ -164,7 +164,7 @@ fn main() -> Outcome<()> {
     // SAFETY: the run waits for vulkano's work, which leaves its images so.
     let left = unsafe {
         ResourceLeft::new(ResourceState {
-            queue: Some(0),
+            queue: Some(DeviceQueueId::FIRST),
             stages: Stages::ALL_TRANSFER,
             layout: Layout::General,
             ..ResourceState::default()

@@ -14,8 +14,8 @@ use rgraph::plan::resource::{Leave, ResourceId};
 use rgraph::shader::{Kind, Language, Program, Source};
 use rgraph::vk::work::{Draw, DrawCount, RasterState, Step, Work, Workload};
 use rgraph::vk::{
-    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, EntryTable, Inputs,
-    ResourceLeft, ResourceState, Upload,
+    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, DeviceQueueId, EnabledFeatures, EntryTable,
+    Inputs, ResourceLeft, ResourceState, Upload,
 };
 use wgpu::hal::api::Vulkan;
 
@@ -199,7 +199,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // SAFETY: wgpu left it so, in the submit before, on the same queue.
         let left = unsafe {
             ResourceLeft::new(ResourceState {
-                queue: Some(0),
+                queue: Some(DeviceQueueId::FIRST),
                 stages: Stages::COLOR_ATTACHMENT_OUTPUT,
                 access: Accesses::COLOR_ATTACHMENT_WRITE,
                 layout: Layout::ColorAttachment,

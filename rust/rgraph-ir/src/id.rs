@@ -49,6 +49,9 @@ macro_rules! id {
 pub struct NonMax(NonZeroU32);
 
 impl NonMax {
+    /// The first index.
+    pub const ZERO: Self = Self(NonZeroU32::MIN);
+
     /// Wraps `index`.
     ///
     /// # Panics

@@ -39,7 +39,7 @@ pub use device::open_wait::CLOSE_PATIENCE;
 pub use device::physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
 pub use device::poll::Poll;
 pub use device::process::{PerProcess, Process};
-pub use device::queue::{Point, QueueLock};
+pub use device::queue::{DeviceQueueId, Point, QueueLock};
 pub use device::semaphore::Semaphore;
 pub use device::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, devices};
 pub use devices::{CompiledDevices, CopyPrice, Devices, DevicesFrame};

@@ -8,7 +8,7 @@ use rgraph_plan::access::PassQueue;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Language, Program, Source};
 use rgraph_vk::work::{Dispatch, Groups, Step, Work};
-use rgraph_vk::{Code, Device, DeviceOptions, Error, Inputs, Measure, QueueLock, Surface};
+use rgraph_vk::{Code, Device, DeviceOptions, DeviceQueueId, Error, Inputs, Measure, QueueLock, Surface};
 
 use crate::support::bench::{self, Bench, whole, words};
 use crate::support::engine::{Engine, Wish};
@@ -185,7 +185,7 @@ fn every_use_of_a_queue_holds_the_lock_of_the_engine() {
             assert!(lock.times.load(Ordering::SeqCst) > before);
             assert_eq!(words(frame.read(dst).unwrap().bytes())[63], 63);
         }
-        let held = device.with_queue(0, |queue, family| {
+        let held = device.with_queue(DeviceQueueId::FIRST, |queue, family| {
             assert!(lock.held.load(Ordering::SeqCst));
             (queue, family) == (engine.queue, engine.family)
         });

@@ -9,11 +9,12 @@ use ash::vk;
 use rgraph_plan::access::{Accesses, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
+use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::{CallbackError, Groups, HostViews, HostWork, View, Work};
 use rgraph_vk::{
-    BorrowedHandle, Error, Inputs, RawContext, RawRendering, RawWork, ResourceLeft, ResourceState, RunFence,
-    SemaphoreSignal, SemaphoreWait, Upload,
+    BorrowedHandle, DeviceQueueId, Error, Inputs, RawContext, RawRendering, RawWork, ResourceLeft, ResourceState,
+    RunFence, SemaphoreSignal, SemaphoreWait, Upload,
 };
 
 use crate::support::bench::{self, Bench, Silent, device, using, whole, words};
@@ -235,7 +236,7 @@ impl<'a> Own<'a> {
         let raw = device.0.raw();
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let of_timeline = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        let family = device.0.with_queue(0, |_, family| family).unwrap();
+        let family = device.0.with_queue(DeviceQueueId::FIRST, |_, family| family).unwrap();
         let of_pool = vk::CommandPoolCreateInfo::default().queue_family_index(family);
         // SAFETY: made of this device, destroyed before it.
         unsafe {
@@ -270,7 +271,7 @@ impl<'a> Own<'a> {
                 .signal_semaphore_infos(signals.as_slice());
             self.device
                 .0
-                .with_queue(0, |queue, _| raw.queue_submit2(queue, &[submit], vk::Fence::null()))
+                .with_queue(DeviceQueueId::FIRST, |queue, _| raw.queue_submit2(queue, &[submit], vk::Fence::null()))
                 .unwrap()
                 .unwrap();
         }
@@ -427,7 +428,7 @@ fn states_go_with_the_run_and_many_take_one_submit() {
     let own = Own::new(&device);
     let sources: Vec<_> = (0..20).map(|at| device.0.buffer(&format!("own{at}"), 256).unwrap()).collect();
     let state = ResourceState {
-        queue: Some(0),
+        queue: Some(DeviceQueueId::FIRST),
         stages: Stages::CLEAR,
         access: Accesses::TRANSFER_WRITE,
         ..ResourceState::default()
@@ -435,7 +436,7 @@ fn states_go_with_the_run_and_many_take_one_submit() {
     let submitted = || {
         device.0.wait_idle().unwrap();
         // SAFETY: the device's semaphore lives.
-        unsafe { device.0.raw().get_semaphore_counter_value(device.0.timeline(0).unwrap()) }.unwrap()
+        unsafe { device.0.raw().get_semaphore_counter_value(device.0.timeline(DeviceQueueId::FIRST).unwrap()) }.unwrap()
     };
     for host in [false, true] {
         let (compiled, imports, sum) = adding_many(&device, host);
@@ -487,15 +488,15 @@ fn a_state_that_cannot_be_is_refused_with_the_run() {
         unsafe { ResourceLeft::new(ResourceState { queue: Some(queue), ..ResourceState::default() }) }
     };
     let uploads = vec![(src, Upload::Resource(&source))];
-    let inputs = Inputs { uploads, left: vec![(src, left(9))], ..Inputs::default() };
+    let inputs = Inputs { uploads, left: vec![(src, left(DeviceQueueId::new(9)))], ..Inputs::default() };
     let refused = compiled.run(&inputs).expect_err("no such queue");
     assert!(refused.to_string().contains("was left on queue 9"), "{refused}");
     let dst = compiled.workload().graph.roots()[0];
-    let inputs = Inputs { left: vec![(dst, left(0))], ..inputs };
+    let inputs = Inputs { left: vec![(dst, left(DeviceQueueId::FIRST))], ..inputs };
     let refused = compiled.run(&inputs).expect_err("no import");
     assert!(refused.to_string().contains("nothing bound"), "{refused}");
     let uploads = vec![(src, Upload::Resource(&source))];
-    let inputs = Inputs { uploads, left: vec![(src, left(0))], ..Inputs::default() };
+    let inputs = Inputs { uploads, left: vec![(src, left(DeviceQueueId::FIRST))], ..Inputs::default() };
     assert!(compiled.run(&inputs).is_ok());
 }
 

@@ -2,7 +2,8 @@
 
 use rgraph_plan::access::{Layout, PassQueue, Stages, Usage};
 use rgraph_plan::format::Format;
-use rgraph_vk::{Error, Inputs, Point, ResourceState, Upload};
+use rgraph_plan::id::Id;
+use rgraph_vk::{DeviceQueueId, Error, Inputs, Point, ResourceState, Upload};
 
 use crate::support::bench::{Bench, device, using};
 
@@ -21,9 +22,10 @@ fn points_that_were_never_submitted_are_refused() {
     let Some(device) = device(2) else { return };
     let buffer = device.0.buffer("x", 256).unwrap();
     buffer.write(&[3; 256]).unwrap();
-    let missing = say(&buffer, &points(&[Point { queue: 9, value: 1 }])).unwrap_err().to_string();
+    let missing = say(&buffer, &points(&[Point { queue: DeviceQueueId::new(9), value: 1 }])).unwrap_err().to_string();
     assert!(missing.starts_with("RG-E225 \"x\" was left on queue 9, and the device has "), "{missing}");
-    let early = say(&buffer, &points(&[Point { queue: 0, value: 1 << 40 }])).unwrap_err().to_string();
+    let early =
+        say(&buffer, &points(&[Point { queue: DeviceQueueId::FIRST, value: 1 << 40 }])).unwrap_err().to_string();
     assert!(
         early.starts_with("RG-E225 \"x\" waits for value 1099511627776 of queue 0, which has submitted "),
         "{early}"
@@ -69,7 +71,11 @@ fn a_state_that_is_said_keeps_the_points_of_runs() {
     assert!(!before.is_empty());
     say(&buffer, &ResourceState::default()).unwrap();
     assert_eq!(buffer.state().points, before);
-    say(&buffer, &ResourceState { queue: Some(0), stages: Stages::COPY, ..ResourceState::default() }).unwrap();
+    say(
+        &buffer,
+        &ResourceState { queue: Some(DeviceQueueId::FIRST), stages: Stages::COPY, ..ResourceState::default() },
+    )
+    .unwrap();
     let after = buffer.state().points;
     assert!(after.len() == before.len() && after[0].value > before[0].value, "{before:?}, then {after:?}");
 }

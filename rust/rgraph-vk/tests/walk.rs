@@ -11,7 +11,7 @@ use ash::vk::{self, Handle};
 use own_recorder::Gpu;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::Plan;
+use rgraph_plan::plan::{Plan, QueueId};
 use rgraph_plan::prelude::*;
 use rgraph_vk::walk::{Recorder, Slot, Walk, WalkBatch, WalkBlit, WalkMemory, WalkPass, WalkRendering};
 use rgraph_vk::{Code, Error};
@@ -36,7 +36,7 @@ fn the_recorder_of_an_engine_draws_what_a_plan_says() {
 struct Dry {
     slots: HashMap<u64, Slot>,
     layouts: HashMap<(Slot, u32, u32, vk::ImageAspectFlags), vk::ImageLayout>,
-    signalled: HashMap<Option<usize>, u64>,
+    signalled: HashMap<Option<QueueId>, u64>,
     family: Option<u32>,
     /// Render passes, passes, blits, barriers, waits.
     counts: [usize; 5],

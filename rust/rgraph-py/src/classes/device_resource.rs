@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::Layout;
 use rgraph_plan::error::Code;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
-use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
+use rgraph_vk::{BorrowedHandle, DeviceQueueId, Resource, ResourceState};
 
 use crate::arguments::convert::{self, Bytes, Count, Text, accesses, during, stages, word_of};
 use crate::arguments::declare::{self, only};
@@ -249,7 +250,7 @@ impl PyDeviceResource {
         dict.set_item("layout", state.layout.name())?;
         dict.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
         dict.set_item("access", state.access.names().collect::<Vec<_>>())?;
-        dict.set_item("queue", state.queue)?;
+        dict.set_item("queue", state.queue.map(Id::index))?;
         dict.set_item("family", state.family)?;
         dict.set_item("released", state.released)?;
         Ok(dict)
@@ -284,7 +285,8 @@ impl PyDeviceResource {
                 Ok(count) => Ok(count.map(|Count(count)| count)),
                 Err(error) => Err(during(py, error, name)),
             };
-            given.queue = count("queue")?.map(|queue| queue as usize);
+            // No device has as many queues as ids can name.
+            given.queue = count("queue")?.map(|queue| DeviceQueueId::new(queue.min(u32::MAX - 1) as usize));
             given.family = count("family")?;
             let released = of("released")?.map(|value| value.extract()).transpose();
             given.released = released.map_err(|error| during(py, error, "released"))?.unwrap_or(false);

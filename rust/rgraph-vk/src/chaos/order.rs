@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::chaos::random::Random;
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, Plan};
+use rgraph_plan::plan::{BatchId, Plan, QueueId};
 
 /// Changes of priority within a run: most ordering faults need two or three of them.
 const CHANGES: usize = 3;
@@ -19,7 +19,7 @@ const CHANGES: usize = 3;
 /// # Source
 /// Priorities: Burckhardt, Kothari, Musuvathi & Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
 /// Finding Bugs", ASPLOS 2010.
-pub(crate) fn batches(plan: &Plan, signals: &HashMap<(usize, u32), BatchId>, seed: u64) -> Vec<BatchId> {
+pub(crate) fn batches(plan: &Plan, signals: &HashMap<(Option<QueueId>, u32), BatchId>, seed: u64) -> Vec<BatchId> {
     let lanes = plan.queues.len() + 1;
     let mut random = Random::new(seed);
     let mut queues: Vec<Vec<BatchId>> = vec![Vec::new(); lanes];
@@ -36,10 +36,10 @@ pub(crate) fn batches(plan: &Plan, signals: &HashMap<(usize, u32), BatchId>, see
     while order.len() < count {
         let waits_for_nothing = |&batch: &BatchId| {
             let waits = &plan.waits[plan.batches[batch].waits.range()];
-            waits.iter().filter(|wait| !wait.previous_run).all(|wait| {
-                let lane = wait.queue.map_or(lanes - 1, Id::index);
-                signals.get(&(lane, wait.value)).is_none_or(|signalled| done[signalled.index()])
-            })
+            waits
+                .iter()
+                .filter(|wait| !wait.previous_run)
+                .all(|wait| signals.get(&(wait.queue, wait.value)).is_none_or(|signalled| done[signalled.index()]))
         };
         ready.clear();
         ready.extend((0..lanes).filter(|&lane| queues[lane].get(fronts[lane]).is_some_and(waits_for_nothing)));
@@ -82,11 +82,8 @@ mod tests {
         images.iter().fold(graph.pass("all", PassQueue::Graphics), |pass, &image| pass.sampled(image)).color(out);
         graph.root(out);
         let plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).unwrap();
-        let signals: HashMap<_, _> = plan
-            .batches
-            .iter_ids()
-            .filter_map(|(id, batch)| Some(((batch.queue.map_or(plan.queues.len(), Id::index), batch.signal?), id)))
-            .collect();
+        let signals: HashMap<_, _> =
+            plan.batches.iter_ids().filter_map(|(id, batch)| Some(((batch.queue, batch.signal?), id))).collect();
         let mut seen = HashSet::new();
         for seed in 0..40 {
             let order = batches(&plan, &signals, seed);
@@ -94,7 +91,7 @@ mod tests {
             assert_eq!(order.iter().collect::<HashSet<_>>().len(), plan.batches.len());
             for (id, batch) in plan.batches.iter_ids() {
                 for wait in plan.waits[batch.waits.range()].iter().filter(|wait| !wait.previous_run) {
-                    let signalled = signals[&(wait.queue.map_or(plan.queues.len(), Id::index), wait.value)];
+                    let signalled = signals[&(wait.queue, wait.value)];
                     assert!(at(signalled) < at(id), "{order:?} of seed {seed}");
                 }
                 let later = plan.batches.iter_ids().filter(|(other, one)| *other > id && one.queue == batch.queue);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rgraph_plan::graph::PassId;
-use rgraph_plan::plan::{BatchId, Plan};
+use rgraph_plan::plan::{BatchId, Plan, QueueId};
 
 use crate::chaos::fills::Fills;
 use crate::chaos::order;
@@ -34,7 +34,7 @@ impl Chaos {
     pub(crate) fn order(
         &self,
         plan: &Plan,
-        signals: &HashMap<(usize, u32), BatchId>,
+        signals: &HashMap<(Option<QueueId>, u32), BatchId>,
         run: u64,
     ) -> Option<Vec<BatchId>> {
         self.spec.batches.map(|seed| order::batches(plan, signals, mix(seed) ^ run))

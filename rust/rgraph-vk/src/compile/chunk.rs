@@ -1,15 +1,16 @@
 //! Command buffers of a plan: which commands each of them holds.
 
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, QueueId};
 
 use crate::compile::scene::{Scene, used_by_batches};
+use crate::device::queue::DeviceQueueId;
 
 /// What the runtime adds to a batch.
 #[derive(Debug, Default)]
 pub(crate) struct BatchInfo {
     /// Device queue; `None`: the host.
-    pub queue: Option<usize>,
+    pub queue: Option<DeviceQueueId>,
     /// Edges of the plan that are entered before it.
     pub entries: Vec<u32>,
     /// Chunks that it is recorded in.
@@ -41,7 +42,7 @@ pub(crate) struct Again<'a> {
 pub(crate) fn split(
     plan: &Plan,
     scene: &Scene,
-    queues: &[usize],
+    queues: &IdVec<QueueId, DeviceQueueId>,
     again: Again<'_>,
 ) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
     let mut is_recorded = IdVec::filled(false, plan.passes.len());
@@ -50,7 +51,7 @@ pub(crate) fn split(
     let mut chunks: Vec<Chunk> = Vec::new();
     for (id, batch) in plan.batches.iter_ids() {
         let first = chunks.len();
-        let queue = batch.queue.map(|queue| queues[queue.index()]);
+        let queue = batch.queue.map(|queue| queues[queue]);
         if queue.is_some() {
             let mut start = batch.commands.start;
             // Passes of the open chunk; where the pass or render pass that is looked at begins, and whether it is

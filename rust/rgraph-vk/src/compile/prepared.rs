@@ -13,7 +13,7 @@ use rgraph_plan::declared;
 use rgraph_plan::error::GraphError;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, PlanQueue};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, PlanQueue, QueueId};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -30,6 +30,7 @@ use crate::compile::scene::{Scene, final_states, memories, usages};
 use crate::compile::subpass;
 use crate::device::Shared;
 use crate::device::context::c_string;
+use crate::device::queue::{DeviceQueueId, Queue};
 use crate::error::{Code, Error};
 use crate::frame::raw::RawWork;
 use crate::memory::Domain;
@@ -117,13 +118,13 @@ pub(crate) struct Prepared {
     pub chunks: Vec<Chunk>,
     pub roots: Vec<Root>,
     /// Device queue of each queue of the plan.
-    pub queues: Vec<usize>,
+    pub queues: IdVec<QueueId, DeviceQueueId>,
     /// Runs after which rings are where they were.
     pub phases: u64,
     /// Names of passes for debuggers; empty where the device has no labels.
     pub labels: IdVec<PlanPassId, CString>,
-    /// The batch that signals a value of a queue of the plan (the host after the last).
-    pub signals: HashMap<(usize, u32), BatchId>,
+    /// The batch that signals a value of a queue of the plan; `None`: of the host.
+    pub signals: HashMap<(Option<QueueId>, u32), BatchId>,
     pub events: u32,
     /// By edge of the plan: whether it is left released to another queue family.
     pub released: Vec<bool>,
@@ -494,12 +495,12 @@ fn bind_works(binder: &Binder<'_>, works: &crate::work::Works) -> Result<Works, 
     Ok(Works { packets, recorded, raw })
 }
 
-/// The batch that signals a value of a queue (the host after the last).
-fn signals(plan: &Plan) -> HashMap<(usize, u32), BatchId> {
+/// The batch that signals a value of a queue; `None`: of the host.
+fn signals(plan: &Plan) -> HashMap<(Option<QueueId>, u32), BatchId> {
     let mut signals = HashMap::new();
     for (id, batch) in plan.batches.iter_ids() {
         if let Some(value) = batch.signal {
-            signals.insert((batch.queue.map_or(plan.queues.len(), Id::index), value), id);
+            signals.insert((batch.queue, value), id);
         }
     }
     signals
@@ -523,16 +524,16 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// The device's queue for each queue of a plan: the one that was planned for, else one that can do as much.
 fn map_queues(
     shared: &Shared,
-    planned: &IdVec<rgraph_plan::plan::QueueId, PlanQueue>,
+    planned: &IdVec<QueueId, PlanQueue>,
     notes: &mut Vec<String>,
-) -> Result<Vec<usize>, Error> {
-    let mut out = Vec::new();
-    for (at, queue) in planned.iter().enumerate() {
-        let can =
-            |one: &crate::device::queue::Queue| one.capabilities.contains(queue.capabilities - Capabilities::TRANSFER);
-        let same = |one: &crate::device::queue::Queue| one.name == queue.name && one.family == queue.family && can(one);
-        let free = |index: usize| !out.contains(&index);
-        let queues = || shared.queues.iter().enumerate();
+) -> Result<IdVec<QueueId, DeviceQueueId>, Error> {
+    let mut out: IdVec<QueueId, DeviceQueueId> = IdVec::new();
+    for (planned, queue) in planned.iter_ids() {
+        let can = |one: &Queue| one.capabilities.contains(queue.capabilities - Capabilities::TRANSFER);
+        let same = |one: &Queue| one.name == queue.name && one.family == queue.family && can(one);
+        let free = |id: DeviceQueueId| !out.as_slice().contains(&id);
+        let queues = || shared.queues.iter_ids();
+        let at = DeviceQueueId::new(planned.index());
         let found = (shared.queues.get(at).is_some_and(same) && free(at))
             .then_some(at)
             .or_else(|| queues().find(|(index, one)| same(one) && free(*index)).map(|(index, _)| index))

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use ash::{ext, vk};
 use rgraph_plan::declared::expanded_queues;
+use rgraph_plan::id::IdVec;
 use rgraph_plan::profile::Profile;
 
 use super::{Device, DeviceOptions, Shared, driver, open};
@@ -103,7 +104,7 @@ impl Device {
         let profile = Profile { features: Some(enabled.features), ..profile };
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
-        let mut queues = Vec::new();
+        let mut queues = IdVec::new();
         for handle in handles {
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);

@@ -10,7 +10,7 @@ use rgraph_plan::graph::Place;
 use crate::device::Shared;
 use crate::device::external::SemaphoreWait;
 use crate::device::open_wait::{End, ForeignWait};
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::{DeviceQueueId, Point, Submit};
 use crate::error::{BusyError, Called, Code, Error};
 use crate::frame::outcome::Outcome;
 
@@ -34,7 +34,7 @@ impl Shared {
     /// devices, processes and the host signal. `last` is the value that the last submit signals.
     pub(crate) fn note_waits(
         &self,
-        (queue, last): (usize, u64),
+        (queue, last): (DeviceQueueId, u64),
         submits: &[Submit],
         given: &[SemaphoreWait],
         waiter: Waiter<'_>,

@@ -48,6 +48,7 @@ use crate::device::foreign_wait::Patience;
 use crate::device::lend::{HostAllocator, JobThreads, MemorySource};
 use crate::device::open_wait::CLOSE_PATIENCE;
 use crate::device::physical::DeviceInfo;
+use crate::device::queue::DeviceQueueId;
 use crate::error::Error;
 use crate::memory::MemoryReport;
 use crate::memory::reclaim::Reclaim;
@@ -253,16 +254,16 @@ impl Device {
         self.0.physical
     }
 
-    /// Calls a function with a queue of the device's list and its family, while no thread of rgraph submits to it.
+    /// Calls a function with a queue of the device and its family, while no thread of rgraph submits to it.
     /// `None`: there is no such queue. The function must not run graphs of the device: it would wait for itself.
-    pub fn with_queue<T>(&self, queue: usize, function: impl FnOnce(vk::Queue, u32) -> T) -> Option<T> {
+    pub fn with_queue<T>(&self, queue: DeviceQueueId, function: impl FnOnce(vk::Queue, u32) -> T) -> Option<T> {
         let queue = self.0.queues.get(queue)?;
         Some(queue.alone(|| function(queue.raw, queue.family)))
     }
 
-    /// The timeline semaphore of a queue of the device's list, whose values a [`Point`](crate::Point) names. The caller
+    /// The timeline semaphore of a queue, whose values a [`Point`](crate::Point) names. The caller
     /// waits for it, and never signals it. `None`: there is no such queue.
-    pub fn timeline(&self, queue: usize) -> Option<vk::Semaphore> {
+    pub fn timeline(&self, queue: DeviceQueueId) -> Option<vk::Semaphore> {
         self.0.queues.get(queue).map(|queue| queue.semaphore)
     }
 

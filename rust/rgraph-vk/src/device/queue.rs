@@ -4,15 +4,28 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
+use rgraph_plan::id::NonMax;
 use rgraph_plan::profile::Capabilities;
 
 use crate::error::{Called, Error};
 
+rgraph_plan::id! {
+    /// A queue of a device, in the order of its profile's queues. A plan's queue is a
+    /// [`QueueId`](rgraph_plan::plan::QueueId): several of a plan can run on one of a device.
+    pub struct DeviceQueueId;
+}
+
+impl DeviceQueueId {
+    /// The first queue of every device: the graphics queue if there is one. It can do everything that rgraph does of its
+    /// own accord: clears, uploads, read-backs.
+    pub const FIRST: Self = Self(NonMax::ZERO);
+}
+
 /// A moment on a queue: all that was submitted up to a value is done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Point {
-    /// Position of the queue in the device's list.
-    pub queue: usize,
+    /// The queue of the device.
+    pub queue: DeviceQueueId,
     /// The value of its timeline semaphore.
     pub value: u64,
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use ash::{ext, vk};
 use rgraph_plan::access::Layout;
+use rgraph_plan::id::IdVec;
 use rgraph_plan::profile::Profile;
 
 use super::{context, driver};
@@ -20,7 +21,7 @@ use crate::device::lend::Threads;
 use crate::device::open_wait::{CLOSE_PATIENCE, ForeignWaits};
 use crate::device::physical::DeviceInfo;
 use crate::device::promise::Promises;
-use crate::device::queue::Queue;
+use crate::device::queue::{DeviceQueueId, Queue};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::clock::DeviceClock;
 use crate::memory::blocks::Staging;
@@ -38,7 +39,7 @@ pub(crate) struct Shared {
     pub profile: Profile,
     pub limits: vk::PhysicalDeviceLimits,
     pub enabled: Enabled,
-    pub queues: Vec<Queue>,
+    pub queues: IdVec<DeviceQueueId, Queue>,
     pub frames_in_flight: usize,
     /// Threads that help; `None`: rgraph's own.
     pub threads: Threads,

@@ -115,6 +115,6 @@ impl Shared {
 
     /// The end of all that was submitted.
     pub(crate) fn submitted(&self) -> Vec<Point> {
-        self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
+        self.queues.iter_ids().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
     }
 }

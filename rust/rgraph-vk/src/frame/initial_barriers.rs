@@ -6,7 +6,7 @@ use rgraph_plan::access::{Accesses, Layout, Stages};
 
 use crate::convert;
 use crate::device::Shared;
-use crate::device::queue::WaitFor;
+use crate::device::queue::{DeviceQueueId, WaitFor};
 use crate::memory::physical_resource::{PhysicalResource, Raw};
 use crate::memory::share::Lent;
 use crate::memory::state::{Region, ResourceState};
@@ -15,7 +15,7 @@ use crate::memory::state::{Region, ResourceState};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// The device's queue.
-    pub queue: usize,
+    pub queue: DeviceQueueId,
     pub stages: Stages,
     pub access: Accesses,
     /// The layout that an image must be in; `Undefined`: the first barrier of the batch does the transition.

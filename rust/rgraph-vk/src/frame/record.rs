@@ -22,7 +22,7 @@ use crate::compile::subpass;
 use crate::convert;
 use crate::convert::attachment_layout;
 use crate::device::inside::Chain;
-use crate::device::queue::Queue;
+use crate::device::queue::{DeviceQueueId, Queue};
 use crate::error::{Called, Error};
 use crate::frame::jobs;
 use crate::frame::raw::{RawContext, RawUse, RawWork};
@@ -55,7 +55,7 @@ pub(crate) fn record(
     let shared = &prepared.shared;
     while variant.chunks.len() < prepared.chunks.len() {
         let chunk = &prepared.chunks[variant.chunks.len()];
-        let queue = prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let queue = prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let made = command_pool(shared, shared.queues[queue].family)?;
         variant.chunks.push(made);
     }
@@ -111,7 +111,7 @@ impl Recorder<'_> {
         // SAFETY: the pool was just reset.
         unsafe { device.begin_command_buffer(commands, &info) }.called("vkBeginCommandBuffer")?;
         self.prepared.shared.edge(commands);
-        let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let queue = &self.prepared.shared.queues[queue];
         let plan = &self.prepared.plan;
         let stamps = self.variant.times.as_ref().map(|times| &times.stamps);

@@ -335,7 +335,7 @@ impl RunState {
         }
         self.contexts[at].points = points;
         self.failed = Some(at);
-        self.batches.fill(None);
+        self.batches.iter_mut().for_each(|ended| *ended = None);
         self.after = None;
         self.run += 1;
         // Rings and persistent contents are undefined now; the next run begins with zeros again.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rgraph_plan::id::IdVec;
-use rgraph_plan::plan::PlanPassId;
+use rgraph_plan::plan::{BatchId, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::Step;
 
@@ -45,7 +45,7 @@ pub(crate) struct RunState {
     /// Images and buffers for arrays of the caller's, by the plan's memories.
     pub(super) own: IdVec<ResourceId, Vec<Arc<PhysicalResource>>>,
     /// Where each batch of the run before ended.
-    pub batches: Vec<Option<At>>,
+    pub batches: IdVec<BatchId, Option<At>>,
     pub host: Option<HostLane>,
     /// How the host passes of the last run that had some go.
     pub last: Option<Arc<Outcome>>,
@@ -120,7 +120,7 @@ impl RunState {
             key: Key { off, ..Key::default() },
             imports: IdVec::filled(None, resources),
             own: IdVec::filled(Vec::new(), resources),
-            batches: vec![None; prepared.plan.batches.len()],
+            batches: IdVec::filled(None, prepared.plan.batches.len()),
             host,
             last: None,
             after: None,

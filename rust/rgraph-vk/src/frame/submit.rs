@@ -8,7 +8,7 @@ use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
-use rgraph_plan::id::Id;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{BatchId, Wait};
 
 use crate::chaos::poisoner::Poisoner;
@@ -18,7 +18,7 @@ use crate::convert;
 use crate::device::Shared;
 use crate::device::foreign_wait::Waiter;
 use crate::device::poll::Poll;
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::{DeviceQueueId, Point, Submit};
 use crate::error::Error;
 use crate::frame::copy::{Piece, clear, copy_whole, seen_by_all, upload};
 use crate::frame::external::External;
@@ -55,7 +55,7 @@ pub(crate) struct Done {
 }
 
 /// The device's queue for what the runtime adds: the graphics queue, which can do everything.
-const OWN_QUEUE: usize = 0;
+const OWN_QUEUE: DeviceQueueId = DeviceQueueId::FIRST;
 
 impl RunState {
     /// Submits a run in its turn, which it lets go of while it waits for the host and then takes again. What was
@@ -77,10 +77,10 @@ impl RunState {
             context,
             variant,
             turn,
-            now: vec![None; prepared.plan.batches.len()],
+            now: IdVec::filled(None, prepared.plan.batches.len()),
             open: None,
-            last: vec![0; shared.queues.len()],
-            entered: vec![false; shared.queues.len()],
+            last: IdVec::filled(0, shared.queues.len()),
+            entered: IdVec::filled(false, shared.queues.len()),
             awaited: Vec::new(),
             awaits: false,
             at_stages: Vec::new(),
@@ -88,7 +88,7 @@ impl RunState {
             external,
             promised: !external.waits.is_empty() || !external.signals.is_empty() || external.fence.is_some(),
             host_base: self.host.as_ref().map_or(0, HostLane::last),
-            handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
+            handed: IdVec::filled(false, if self.host.is_some() { prepared.plan.batches.len() } else { 0 }),
             host_waits: Vec::new(),
             ahead: chaos.is_none(),
             host_calls: 0,
@@ -112,7 +112,7 @@ impl RunState {
             let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
             match prepared.batches[batch].queue {
                 Some(queue) => run.batch(self, batch, queue)?,
-                None if run.handed[batch.index()] => {}
+                None if run.handed[batch] => {}
                 None => run.host_batch(self, batch)?,
             }
         }
@@ -136,13 +136,13 @@ struct Run<'a, 't> {
     context: &'a mut FrameContext,
     variant: usize,
     /// Where each batch of this run ends.
-    now: Vec<Option<At>>,
+    now: IdVec<BatchId, Option<At>>,
     /// Batches that go to one queue in one call.
-    open: Option<(usize, Vec<Submit>, Vec<BatchId>)>,
+    open: Option<(DeviceQueueId, Vec<Submit>, Vec<BatchId>)>,
     /// The last value of each queue in this run; 0: it was not used.
-    last: Vec<u64>,
+    last: IdVec<DeviceQueueId, u64>,
     /// Queues that have waited for the read-back of the run before.
-    entered: Vec<bool>,
+    entered: IdVec<DeviceQueueId, bool>,
     /// Semaphores of the caller's that are waited for where resources are entered.
     awaited: Vec<Awaited>,
     /// Whether all queues wait for some at their first batch.
@@ -156,7 +156,7 @@ struct Run<'a, 't> {
     promised: bool,
     host_base: u64,
     /// Host batches whose passes their thread has.
-    handed: Vec<bool>,
+    handed: IdVec<BatchId, bool>,
     /// What these wait for, all together.
     host_waits: Vec<(vk::Semaphore, u64)>,
     /// Whether host batches may be submitted before batches that are earlier in the plan.
@@ -172,12 +172,12 @@ struct Run<'a, 't> {
 
 impl Run<'_, '_> {
     fn points(&self) -> Vec<Point> {
-        let used = self.last.iter().enumerate().filter(|(_, value)| **value > 0);
+        let used = self.last.iter_ids().filter(|(_, value)| **value > 0);
         used.map(|(queue, &value)| Point { queue, value }).collect()
     }
 
     /// Submits to a queue in one call. What the run was given for these submits is used up from here on.
-    fn submit_to(&mut self, queue: usize, submits: &[Submit]) -> Result<u64, Error> {
+    fn submit_to(&mut self, queue: DeviceQueueId, submits: &[Submit]) -> Result<u64, Error> {
         if self.promised {
             self.shared.renew_fences(submits)?;
         }
@@ -201,14 +201,14 @@ impl Run<'_, '_> {
         let Some((queue, submits, batches)) = self.open.take() else { return Ok(()) };
         let last = self.submit_to(queue, &submits)?;
         for (batch, value) in batches.into_iter().zip(last + 1 - submits.len() as u64..) {
-            self.now[batch.index()] = Some(At::Queue(Point { queue, value }));
+            self.now[batch] = Some(At::Queue(Point { queue, value }));
         }
         self.last[queue] = last;
         Ok(())
     }
 
     /// Submits one thing of our own.
-    fn submit_own(&mut self, queue: usize, submit: Submit) -> Result<Point, Error> {
+    fn submit_own(&mut self, queue: DeviceQueueId, submit: Submit) -> Result<Point, Error> {
         self.flush()?;
         let value = self.submit_to(queue, &[submit])?;
         self.last[queue] = value;
@@ -307,20 +307,23 @@ impl Run<'_, '_> {
     }
 
     /// Waits of a batch: of the plan, for the read-back of the run before, and none twice.
-    fn waits(&mut self, state: &RunState, waits: &[Wait], queue: Option<usize>) -> Result<InitialBarriers, Error> {
-        let plan = &self.prepared.plan;
+    fn waits(
+        &mut self,
+        state: &RunState,
+        waits: &[Wait],
+        queue: Option<DeviceQueueId>,
+    ) -> Result<InitialBarriers, Error> {
         let mut initial = InitialBarriers::default();
         for wait in waits {
-            let lane = wait.queue.map_or(plan.queues.len(), Id::index);
-            let signalled = self.prepared.signals.get(&(lane, wait.value));
+            let signalled = self.prepared.signals.get(&(wait.queue, wait.value));
             let Some(&batch) = signalled else { continue };
             let at = if wait.previous_run {
-                state.batches[batch.index()]
+                state.batches[batch]
             } else {
-                if self.now[batch.index()].is_none() {
+                if self.now[batch].is_none() {
                     self.flush()?;
                 }
-                self.now[batch.index()]
+                self.now[batch]
             };
             let stages = convert::stages(wait.stages);
             match at {
@@ -350,7 +353,7 @@ impl Run<'_, '_> {
         Ok(initial)
     }
 
-    fn batch(&mut self, state: &RunState, batch: BatchId, queue: usize) -> Result<(), Error> {
+    fn batch(&mut self, state: &RunState, batch: BatchId, queue: DeviceQueueId) -> Result<(), Error> {
         let planned = &self.prepared.plan.batches[batch];
         if self.open.as_ref().is_some_and(|(open, ..)| *open != queue) {
             self.flush()?;
@@ -375,7 +378,7 @@ impl Run<'_, '_> {
     }
 
     /// Acquires the resources that a batch is the first to use.
-    fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: usize, initial: &mut InitialBarriers) {
+    fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: DeviceQueueId, initial: &mut InitialBarriers) {
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];
             let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
@@ -398,7 +401,7 @@ impl Run<'_, '_> {
         let points = self.points();
         for (edge, &released) in self.prepared.plan.edges.iter().zip(&self.prepared.released) {
             let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
-            let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
+            let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue]);
             let region = Region::of_edge(edge);
             let left = ResourceState {
                 queue,

@@ -217,8 +217,8 @@ impl Variant {
         let queue = plan.batches[batch].queue;
         let family = queue.map(|queue| plan.queues[queue].family);
         let real = |planned: u32| {
-            let at = plan.queues.iter().position(|queue| queue.family == planned);
-            at.map_or(planned, |at| prepared.shared.queues[prepared.queues[at]].family)
+            let at = plan.queues.iter_ids().find(|(_, queue)| queue.family == planned);
+            at.map_or(planned, |(at, _)| prepared.shared.queues[prepared.queues[at]].family)
         };
         let shared = self.concurrent[prepared.scene.memory[resource]];
         match (shared || real(from) == real(to), family == Some(from)) {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use rgraph_plan::id::IdVec;
+
 use crate::device::Shared;
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::{DeviceQueueId, Point, Submit};
 use crate::error::Error;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::ResourceState;
@@ -32,9 +34,9 @@ impl ResourceLeft {
 pub(crate) fn take(
     shared: &Shared,
     all: Vec<(Arc<PhysicalResource>, ResourceState)>,
-    apart: impl Fn(&PhysicalResource, usize) -> bool,
+    apart: impl Fn(&PhysicalResource, DeviceQueueId) -> bool,
 ) -> Result<(), Error> {
-    let mut signalled: Vec<Option<Point>> = vec![None; shared.queues.len()];
+    let mut signalled: IdVec<DeviceQueueId, Option<Point>> = IdVec::filled(None, shared.queues.len());
     for (physical, state) in &all {
         if let Some(queue) = state.queue.filter(|queue| signalled[*queue].is_none() && apart(physical, *queue)) {
             let value = shared.noted(shared.queues[queue].submit(&shared.raw, &[Submit::default()]))?;
@@ -43,7 +45,7 @@ pub(crate) fn take(
     }
     for (physical, mut state) in all {
         // What comes next on the same queue is behind the foreign work by the order of submits.
-        let here = |queue: usize| Point { queue, value: shared.queues[queue].submitted() };
+        let here = |queue: DeviceQueueId| Point { queue, value: shared.queues[queue].submitted() };
         state.points.extend(state.queue.map(|queue| signalled[queue].unwrap_or_else(|| here(queue))));
         let mut tracked = physical.tracked();
         let whole = tracked.whole();

@@ -5,6 +5,7 @@ use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
 use crate::device::Shared;
+use crate::device::queue::DeviceQueueId;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::needs::{Needs, needs_key};
 use crate::memory::share::HANDLE;
@@ -106,7 +107,7 @@ impl Shared {
     /// As [`Self::measure`], with whether the driver wants memory for it alone. The driver is asked once per kind.
     pub(crate) fn needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
         let usages = self.usable(usages);
-        let several = self.queues.iter().any(|queue| queue.family != self.queues[0].family);
+        let several = self.queues.iter().any(|queue| queue.family != self.queues[DeviceQueueId::FIRST].family);
         let concurrent = concurrent && several;
         let key = needs_key(kind, usages, concurrent);
         if let Some(known) = self.needs.find(&key) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use rgraph_plan::access::Layout;
 use rgraph_plan::format::Format;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
 
 use crate::device::Shared;
@@ -177,13 +178,14 @@ impl Resource {
             return Some((message, "count the device's queue families from 0".to_owned()));
         }
         let used = state.queue.into_iter().chain(state.points.iter().map(|point| point.queue));
-        if let Some(queue) = used.into_iter().find(|queue| *queue >= queues) {
+        if let Some(queue) = used.into_iter().find(|queue| queue.index() >= queues) {
+            let queue = queue.index();
             let message = format!("\"{name}\" was left on queue {queue}, and the device has {queues}");
             return Some((message, "count the device's queues from 0".to_owned()));
         }
         let early = |point: &&Point| point.value > shared.queues[point.queue].submitted();
         if let Some(Point { queue, value }) = state.points.iter().find(early) {
-            let last = shared.queues[*queue].submitted();
+            let (last, queue) = (shared.queues[*queue].submitted(), queue.index());
             let message = format!("\"{name}\" waits for value {value} of queue {queue}, which has submitted {last}");
             return Some((message, "give points that rgraph returned".to_owned()));
         }

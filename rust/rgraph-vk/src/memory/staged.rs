@@ -17,7 +17,7 @@ use crate::device::Shared;
 use crate::device::external::SemaphoreSignal;
 use crate::device::foreign_wait::Waiter;
 use crate::device::poll::{Poll, wait_polling};
-use crate::device::queue::{Point, Submit, WaitFor};
+use crate::device::queue::{DeviceQueueId, Point, Submit, WaitFor};
 use crate::error::Error;
 use crate::frame::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
 use crate::frame::host::Reservation;
@@ -35,21 +35,23 @@ const APART: u64 = 256 << 10;
 
 /// The device's queue for transfers of a resource outside of runs. Images go over the graphics queue, which can copy
 /// every format and part.
-fn queue_for(physical: &PhysicalResource) -> usize {
-    let PlanKind::Buffer { size } = physical.kind else { return 0 };
-    if size >= APART { queue_apart(physical) } else { 0 }
+fn queue_for(physical: &PhysicalResource) -> DeviceQueueId {
+    match physical.kind {
+        PlanKind::Buffer { size } if size >= APART => queue_apart(physical),
+        _ => DeviceQueueId::FIRST,
+    }
 }
 
 /// The queue for transfers alone, where a buffer may be used on it.
-fn queue_apart(physical: &PhysicalResource) -> usize {
-    let PlanKind::Buffer { .. } = physical.kind else { return 0 };
+fn queue_apart(physical: &PhysicalResource) -> DeviceQueueId {
+    let PlanKind::Buffer { .. } = physical.kind else { return DeviceQueueId::FIRST };
     let queues = &physical.shared.queues;
-    let apart = queues.iter().position(|queue| {
-        let family = physical.concurrent || queue.family == queues[0].family;
+    let apart = queues.iter_ids().find(|(_, queue)| {
+        let family = physical.concurrent || queue.family == queues[DeviceQueueId::FIRST].family;
         let other = Capabilities::GRAPHICS | Capabilities::COMPUTE;
         family && queue.capabilities.contains(Capabilities::TRANSFER) && !queue.capabilities.intersects(other)
     });
-    apart.unwrap_or(0)
+    apart.map_or(DeviceQueueId::FIRST, |(queue, _)| queue)
 }
 
 /// Multiples of the bytes of every texel block (of 1 to 16 bytes), which offsets of copies of images are.
@@ -59,7 +61,7 @@ const LOCKED_OFFSETS: u64 = 16;
 struct Transfer<'a> {
     shared: &'a Arc<Shared>,
     physical: &'a Arc<PhysicalResource>,
-    queue: usize,
+    queue: DeviceQueueId,
     write: bool,
     region: Region,
     once: OneTime,
@@ -77,7 +79,12 @@ impl<'a> Transfer<'a> {
         Self::begin_on(physical, write, region, queue_for(physical))
     }
 
-    fn begin_on(physical: &'a Arc<PhysicalResource>, write: bool, region: Region, queue: usize) -> Result<Self, Error> {
+    fn begin_on(
+        physical: &'a Arc<PhysicalResource>,
+        write: bool,
+        region: Region,
+        queue: DeviceQueueId,
+    ) -> Result<Self, Error> {
         let shared = &physical.shared;
         let known = {
             let mut transfers = shared.transfers();
@@ -303,7 +310,7 @@ impl<'a> Pieces<'a> {
         let queue = match apart {
             None => queue_for(physical),
             Some(true) => queue_apart(physical),
-            Some(false) => 0,
+            Some(false) => DeviceQueueId::FIRST,
         };
         let transfer = Transfer::begin_on(physical, write, Region::first_mip(physical.kind), queue)?;
         Ok(Self { transfer, _reservation })
@@ -439,7 +446,7 @@ pub(crate) fn release(
     signals: &[SemaphoreSignal],
     poll: Option<Poll<'_>>,
 ) -> Result<Point, Error> {
-    const QUEUE: usize = 0;
+    const QUEUE: DeviceQueueId = DeviceQueueId::FIRST;
     let shared = &physical.shared;
     let _turn = shared.turn_with(std::slice::from_ref(physical), poll)?;
     let mut transfer = Transfer::begin(physical, false)?;

@@ -11,13 +11,13 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_work::View;
 
 use crate::convert;
-use crate::device::queue::Point;
+use crate::device::queue::{DeviceQueueId, Point};
 
 /// How a part of a resource was used last.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResourceState {
     /// The device's queue that used it; `None`: the host, or nobody.
-    pub queue: Option<usize>,
+    pub queue: Option<DeviceQueueId>,
     /// Its queue family, where the resource belongs to one at a time.
     pub family: Option<u32>,
     /// Whether that family released it to the one that uses it next (Vulkan 1.3, "Queue Family Ownership Transfer").
@@ -344,7 +344,7 @@ mod tests {
     fn a_release_that_may_not_have_happened_leaves_writes_to_make_available() {
         let (stages, writes) = (Stages::COMPUTE_SHADER, Accesses::SHADER_STORAGE_WRITE);
         let state = |access, released| ResourceState {
-            queue: Some(0),
+            queue: Some(DeviceQueueId::FIRST),
             family: Some(0),
             released,
             stages,

@@ -2,10 +2,9 @@
 
 use ash::vk;
 use rgraph_plan::access::Layout;
-use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BatchId, PlanLife, Scope};
 
-use super::{Recorder, Walk};
+use super::{Recorder, Walk, device_queue};
 use crate::convert;
 use crate::memory::state::{Region, ResourceState, Tracked};
 use crate::walk::memory::Slot;
@@ -102,7 +101,7 @@ impl Walk {
             let slot = self.slot_of(resource);
             let imported = self.plan.resources[slot.memory].life == PlanLife::Imported;
             let given = if imported { recorder.state(slot) } else { None };
-            let queue = edge.entry.queue.map(Id::index);
+            let queue = edge.entry.queue.map(device_queue);
             let (dst, dst_access) =
                 (convert::stages(edge.entry.stages), convert::visible_to(edge.entry.stages, edge.entry.access));
             let region = Region::of_edge(edge);
@@ -164,7 +163,7 @@ impl Walk {
             let slot: Slot = self.slot_of(edge.resource);
             let kind = self.plan.resources[edge.resource].kind;
             let left = ResourceState {
-                queue: edge.exit.queue.map(Id::index),
+                queue: edge.exit.queue.map(device_queue),
                 stages: edge.exit.stages,
                 access: edge.exit.access,
                 layout: edge.exit.layout,

@@ -22,7 +22,7 @@ use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
 use rgraph_plan::declared;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{Id, IdVec};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, QueueId};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -30,6 +30,7 @@ use crate::compile::chunk::{Again, split};
 use crate::compile::foreign;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, memories, usages};
+use crate::device::queue::DeviceQueueId;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::state::{Tracked, released_edges};
 use crate::memory::usages::Usages;
@@ -60,6 +61,11 @@ pub struct Walk {
     released: Vec<bool>,
     run: u64,
     states: HashMap<Slot, Tracked>,
+}
+
+/// The queue of the engine's device: a walk counts queues as its plan does.
+fn device_queue(planned: QueueId) -> DeviceQueueId {
+    DeviceQueueId::new(planned.index())
 }
 
 impl Walk {
@@ -120,7 +126,7 @@ impl Walk {
             let message = format!("passes of the CPU that begin with \"{}\"", plan.resource_name(edge.resource));
             return refused(&message, "");
         }
-        let queues: Vec<usize> = (0..plan.queues.len()).collect();
+        let queues = plan.queues.ids().map(device_queue).collect();
         let (batches, _) = split(&plan, &scene, &queues, Again { passes: &[], apart: false });
         let entries = batches.iter().map(|batch| batch.entries.clone()).collect();
         let memories = memory::of(graph, &plan, &scene, frames.max(1));

@@ -4,8 +4,7 @@ use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages, Usage};
 use rgraph_plan::declared::mip_size;
 use rgraph_plan::graph::PassId;
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, PlanKind, PlanPassId};
+use rgraph_plan::plan::{BatchId, PlanKind, PlanPassId, QueueId};
 use rgraph_plan::resource::ResourceId;
 
 use super::Walk;
@@ -27,8 +26,8 @@ pub struct WalkState {
 /// A wait for a timeline semaphore: one a queue of the plan, and one of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WalkWait {
-    /// Position of the queue in the plan; `None`: the host.
-    pub queue: Option<usize>,
+    /// The plan's queue; `None`: the host.
+    pub queue: Option<QueueId>,
     /// The value waited for.
     pub value: u64,
     /// Stages that wait.
@@ -38,8 +37,8 @@ pub struct WalkWait {
 /// One submit, or one piece of host work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WalkBatch {
-    /// Position of its queue in the plan; `None`: the host.
-    pub queue: Option<usize>,
+    /// Its queue in the plan; `None`: the host.
+    pub queue: Option<QueueId>,
     /// The queue's family.
     pub family: Option<u32>,
     /// What it waits for.
@@ -199,8 +198,7 @@ impl Walk {
         let value = |run: u64, value: u32| run * self.stride + u64::from(value);
         let waits = self.plan.waits[batch.waits.range()].iter().filter_map(|wait| {
             let run = if wait.previous_run { self.run.checked_sub(1)? } else { self.run };
-            let queue = wait.queue.map(Id::index);
-            Some(WalkWait { queue, value: value(run, wait.value), stages: convert::stages(wait.stages) })
+            Some(WalkWait { queue: wait.queue, value: value(run, wait.value), stages: convert::stages(wait.stages) })
         });
         let points = || self.plan.foreign.iter().filter(move |point| point.batch == id);
         let slot = |resource| self.slot_of(resource);
@@ -209,7 +207,7 @@ impl Walk {
         WalkBatch {
             foreign_waits,
             foreign_signals,
-            queue: batch.queue.map(Id::index),
+            queue: batch.queue,
             family: batch.queue.map(|queue| self.plan.queues[queue].family),
             waits: waits.collect(),
             signal: batch.signal.map(|signal| value(self.run, signal)),

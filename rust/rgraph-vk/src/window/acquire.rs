@@ -10,7 +10,7 @@ use rgraph_plan::error::{GraphError, Mistake};
 use super::chain::{self, Chain, Wish};
 use super::surface::{Handle, Surface};
 use super::{Color, Shown, WindowInfo, WindowOptions, closed, lost};
-use crate::device::queue::Point;
+use crate::device::queue::{DeviceQueueId, Point};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::command_pools::OneTime;
@@ -36,7 +36,7 @@ pub(super) struct Inner {
     functions: khr::swapchain::Device,
     waits: Option<khr::present_wait::Device>,
     /// The device's queue that shows images.
-    queue: usize,
+    queue: DeviceQueueId,
     state: Mutex<State>,
 }
 
@@ -92,7 +92,7 @@ impl Window {
             return Err(GraphError::one(Mistake::new(Code::BadNumber, message, help)).into());
         }
         let mut queue = None;
-        for (at, of) in shared.queues.iter().enumerate() {
+        for (at, of) in shared.queues.iter_ids() {
             // SAFETY: family and surface are of the device and its instance.
             let shows = unsafe {
                 surface.functions.get_physical_device_surface_support(shared.physical, of.family, surface.raw)

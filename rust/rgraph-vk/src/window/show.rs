@@ -14,7 +14,7 @@ use super::{Fit, Shown, chain, closed};
 use crate::compile::prepared::{Prepared, Root};
 use crate::convert;
 use crate::device::external::{SemaphoreSignal, SemaphoreWait};
-use crate::device::queue::{Point, Submit, WaitFor};
+use crate::device::queue::{DeviceQueueId, Point, Submit, WaitFor};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
 use crate::frame::inputs::{Inputs, Upload};
@@ -25,7 +25,7 @@ use crate::run::compiled::Compiled;
 use crate::run::frame::Frame;
 
 /// The device's queue for what the runtime adds.
-const OWN_QUEUE: usize = 0;
+const OWN_QUEUE: DeviceQueueId = DeviceQueueId::FIRST;
 
 impl Frame {
     /// Scales a root of this frame into the next image of a window, and hands that to the screen. The image is acquired

@@ -15,6 +15,7 @@ use crate::compile::prepared::Imports;
 use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
 use crate::device::poll::Poll;
+use crate::device::queue::DeviceQueueId;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{described, packed_bytes, packed_help};
 use crate::frame::inputs::{Inputs, Upload};
@@ -404,10 +405,10 @@ fn left_of_run(
 }
 
 /// Whether a run uses a resource on another queue than that one, as far as its entries tell.
-fn is_apart(prepared: &Prepared, imports: &Imports, physical: &PhysicalResource, queue: usize) -> bool {
+fn is_apart(prepared: &Prepared, imports: &Imports, physical: &PhysicalResource, queue: DeviceQueueId) -> bool {
     prepared.plan.edges.iter().any(|edge| {
         let bound = imports[prepared.home(edge.resource).0].as_ref();
         let here = bound.is_some_and(|bound| std::ptr::eq(&raw const **bound, physical));
-        here && edge.entry.queue.map(|at| prepared.queues[rgraph_plan::id::Id::index(at)]) != Some(queue)
+        here && edge.entry.queue.map(|at| prepared.queues[at]) != Some(queue)
     })
 }

@@ -3,7 +3,6 @@
 use ash::vk;
 use rgraph_plan::access::Stages;
 use rgraph_plan::declared::common_stages;
-use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Edge, PlanLife};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
@@ -12,7 +11,7 @@ use super::{OWN_QUEUE, Run};
 use crate::compile::chunk::BatchInfo;
 use crate::convert;
 use crate::device::external::SemaphoreWait;
-use crate::device::queue::{Point, Submit, WaitFor};
+use crate::device::queue::{DeviceQueueId, Point, Submit, WaitFor};
 use crate::error::Error;
 use crate::frame::external::{External, points};
 use crate::frame::initial_barriers::InitialBarriers;
@@ -88,7 +87,7 @@ impl Run<'_, '_> {
     }
 
     /// Waits of a queue's first batch, or of the host's batches, at the stages that it has.
-    pub(super) fn await_stages(&self, queue: Option<usize>, initial: &mut InitialBarriers) {
+    pub(super) fn await_stages(&self, queue: Option<DeviceQueueId>, initial: &mut InitialBarriers) {
         for &(semaphore, value, stages) in &self.at_stages {
             let stages = queue
                 .map_or(stages & Stages::HOST, |queue| common_stages(self.shared.queues[queue].capabilities) & stages);
@@ -168,7 +167,7 @@ impl Run<'_, '_> {
 
     /// Signals behind the batch that the open submits end with, if it is the last one that the plan names: with its submit
     /// if it is the only one, else in a submit behind all of them.
-    pub(super) fn signal_behind(&mut self, batch: BatchId, queue: usize) -> Result<(), Error> {
+    pub(super) fn signal_behind(&mut self, batch: BatchId, queue: DeviceQueueId) -> Result<(), Error> {
         for at in 0..self.released.len() {
             let released = &mut self.released[at];
             if released.late || !released.batches.contains(&batch) {
@@ -190,7 +189,7 @@ impl Run<'_, '_> {
             let mut submit = Submit { signals: vec![signal], ..Submit::default() };
             for other in others {
                 if let Some(At::Queue(point)) =
-                    self.now[other.index()].filter(|at| !matches!(at, At::Queue(point) if point.queue == queue))
+                    self.now[other].filter(|at| !matches!(at, At::Queue(point) if point.queue == queue))
                 {
                     let (semaphore, stages) =
                         (self.shared.queues[point.queue].semaphore, vk::PipelineStageFlags2::ALL_COMMANDS);
@@ -209,8 +208,7 @@ impl Run<'_, '_> {
         if signals.is_empty() {
             return Ok(());
         }
-        let alone =
-            state.host.is_none() && self.last.iter().enumerate().all(|(at, last)| at == OWN_QUEUE || *last == 0);
+        let alone = state.host.is_none() && self.last.iter_ids().all(|(at, last)| at == OWN_QUEUE || *last == 0);
         if let Some((OWN_QUEUE, submits, _)) = self.open.as_mut().filter(|_| alone)
             && let Some(last) = submits.last_mut()
         {

@@ -5,13 +5,12 @@ use std::time::Instant;
 use ash::vk;
 use rgraph_plan::access::{Accesses, Stages, Usage};
 use rgraph_plan::error::{GraphError, Mistake};
-use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanPassId, Wait};
 
 use super::Run;
 use crate::device::inside::Chain;
 use crate::device::poll::wait_polling;
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::{DeviceQueueId, Point, Submit};
 use crate::error::{Code, Error};
 use crate::frame::host::{Call, Job, Seen, overlapping};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
@@ -46,13 +45,12 @@ impl Run<'_, '_> {
         let plan = &prepared.plan;
         let host = plan.batches.iter_ids().filter(|(_, batch)| batch.queue.is_none()).map(|(id, _)| id);
         for batch in host.filter(|_| self.ahead).collect::<Vec<_>>() {
-            if self.handed[batch.index()] {
+            if self.handed[batch] {
                 continue;
             }
             let submitted = |wait: &Wait| {
-                let lane = wait.queue.map_or(plan.queues.len(), Id::index);
-                let signalled = prepared.signals.get(&(lane, wait.value));
-                wait.previous_run || signalled.is_none_or(|batch| self.now[batch.index()].is_some())
+                let signalled = prepared.signals.get(&(wait.queue, wait.value));
+                wait.previous_run || signalled.is_none_or(|batch| self.now[*batch].is_some())
             };
             if !plan.waits[plan.batches[batch].waits.range()].iter().all(submitted) {
                 break;
@@ -108,8 +106,8 @@ impl Run<'_, '_> {
             let foreign = self.shared.note_host_waits(&waits, self.external.waits, self.waiter(), &outcome);
             host.push(Job { _of: of, waits, foreign, calls, signal, outcome, chain: Chain::here() });
         }
-        self.handed[batch.index()] = true;
-        self.now[batch.index()] = signal.map(At::Host);
+        self.handed[batch] = true;
+        self.now[batch] = signal.map(At::Host);
         Ok(())
     }
 
@@ -153,7 +151,7 @@ impl Run<'_, '_> {
                 continue;
             };
             let region = Region::of_edge(edge);
-            let mut queues: Vec<usize> = Vec::new();
+            let mut queues: Vec<DeviceQueueId> = Vec::new();
             physical.tracked().visit(region, |_, state| {
                 points.extend(&state.points);
                 queues.extend(state.queue);

@@ -3,7 +3,7 @@
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
 
-use crate::device::queue::Point;
+use crate::device::queue::{DeviceQueueId, Point};
 use crate::device::semaphore::Semaphore;
 use crate::memory::state::ResourceState;
 
@@ -37,7 +37,7 @@ pub(crate) fn elsewhere(layout: Layout) -> ResourceState {
 }
 
 /// How a resource is left to a user outside of the device.
-pub(crate) fn released(queue: usize, point: Point) -> ResourceState {
+pub(crate) fn released(queue: DeviceQueueId, point: Point) -> ResourceState {
     ResourceState {
         queue: Some(queue),
         stages: Stages::COPY,
