@@ -1,10 +1,16 @@
 //! Command buffers of a plan: which commands each of them holds.
 
-use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::id::{Id, IdSpan, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, QueueId};
 
 use crate::compile::scene::{Scene, used_by_batches};
 use crate::device::queue::DeviceQueueId;
+use crate::memory::state::EdgeId;
+
+rgraph_plan::id! {
+    /// A chunk of a compiled graph.
+    pub(crate) struct ChunkId;
+}
 
 /// What the runtime adds to a batch.
 #[derive(Debug, Default)]
@@ -12,9 +18,9 @@ pub(crate) struct BatchInfo {
     /// Device queue; `None`: the host.
     pub queue: Option<DeviceQueueId>,
     /// Edges of the plan that are entered before it.
-    pub entries: Vec<u32>,
+    pub entries: Vec<EdgeId>,
     /// Chunks that it is recorded in.
-    pub chunks: Span,
+    pub chunks: IdSpan<ChunkId>,
 }
 
 /// Commands that are recorded in one command buffer.
@@ -44,7 +50,7 @@ pub(crate) fn split(
     scene: &Scene,
     queues: &IdVec<QueueId, DeviceQueueId>,
     again: Again<'_>,
-) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
+) -> (IdVec<BatchId, BatchInfo>, IdVec<ChunkId, Chunk>) {
     let mut is_recorded = IdVec::filled(false, plan.passes.len());
     again.passes.iter().for_each(|pass| is_recorded[*pass] = true);
     let mut batches: IdVec<BatchId, BatchInfo> = IdVec::new();
@@ -98,10 +104,10 @@ pub(crate) fn split(
                 chunks.push(Chunk { batch: id, commands: Span { start, end: batch.commands.end }, recorded: false });
             }
         }
-        batches.push(BatchInfo { queue, entries: Vec::new(), chunks: Span::new(first, chunks.len()) });
+        batches.push(BatchInfo { queue, entries: Vec::new(), chunks: IdSpan::new(first, chunks.len()) });
     }
     let used = used_by_batches(plan, scene);
-    for (edge, at) in plan.edges.iter().zip(0..) {
+    for (edge, at) in plan.edges.iter().zip((0..).map(EdgeId::new)) {
         let memory = scene.memory[edge.resource];
         let first = plan
             .batches
@@ -111,5 +117,5 @@ pub(crate) fn split(
             batches[batch].entries.push(at);
         }
     }
-    (batches, chunks)
+    (batches, chunks.into_iter().collect())
 }

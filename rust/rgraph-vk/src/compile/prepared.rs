@@ -20,7 +20,7 @@ use rgraph_plan::resource::{Life, ResourceId};
 use crate::chaos::fills::fills;
 use crate::chaos::spec::{Chaos, ChaosSpec};
 use crate::compile::bind::Binder;
-use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
+use crate::compile::chunk::{Again, BatchInfo, Chunk, ChunkId, split};
 use crate::compile::inherit::{Begin, Heritage};
 use crate::compile::known_plans::PlanKey;
 use crate::compile::packet::Packets;
@@ -37,7 +37,7 @@ use crate::memory::Domain;
 use crate::memory::arena::Arena;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::requirements::allow_clears;
-use crate::memory::state::{Tracked, released_edges};
+use crate::memory::state::{EdgeId, Tracked, released_edges};
 use crate::memory::usages::Usages;
 use crate::work::{Work, Workload};
 
@@ -65,6 +65,11 @@ pub(crate) struct Import {
     pub bound: bool,
     /// Whether the graph reads what it holds.
     pub defined: bool,
+}
+
+rgraph_plan::id! {
+    /// A root, in the order of the graph's.
+    pub(crate) struct RootId;
 }
 
 /// A root that can be read back.
@@ -115,8 +120,8 @@ pub(crate) struct Prepared {
     /// What the caller gives.
     pub imports: Vec<Import>,
     pub batches: IdVec<BatchId, BatchInfo>,
-    pub chunks: Vec<Chunk>,
-    pub roots: Vec<Root>,
+    pub chunks: IdVec<ChunkId, Chunk>,
+    pub roots: IdVec<RootId, Root>,
     /// Device queue of each queue of the plan.
     pub queues: IdVec<QueueId, DeviceQueueId>,
     /// Runs after which rings are where they were.
@@ -127,7 +132,7 @@ pub(crate) struct Prepared {
     pub signals: HashMap<(Option<QueueId>, u32), BatchId>,
     pub events: u32,
     /// By edge of the plan: whether it is left released to another queue family.
-    pub released: Vec<bool>,
+    pub released: IdVec<EdgeId, bool>,
     pub notes: Vec<String>,
     pub bake_us: f64,
     /// What a chaos run does otherwise.

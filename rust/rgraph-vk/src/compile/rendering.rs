@@ -8,12 +8,19 @@ use rgraph_plan::access::{Aspects, Layout, Usage};
 use rgraph_plan::declared::mip_size;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::id::{IdVec, Span};
+use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
 
 use crate::compile::keys::Targets;
 use crate::compile::scene::{PassAccess, Scene};
 use crate::error::{Code, DeviceError, Error};
+
+rgraph_plan::id! {
+    /// A physical pass with attachments, in the order of the plan's commands.
+    pub(crate) struct RenderingId;
+    /// A command, by its position in [`Plan::commands`].
+    pub(crate) struct CommandId;
+}
 
 /// A render pass.
 #[derive(Clone, Debug)]
@@ -59,20 +66,20 @@ impl Eq for PassAccess {}
 /// All render passes of a plan, by physical pass, and the targets of each pass that is part of one.
 #[derive(Debug, Default)]
 pub(crate) struct Renderings {
-    pub passes: Vec<Rendering>,
-    /// Position in the plan's commands at which each begins, ascending.
-    begins: Vec<u32>,
-    /// By pass: position in `passes` and position of the pass in it.
-    pub of_pass: IdVec<PlanPassId, Option<(u32, u32)>>,
+    pub passes: IdVec<RenderingId, Rendering>,
+    /// The command at which each begins, ascending.
+    begins: Vec<CommandId>,
+    /// By pass: its render pass, and its position there.
+    pub of_pass: IdVec<PlanPassId, Option<(RenderingId, u32)>>,
 }
 
 impl Renderings {
     /// Finds them.
     pub(crate) fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
         let of_pass = IdVec::filled(None, plan.passes.len());
-        let mut out = Self { passes: Vec::new(), begins: Vec::new(), of_pass };
+        let mut out = Self { passes: IdVec::new(), begins: Vec::new(), of_pass };
         let mut open: Option<Rendering> = None;
-        for (command, at) in plan.commands.iter().zip(0..) {
+        for (command, at) in plan.commands.iter().zip((0..).map(CommandId::new)) {
             match command {
                 Command::BeginRendering { attachments, .. } => {
                     out.begins.push(at);
@@ -91,7 +98,7 @@ impl Renderings {
                 }
                 Command::Pass { pass, .. } => {
                     if let Some(open) = &mut open {
-                        out.of_pass[*pass] = Some((out.passes.len() as u32, open.passes.len() as u32));
+                        out.of_pass[*pass] = Some((out.passes.next_id(), open.passes.len() as u32));
                         open.passes.push(*pass);
                     }
                 }
@@ -112,9 +119,9 @@ impl Renderings {
         out
     }
 
-    /// The position of the render pass that begins at a command.
-    pub(crate) fn begun_at(&self, command: u32) -> Option<usize> {
-        self.begins.binary_search(&command).ok()
+    /// The render pass that begins at a command.
+    pub(crate) fn begun_at(&self, command: CommandId) -> Option<RenderingId> {
+        self.begins.binary_search(&command).ok().map(RenderingId::new)
     }
 
     /// Refuses a render pass with more colour attachments than the device has: passes merged for another device.
@@ -129,7 +136,7 @@ impl Renderings {
     /// What a pass draws to.
     pub(crate) fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId) -> Option<Targets> {
         let (at, position) = self.of_pass[pass]?;
-        let rendering = &self.passes[at as usize];
+        let rendering = &self.passes[at];
         Some(rendering.targets(plan, scene, pass, position))
     }
 }

@@ -17,7 +17,7 @@ use crate::memory::deferred_deletion::DeferredDeletion;
 
 /// Makes the render passes that need subpasses.
 pub(crate) fn create(shared: &Shared, plan: &Plan, scene: &Scene, renderings: &mut Renderings) -> Result<(), Error> {
-    for at in 0..renderings.passes.len() {
+    for at in renderings.passes.ids() {
         if renderings.passes[at].needs_subpasses(plan, scene) {
             match (Maker { plan, scene, rendering: &renderings.passes[at] }).make(shared) {
                 Ok(made) => renderings.passes[at].subpasses = Some(made),
@@ -33,7 +33,7 @@ pub(crate) fn create(shared: &Shared, plan: &Plan, scene: &Scene, renderings: &m
 
 /// Gives them up, with the pipelines that were made for them.
 pub(crate) fn destroy(shared: &Shared, renderings: &mut Renderings) {
-    for rendering in &mut renderings.passes {
+    for rendering in renderings.passes.iter_mut() {
         if let Some(pass) = rendering.subpasses.take() {
             let pipelines = shared.forget_pipelines(pass).into_iter().map(DeferredDeletion::Pipeline);
             shared.defer_deletion(pipelines.chain([DeferredDeletion::RenderPass(pass)]));

@@ -8,7 +8,7 @@ use rgraph_plan::id::{Id, Span};
 use rgraph_plan::plan::{BatchId, Command, PlanPassId};
 
 use crate::compile::prepared::Prepared;
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{CommandId, Rendering};
 
 /// Which GPU times a run measures. Measuring costs GPU time, so nothing is measured unless it is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -82,7 +82,7 @@ pub(crate) struct Stamps {
     /// What is timed.
     pub timed: Vec<Timed>,
     /// Barrier calls that have a timestamp before them, ascending by command, and its query.
-    calls: Vec<(u32, u32)>,
+    calls: Vec<(CommandId, u32)>,
     measure: Measure,
 }
 
@@ -136,13 +136,16 @@ impl Stamps {
             match &prepared.plan.commands[at as usize] {
                 Command::Pass { .. } => passes += 1,
                 Command::BeginRendering { .. } => {
-                    rendering = prepared.renderings.begun_at(at).map(|at| &prepared.renderings.passes[at]);
+                    rendering = prepared
+                        .renderings
+                        .begun_at(CommandId::new(at as usize))
+                        .map(|at| &prepared.renderings.passes[at]);
                 }
                 Command::EndRendering => rendering = None,
                 // Between subpasses a dependency of the render pass stands for the call.
                 Command::Barriers(_) | Command::WaitEvents(..) if rendering.is_none() && passes > 0 => {
                     let query = self.query();
-                    self.calls.push((at, query));
+                    self.calls.push((CommandId::new(at as usize), query));
                     self.timed.push(Timed { end: query, commands: Span { end: at, ..open.commands }, ..open });
                     open = Timed { begin: query, commands: Span { start: at, end: 0 }, ..open };
                     passes = 0;
@@ -169,17 +172,17 @@ impl Stamps {
     }
 
     /// The query before a barrier call.
-    pub(crate) fn before(&self, command: u32) -> Option<u32> {
+    pub(crate) fn before(&self, command: CommandId) -> Option<u32> {
         let at = self.calls.binary_search_by_key(&command, |(command, _)| *command).ok()?;
         Some(self.calls[at].1)
     }
 
     /// The queries around a pass, which is that command.
-    pub(crate) fn around(&self, command: u32) -> Option<[u32; 2]> {
+    pub(crate) fn around(&self, command: CommandId) -> Option<[u32; 2]> {
         if self.measure != Measure::Passes {
             return None;
         }
-        let at = self.timed.binary_search_by_key(&command, |timed| timed.commands.start).ok()?;
+        let at = self.timed.binary_search_by_key(&command.index(), |timed| timed.commands.start as usize).ok()?;
         Some([self.timed[at].begin, self.timed[at].end])
     }
 }

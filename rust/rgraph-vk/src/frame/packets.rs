@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use ash::vk;
-use rgraph_plan::id::Span;
+use rgraph_plan::id::{Id, Span};
 use rgraph_plan::plan::{Command, PlanPassId};
 
 use crate::compile::chunk::Chunk;
 use crate::compile::packet::{Action, Drawn, Packet, Packets};
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{CommandId, Rendering};
 use crate::compile::transfer;
 use crate::frame::record::{Bound, Recorder};
 use crate::frame::sets::Reads;
@@ -83,13 +83,12 @@ impl Recorder<'_> {
     /// Records the passes from `at` on that are sorted together, and returns their number; 0: record the pass alone.
     ///
     /// Passes with transfers, with commands of the caller's functions, or with clears and viewports of this run keep their
-    /// places. So do all in runs whose passes
-    /// are measured one by one, and in chaos runs, which look for passes that do not commute.
+    /// places. So do all in runs whose passes are measured one by one, and in chaos runs, which look for passes that do not commute.
     pub(super) fn sorted(
         &self,
         commands: vk::CommandBuffer,
         chunk: &Chunk,
-        (pass, at): (PlanPassId, u32),
+        (pass, at): (PlanPassId, CommandId),
         rendering: Option<&Rendering>,
         bound: &mut Bound,
     ) -> usize {
@@ -100,7 +99,7 @@ impl Recorder<'_> {
         if group == 0 || one_by_one || rendering.is_some_and(|rendering| rendering.subpasses.is_some()) {
             return 0;
         }
-        let next = prepared.plan.commands[at as usize..chunk.commands.end as usize].iter();
+        let next = prepared.plan.commands[at.index()..chunk.commands.end as usize].iter();
         let passes = next.map_while(|command| match command {
             Command::Pass { pass, .. } if prepared.sorted[*pass] == group && self.is_sortable(*pass) => Some(*pass),
             _ => None,

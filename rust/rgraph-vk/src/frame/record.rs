@@ -14,10 +14,10 @@ use rgraph_work::DrawCount;
 
 use crate::chaos::poisoner::Poisoner;
 use crate::chaos::spec::Chaos;
-use crate::compile::chunk::Chunk;
+use crate::compile::chunk::{Chunk, ChunkId};
 use crate::compile::packet::{Action, Drawn, Packet, Packets};
 use crate::compile::prepared::{Imports, Prepared};
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{CommandId, Rendering, RenderingId};
 use crate::compile::subpass;
 use crate::convert;
 use crate::convert::attachment_layout;
@@ -54,7 +54,7 @@ pub(crate) fn record(
 ) -> Result<(), Error> {
     let shared = &prepared.shared;
     while variant.chunks.len() < prepared.chunks.len() {
-        let chunk = &prepared.chunks[variant.chunks.len()];
+        let chunk = &prepared.chunks[variant.chunks.next_id()];
         let queue = prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let made = command_pool(shared, shared.queues[queue].family)?;
         variant.chunks.push(made);
@@ -76,13 +76,14 @@ pub(crate) fn record(
     let done = if let (true, Some(threads)) = (several, &shared.threads) {
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         jobs::scoped(&**threads, prepared.chunks.len(), &|at| {
+            let at = ChunkId::new(at);
             if let Err(error) = one((&prepared.chunks[at], &variant.chunks[at])) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     } else if several {
-        prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
+        prepared.chunks.as_slice().par_iter().zip(variant.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
     } else {
         prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
     };
@@ -124,7 +125,9 @@ impl Recorder<'_> {
         let mut skipped = false;
         // Passes that were recorded with the one before.
         let mut done = 0;
-        for (command, at) in plan.commands[chunk.commands.range()].iter().zip(chunk.commands.start..) {
+        for (command, at) in
+            plan.commands[chunk.commands.range()].iter().zip(chunk.commands.range().map(CommandId::new))
+        {
             if let Command::Barriers(_) | Command::WaitEvents(..) = command {
                 let before = stamps.and_then(|stamps| stamps.before(at));
                 self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, before);
@@ -138,14 +141,14 @@ impl Recorder<'_> {
                     Some((poisoner, _)) => poisoner.barriers(self.variant, barriers),
                 },
                 Command::BeginRendering { .. } => {
-                    let Some(position) = self.prepared.renderings.begun_at(at) else { continue };
-                    let next = &self.prepared.renderings.passes[position];
+                    let Some(begun) = self.prepared.renderings.begun_at(at) else { continue };
+                    let next = &self.prepared.renderings.passes[begun];
                     if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
                         poisoner.fill(self.variant, chaos, next.passes.iter());
                     }
                     skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
                     if !skipped {
-                        self.begin_rendering(commands, next, position);
+                        self.begin_rendering(commands, next, begun);
                         rendering = Some((next, 0));
                     }
                 }
@@ -242,7 +245,7 @@ impl Recorder<'_> {
         unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
     }
 
-    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, position: usize) {
+    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, id: RenderingId) {
         let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
         let attachments = &plan.attachments[rendering.attachments.range()];
         let views = self.variant.views(rendering);
@@ -254,7 +257,7 @@ impl Recorder<'_> {
                 None => clear_value(plan, attachment),
             };
             let clears: Vec<_> = attachments.iter().zip(rendering.attachments.start..).map(clear).collect();
-            subpass::begin(device, commands, pass, self.variant.framebuffers[position], area, &clears);
+            subpass::begin(device, commands, pass, self.variant.framebuffers[id], area, &clears);
         } else {
             let info = |at: u32, stencil: bool| {
                 let at = at as usize;
@@ -331,7 +334,7 @@ impl Recorder<'_> {
     fn pass(
         &self,
         commands: vk::CommandBuffer,
-        (pass, at): (PlanPassId, u32),
+        (pass, at): (PlanPassId, CommandId),
         queue: &Queue,
         rendering: Option<&Rendering>,
         bound: &mut Bound,

@@ -26,7 +26,7 @@ use crate::frame::inputs::Inputs;
 use crate::frame::jobs;
 use crate::frame::measure::Measure;
 use crate::frame::record::{Recording, passes_on, record};
-use crate::frame::state::RunState;
+use crate::frame::state::{ContextId, RunState, VariantId};
 use crate::frame::submit::Submission;
 use crate::frame::submitted::Submitted;
 use crate::frame::targets::RunTargets;
@@ -41,7 +41,7 @@ const MOST_VARIANTS: usize = 12;
 impl RunState {
     /// Runs once, up to and with the submission.
     pub(crate) fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
-        let at = (self.run % self.contexts.len() as u64) as usize;
+        let at = self.context_of(self.run);
         let mut figures = Figures { run: self.run, first: self.first, ..Figures::default() };
         let begin = Instant::now();
         // Over already, unless the caller gave up waiting for it.
@@ -133,7 +133,7 @@ impl RunState {
     ///
     /// A caller that is ahead of the device by all its contexts has nothing to gain from being awake at once: the frames
     /// after the one that it waits for are under way. So after a long wait the next one sleeps without looking before.
-    fn begin_context(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<(), Error> {
+    fn begin_context(&mut self, prepared: &Prepared, at: ContextId, inputs: &Inputs<'_>) -> Result<(), Error> {
         let shared = &prepared.shared;
         let context = &mut self.contexts[at];
         if !shared.is_over(&context.points)? {
@@ -219,10 +219,10 @@ impl RunState {
     fn variant(
         &mut self,
         prepared: &Prepared,
-        at: usize,
+        at: ContextId,
         poll: Option<Poll<'_>>,
         figures: &mut Figures,
-    ) -> Result<usize, Error> {
+    ) -> Result<VariantId, Error> {
         let recorded = self.say(prepared, poll)?;
         self.key.phase = self.run % prepared.phases;
         if self.keyed != self.rebound {
@@ -232,7 +232,7 @@ impl RunState {
         }
         let Self { key, imports, on, run, contexts, push_stamp, targets, spare, .. } = self;
         let from = Ingredients { prepared, run: *run, key, imports, on };
-        let variants = &mut contexts[at].variants;
+        let variants = contexts[at].variants.as_vec_mut();
         let mut variant = match variants.iter().position(|variant| variant.key == *key) {
             Some(known) => variants.remove(known),
             None => {
@@ -256,7 +256,7 @@ impl RunState {
         variant.rearm(prepared)?;
         // The one used last stands last.
         variants.push(variant);
-        Ok(variants.len() - 1)
+        Ok(VariantId::new(variants.len() - 1))
     }
 
     /// Asks the functions that say steps, several at once.
@@ -323,7 +323,7 @@ impl RunState {
     /// Resets the state of a run that failed half-way, in its turn. The next run here waits for everything submitted,
     /// other graphs wait by the timeline values. This function does not wait, since an interrupt may have ended the
     /// run.
-    fn abandon(&mut self, prepared: &Prepared, at: usize) {
+    fn abandon(&mut self, prepared: &Prepared, at: ContextId) {
         let points = prepared.shared.submitted();
         for edge in &prepared.plan.edges {
             if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports) {

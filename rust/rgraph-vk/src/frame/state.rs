@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rgraph_plan::id::IdVec;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{BatchId, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::Step;
@@ -26,13 +26,20 @@ use crate::frame::variant::{Key, Variant};
 use crate::memory::command_pools::OneTime;
 use crate::memory::physical_resource::PhysicalResource;
 
+rgraph_plan::id! {
+    /// A frame context: run `n` has number `n` modulo the frames in flight.
+    pub(crate) struct ContextId;
+    /// A variant in the list of its context, until the context's next run reorders that.
+    pub(crate) struct VariantId;
+}
+
 /// What changes from run to run.
 #[derive(Default)]
 pub(crate) struct RunState {
     pub run: u64,
     /// The first run of the present owner.
     pub(super) first: u64,
-    pub(super) contexts: Vec<FrameContext>,
+    pub(super) contexts: IdVec<ContextId, FrameContext>,
     pub(super) push: Vec<u8>,
     pub(super) data: Vec<u8>,
     pub(super) data_stamp: u64,
@@ -57,7 +64,7 @@ pub(crate) struct RunState {
     /// Whether a later graph has them.
     pub(super) has_heir: bool,
     /// The context of a run that failed half-way, until what it left under way is waited for.
-    pub(super) failed: Option<usize>,
+    pub(super) failed: Option<ContextId>,
     /// How long the last run waited whose context was in use.
     pub(super) waited: Duration,
     /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
@@ -81,12 +88,12 @@ pub(super) struct Spare {
 /// One of the frames that may be under way at once.
 #[derive(Default)]
 pub(crate) struct FrameContext {
-    pub(super) variants: Vec<Variant>,
+    pub(super) variants: IdVec<VariantId, Variant>,
     /// When its last frame is done.
     pub(super) points: Vec<Point>,
     pub once: OneTime,
     /// Where the times of its last frame go, and the variant that has them.
-    pub(super) timed: Option<(Times, usize, u64)>,
+    pub(super) timed: Option<(Times, VariantId, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
     pub(super) kept: (Vec<Arc<PhysicalResource>>, u64),
 }
@@ -140,14 +147,19 @@ impl RunState {
     /// Lets go of everything. Jobs that the host's thread still has keep what they use.
     pub(crate) fn end(&mut self, shared: &Shared) {
         self.host = None;
-        for context in &mut self.contexts {
+        for context in self.contexts.iter_mut() {
             shared.defer_deletion(context.once.take());
         }
     }
 
+    /// The context of a run.
+    pub(super) fn context_of(&self, run: u64) -> ContextId {
+        ContextId::new((run % self.contexts.len() as u64) as usize)
+    }
+
     /// Reads the times of a run that is done, if its context still has them.
     pub(crate) fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
-        let at = (run % self.contexts.len() as u64) as usize;
+        let at = self.context_of(run);
         match &self.contexts[at].timed {
             Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
             _ => Ok(()),
@@ -163,8 +175,8 @@ impl RunState {
         }
         let mut begun: Vec<String> = Vec::new();
         for context in &self.contexts {
-            if let Some((_, index, _)) = context.timed
-                && let Some(variant) = context.variants.get(index)
+            if let Some((_, id, _)) = context.timed
+                && let Some(variant) = context.variants.get(id)
             {
                 begun.extend(crate::frame::timing::under_way(prepared, variant));
             }
@@ -216,8 +228,8 @@ impl RunState {
     }
 
     /// A variant of a context that was taken out.
-    pub(crate) fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
-        &context.variants[index]
+    pub(crate) fn variant_of<'a>(&self, context: &'a FrameContext, id: VariantId) -> &'a Variant {
+        &context.variants[id]
     }
 }
 
@@ -228,14 +240,14 @@ impl FrameContext {
     }
 
     /// The initial barriers of a variant.
-    pub(crate) fn entries(&mut self, variant: usize) -> &mut Entries {
+    pub(crate) fn entries(&mut self, variant: VariantId) -> &mut Entries {
         &mut self.variants[variant].entries
     }
 
     /// Reads the times of its last frame, which is done.
     pub(super) fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let Some((times, index, _)) = self.timed.take() else { return Ok(()) };
-        if let Some(variant) = self.variants.get(index) {
+        let Some((times, id, _)) = self.timed.take() else { return Ok(()) };
+        if let Some(variant) = self.variants.get(id) {
             let read = crate::frame::timing::read(prepared, variant)?;
             *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
         }

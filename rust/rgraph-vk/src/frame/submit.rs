@@ -27,7 +27,7 @@ use crate::frame::host::HostLane;
 use crate::frame::initial_barriers::{InitialBarriers, Target};
 use crate::frame::outcome::Outcome;
 use crate::frame::run::Prologue;
-use crate::frame::state::{At, FrameContext, RunState};
+use crate::frame::state::{At, FrameContext, RunState, VariantId};
 use crate::frame::submitted::Reads;
 use crate::frame::wanted::Wanted;
 use crate::memory::physical_resource::PhysicalResource;
@@ -38,10 +38,10 @@ use external::{Awaited, Released};
 /// What is submitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Submission<'a> {
-    /// Position of the recorded variant in its context.
-    pub variant: usize,
+    /// The recorded variant.
+    pub variant: VariantId,
     pub prologue: &'a Prologue,
-    /// Positions of the roots that are read back.
+    /// The roots that are read back.
     pub wanted: &'a [Wanted],
     pub external: External<'a>,
     pub poll: Option<Poll<'a>>,
@@ -134,7 +134,7 @@ struct Run<'a, 't> {
     shared: &'t Arc<Shared>,
     prepared: &'t Arc<Prepared>,
     context: &'a mut FrameContext,
-    variant: usize,
+    variant: VariantId,
     /// Where each batch of this run ends.
     now: IdVec<BatchId, Option<At>>,
     /// Batches that go to one queue in one call.
@@ -369,7 +369,7 @@ impl Run<'_, '_> {
             commands.push(self.context.entries(self.variant).commands(self.shared, family, batch, &mut initial)?);
         }
         self.figures.notes.append(&mut initial.notes);
-        let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];
+        let recorded = &state.variant_of(self.context, self.variant).chunks.slice(info.chunks);
         commands.extend(recorded.iter().map(|(_, commands)| *commands));
         let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
         submits.push(Submit { waits: initial.waits, commands, ..Submit::default() });
@@ -380,7 +380,7 @@ impl Run<'_, '_> {
     /// Acquires the resources that a batch is the first to use.
     fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: DeviceQueueId, initial: &mut InitialBarriers) {
         for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at as usize];
+            let edge = &self.prepared.plan.edges[at.index()];
             let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
             let region = Region::of_edge(edge);
             initial.awaited = self.await_entry(edge, initial);

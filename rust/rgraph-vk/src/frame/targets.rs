@@ -125,7 +125,7 @@ impl RunTargets {
         let load = asked.load.or(asked.clear.map(|_| Load::Clear));
         let planned = prepared.planned.get(&pass).and_then(|planned| {
             let (at, position) = prepared.renderings.of_pass[*planned]?;
-            let rendering = &prepared.renderings.passes[at as usize];
+            let rendering = &prepared.renderings.passes[at];
             let access = prepared.scene.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
             let attachment = rendering.attachment_of(&prepared.plan, &prepared.scene, access)?;
             Some((*planned, rendering, position as usize, attachment))

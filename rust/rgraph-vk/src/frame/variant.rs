@@ -9,9 +9,10 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Batch, BatchId, BufferBarrier, Command, ImageBarrier, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
 
+use crate::compile::chunk::ChunkId;
 use crate::compile::packet::Packets;
 use crate::compile::prepared::{Imports, Prepared};
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{Rendering, RenderingId};
 use crate::compile::subpass;
 use crate::compile::subpass::AttachmentViews;
 use crate::compile::transfer::Handles;
@@ -80,14 +81,14 @@ pub(crate) struct Variant {
     pub(crate) recorded_sets: Sets,
     pub data_stamp: u64,
     pub attachments: Vec<AttachmentViews>,
-    pub framebuffers: Vec<vk::Framebuffer>,
+    pub framebuffers: IdVec<RenderingId, vk::Framebuffer>,
     pub memory: Vec<vk::MemoryBarrier2<'static>>,
     pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
     pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
     pub events: Vec<vk::Event>,
     pub times: Option<Times>,
     pub statistics: Option<vk::QueryPool>,
-    pub chunks: Vec<(vk::CommandPool, vk::CommandBuffer)>,
+    pub chunks: IdVec<ChunkId, (vk::CommandPool, vk::CommandBuffer)>,
     /// Initial barriers of the batches.
     pub entries: Entries,
     /// Passes that run with these flags.
@@ -127,14 +128,14 @@ impl Variant {
             recorded_sets: Sets::default(),
             data_stamp: u64::MAX,
             attachments: Vec::new(),
-            framebuffers: Vec::new(),
+            framebuffers: IdVec::new(),
             memory: Vec::new(),
             buffers: Vec::new(),
             images: Vec::new(),
             events: Vec::new(),
             times: None,
             statistics: None,
-            chunks: Vec::new(),
+            chunks: IdVec::new(),
             entries: Entries::default(),
             on: from.on.clone(),
         };

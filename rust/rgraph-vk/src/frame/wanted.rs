@@ -3,7 +3,7 @@
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::Prepared;
+use crate::compile::prepared::{Prepared, RootId};
 use crate::error::Error;
 use crate::frame::inputs::Inputs;
 use crate::frame::state::RunState;
@@ -11,25 +11,24 @@ use crate::frame::state::RunState;
 /// A root that is read back, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// Its position among the roots.
-    pub root: usize,
+    pub root: RootId,
     /// One mip, some layers, some bytes; what is not named is mip 0, all layers, all bytes.
     pub ranges: Ranges,
 }
 
 impl RunState {
-    /// Positions of the roots that are read back.
+    /// The roots that are read back.
     pub(super) fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
         let whole = |root| Wanted { root, ranges: Ranges::default() };
         let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
             // A capture has all roots; of those that are read in parts, these parts.
             _ if self.sink.is_some() => {
-                let parted = |root: &usize| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
-                ((0..prepared.roots.len()).filter(|root| !parted(root)).map(whole).collect(), &[])
+                let parted = |root: &RootId| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
+                (prepared.roots.ids().filter(|root| !parted(root)).map(whole).collect(), &[])
             }
             None => {
-                let roots = prepared.roots.iter().zip(0..).filter(|(root, _)| !inputs.unread.contains(&root.declared));
-                (roots.map(|(_, at)| whole(at)).collect(), &[])
+                let roots = prepared.roots.iter_ids().filter(|(_, root)| !inputs.unread.contains(&root.declared));
+                (roots.map(|(root, _)| whole(root)).collect(), &[])
             }
             Some(read) => (Vec::new(), read),
         };
@@ -39,8 +38,8 @@ impl RunState {
             .map(|declared| (declared, Ranges::default()))
             .chain(parts)
             .map(|(declared, ranges)| {
-                let root = prepared.roots.iter().position(|root| root.declared == *declared);
-                root.map(|root| Wanted { root, ranges }).ok_or_else(|| {
+                let root = prepared.roots.iter_ids().find(|(_, root)| root.declared == *declared);
+                root.map(|(root, _)| Wanted { root, ranges }).ok_or_else(|| {
                     let graph = &prepared.workload.graph;
                     let exists = graph.resources().get(*declared).is_some();
                     let name = if exists { graph.resource_name(*declared) } else { "?" };

@@ -6,12 +6,18 @@ use std::collections::BTreeSet;
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
 use rgraph_plan::declared::Part;
+use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{Edge, Hazard, Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::View;
 
 use crate::convert;
 use crate::device::queue::{DeviceQueueId, Point};
+
+rgraph_plan::id! {
+    /// An edge of a plan, by its position in [`Plan::edges`].
+    pub(crate) struct EdgeId;
+}
 
 /// How a part of a resource was used last.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,7 +90,7 @@ impl ResourceState {
 }
 
 /// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
-pub(crate) fn released_edges(plan: &Plan) -> Vec<bool> {
+pub(crate) fn released_edges(plan: &Plan) -> IdVec<EdgeId, bool> {
     let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
     let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
     let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);

@@ -2,6 +2,7 @@
 
 use ash::vk;
 use rgraph_plan::access::Layout;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BatchId, PlanLife, Scope};
 
 use super::{Recorder, Walk, device_queue};
@@ -96,7 +97,7 @@ impl Walk {
     pub(super) fn enter<R: Recorder>(&self, batch: BatchId, recorder: &mut R) -> Result<(), R::Error> {
         let (mut memory, mut buffers, mut images) = (Vec::new(), Vec::new(), Vec::new());
         for &at in &self.entries[batch] {
-            let edge = &self.plan.edges[at as usize];
+            let edge = &self.plan.edges[at.index()];
             let resource = edge.resource;
             let slot = self.slot_of(resource);
             let imported = self.plan.resources[slot.memory].life == PlanLife::Imported;
@@ -158,8 +159,8 @@ impl Walk {
 
     /// What outlives the run is left as the plan says.
     pub(super) fn leave(&mut self) {
-        for at in 0..self.plan.edges.len() {
-            let edge = self.plan.edges[at];
+        for at in self.released.ids() {
+            let edge = self.plan.edges[at.index()];
             let slot: Slot = self.slot_of(edge.resource);
             let kind = self.plan.resources[edge.resource].kind;
             let left = ResourceState {

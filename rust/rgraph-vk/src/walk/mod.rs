@@ -28,11 +28,11 @@ use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::compile::chunk::{Again, split};
 use crate::compile::foreign;
-use crate::compile::rendering::Renderings;
+use crate::compile::rendering::{CommandId, Renderings};
 use crate::compile::scene::{Scene, memories, usages};
 use crate::device::queue::DeviceQueueId;
 use crate::error::{Code, DeviceError, Error};
-use crate::memory::state::{Tracked, released_edges};
+use crate::memory::state::{EdgeId, Tracked, released_edges};
 use crate::memory::usages::Usages;
 use crate::walk::changes::Changes;
 
@@ -52,13 +52,13 @@ pub struct Walk {
     /// By the plan's memories.
     at: IdVec<ResourceId, Option<usize>>,
     /// Edges of the plan that are entered before a batch.
-    entries: IdVec<BatchId, Vec<u32>>,
+    entries: IdVec<BatchId, Vec<EdgeId>>,
     /// Values of a run: more than any batch signals.
     stride: u64,
     /// Changes of owner that shared resources do not need.
     changes: Changes,
     /// By edge of the plan: whether a barrier releases it to another queue family.
-    released: Vec<bool>,
+    released: IdVec<EdgeId, bool>,
     run: u64,
     states: HashMap<Slot, Tracked>,
 }
@@ -242,7 +242,7 @@ impl Walk {
         let span = plan.batches[batch].commands;
         let family = plan.batches[batch].queue.map(|queue| plan.queues[queue].family);
         let mut skipped = false;
-        for (command, at) in plan.commands[span.range()].iter().zip(span.start..) {
+        for (command, at) in plan.commands[span.range()].iter().zip(span.range().map(CommandId::new)) {
             match command {
                 Command::Barriers(barriers) => {
                     self.dependency(barriers, family, recorder, |recorder, info| recorder.barriers(info))?;

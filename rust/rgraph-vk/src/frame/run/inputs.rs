@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rgraph_plan::access::Aspects;
-use rgraph_plan::id::IdVec;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -217,12 +217,12 @@ impl RunState {
             return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
         };
         let kind = prepared.plan.resources[home].kind;
+        let turn = self.context_of(self.run).index();
         let own = &mut self.own[home];
         let bound = |physical: &Arc<PhysicalResource>| {
             self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, physical))
         };
         let last = own.iter().position(bound).or((!own.is_empty()).then_some(0));
-        let turn = (self.run % self.contexts.len() as u64) as usize;
         let (at, other) = match last {
             Some(last) if replaced && is_covered(kind) => (turn.min(own.len()), Some(last)),
             Some(last) => (last, None),

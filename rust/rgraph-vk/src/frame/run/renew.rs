@@ -15,7 +15,7 @@ impl RunState {
         // The release of what is bound waits for the frames that use it.
         self.imports.iter_mut().for_each(|bound| *bound = None);
         self.rebound += 1;
-        for context in &mut self.contexts {
+        for context in self.contexts.iter_mut() {
             context.kept = (Vec::new(), 0);
             context.timed = None;
         }

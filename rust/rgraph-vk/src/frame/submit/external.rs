@@ -3,6 +3,7 @@
 use ash::vk;
 use rgraph_plan::access::Stages;
 use rgraph_plan::declared::common_stages;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Edge, PlanLife};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
@@ -17,6 +18,7 @@ use crate::frame::external::{External, points};
 use crate::frame::initial_barriers::InitialBarriers;
 use crate::frame::state::{At, RunState};
 use crate::frame::wanted::Wanted;
+use crate::memory::state::EdgeId;
 
 /// Where a run waits for a semaphore of the caller's.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +81,7 @@ impl Run<'_, '_> {
         let planned = points(self.prepared, memory, false).map(|point| count(&self.prepared.batches[point.batch]));
         match planned.sum() {
             0 => {
-                let enters = |at: &u32| scene.memory[plan.edges[*at as usize].resource] == memory;
+                let enters = |at: &EdgeId| scene.memory[plan.edges[at.index()].resource] == memory;
                 self.prepared.batches.iter().filter(|batch| batch.entries.iter().any(enters)).map(count).sum()
             }
             planned => planned,

@@ -5,6 +5,7 @@ use std::time::Instant;
 use ash::vk;
 use rgraph_plan::access::{Accesses, Stages, Usage};
 use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanPassId, Wait};
 
 use super::Run;
@@ -70,7 +71,7 @@ impl Run<'_, '_> {
             waits.push((self.shared.queues[point.queue].semaphore, point.value));
         }
         for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at as usize];
+            let edge = &self.prepared.plan.edges[at.index()];
             self.await_on_host(self.prepared.scene.memory[edge.resource], &mut waits);
         }
         self.await_planned_on_host(batch, &mut waits);
@@ -146,7 +147,7 @@ impl Run<'_, '_> {
     fn acquire_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
         let mut points = Vec::new();
         for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at as usize];
+            let edge = &self.prepared.plan.edges[at.index()];
             let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports).cloned() else {
                 continue;
             };
