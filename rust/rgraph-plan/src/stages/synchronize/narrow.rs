@@ -215,4 +215,28 @@ mod tests {
         };
         assert_eq!(narrowed(both), both);
     }
+
+    #[test]
+    fn a_barrier_and_a_wait_share_a_stage_at_the_least_cost() {
+        let chained = |held: Stages, source: Stages, own: Stages| {
+            let (mut held, mut source) = (held, source);
+            chain(&mut held, &mut source, own);
+            assert!(with_later(held).intersects(with_earlier(source)), "{held:?} does not lead to {source:?}");
+            (held, source)
+        };
+        let (compute, vertex, fragment) = (Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER, Stages::FRAGMENT_SHADER);
+        let color = Stages::COLOR_ATTACHMENT_OUTPUT;
+        // They share one already: the wait holds up what is logically later, too.
+        assert_eq!(chained(compute, compute, Stages::COPY), (compute, compute));
+        assert_eq!(chained(vertex, color, compute), (vertex, color));
+        // The use has a stage that the wait holds up: the barrier begins there.
+        assert_eq!(chained(compute, Stages::COPY, compute | fragment), (compute, Stages::COPY | compute));
+        // The use has a stage at which the barrier begins: the wait holds that up.
+        assert_eq!(chained(Stages::COPY, compute, compute), (Stages::COPY | compute, compute));
+        // Neither has: both get the logically latest stage of the use.
+        let both = (Stages::COPY | color, compute | color);
+        assert_eq!(chained(Stages::COPY, compute, fragment | color), both);
+        // A wait at no stage holds up the stage of the use, and so does a barrier without a first scope.
+        assert_eq!(chained(Stages::empty(), Stages::empty(), compute), (compute, compute));
+    }
 }
