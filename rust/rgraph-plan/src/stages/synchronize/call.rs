@@ -101,6 +101,13 @@ pub(crate) struct Barrier {
     pub merges: bool,
 }
 
+impl Barrier {
+    /// A barrier that no other one is joined with, without a transfer of ownership.
+    fn new(call: CallId, source: Source, about: About, scope: Scope, why: Why) -> Self {
+        Self { call, about, scope, families: None, why, source, joined: false, next: None, merges: false }
+    }
+}
+
 /// Calls and barriers of a plan.
 #[derive(Default, Debug)]
 pub(crate) struct Calls {
@@ -148,17 +155,7 @@ impl Calls {
             at = known.next;
         }
         let next = self.calls[call].memory;
-        let barrier = self.barriers.push(Barrier {
-            call,
-            about: About::Memory,
-            scope,
-            families: None,
-            why,
-            source,
-            joined: false,
-            next,
-            merges: false,
-        });
+        let barrier = self.barriers.push(Barrier { next, ..Barrier::new(call, source, About::Memory, scope, why) });
         self.calls[call].memory = Some(barrier);
         barrier
     }
@@ -168,10 +165,7 @@ impl Calls {
         if self.apart {
             return self.memory(call, source, scope, why);
         }
-        let about = About::Memory;
-        let (families, joined, next) = (None, false, None);
-        let barrier = Barrier { call, about, scope, families, why, source, joined, next, merges: true };
-        self.barriers.push(barrier)
+        self.barriers.push(Barrier { merges: true, ..Barrier::new(call, source, About::Memory, scope, why) })
     }
 
     /// Makes a barrier part of another one of its call, if they have the same first or the same second scope, or the same
@@ -219,9 +213,7 @@ impl Calls {
             last.source.fixed |= source.fixed;
             id
         } else {
-            let (joined, next, merges) = (false, None, false);
-            let barrier = Barrier { call, about, scope, families, why, source, joined, next, merges };
-            self.barriers.push(barrier)
+            self.barriers.push(Barrier { families, ..Barrier::new(call, source, about, scope, why) })
         }
     }
 
@@ -248,9 +240,7 @@ impl Calls {
             }
         }
         let made = halves.map(|(call, scope, why)| {
-            let source = Source::WHOLE;
-            let (joined, next, merges) = (false, None, false);
-            self.barriers.push(Barrier { call, about, scope, families, why, source, joined, next, merges })
+            self.barriers.push(Barrier { families, ..Barrier::new(call, Source::WHOLE, about, scope, why) })
         });
         self.transfer = Some(made);
         made[1]
