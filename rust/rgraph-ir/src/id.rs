@@ -171,13 +171,13 @@ impl<I: Id, T> IdVec<I, T> {
 
     /// All ids, ascending.
     #[inline]
-    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
     /// Ids and items, ascending.
     #[inline]
-    pub fn iter_ids(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+    pub fn iter_ids(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator + Clone {
         self.items.iter().enumerate().map(|(i, item)| (I::new(i), item))
     }
 

@@ -40,7 +40,7 @@ use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
@@ -64,7 +64,7 @@ use crate::stages::synchronize::foreign::ForeignUses;
 use crate::stages::synchronize::hazard::{Hazards, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
-use crate::stages::synchronize::schedule::Schedule;
+use crate::stages::synchronize::schedule::{LaneId, Schedule};
 use crate::stages::synchronize::sources::Sources;
 use crate::stages::transient::Transients;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
@@ -96,7 +96,7 @@ pub struct Scratch {
     bound: bound::Scratch,
     /// An order from outside, that takes the place of a search.
     proposal: Option<propose::Given>,
-    lanes: IdVec<LiveId, u8>,
+    lanes: IdVec<LiveId, LaneId>,
     merge: merge::Scratch,
     schedule: Schedule,
     read_groups: ReadGroups,
@@ -308,9 +308,10 @@ impl Scratch {
 
     /// The schedule's queues, with the host's number after them.
     fn take_lanes(&mut self) {
-        let host = self.queues.len() as u8;
+        let host = LaneId::new(self.queues.len());
+        let lane = |&queue: &u8| if queue == HOST { host } else { LaneId::new(usize::from(queue)) };
         self.lanes.clear();
-        self.lanes.as_vec_mut().extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
+        self.lanes.extend(self.order.queue.iter().map(lane));
     }
 
     fn merge(&mut self, graph: &Graph, profile: &Profile, merges: bool, plan: &mut Plan) {
@@ -383,7 +384,7 @@ impl Scratch {
             return self.place(graph, profile, effort);
         }
         self.place(graph, profile, effort)?;
-        if self.schedule.passes.iter().any(|scheduled| scheduled.queue != 0) {
+        if self.schedule.passes.iter().any(|scheduled| scheduled.queue != LaneId::FIRST) {
             self.cut_at_batches(graph, profile, options)
         } else {
             self.cut_for_bytes(graph, profile, options)

@@ -12,7 +12,7 @@ use crate::stages::describe::name_of;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::resolve::{Origin, ResolvedAccess, ResolvedPassId};
 use crate::stages::synchronize::call::{About, Barrier, CallSite};
-use crate::stages::synchronize::schedule::PhysicalId;
+use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
 use crate::words::{access_phrase, stages_phrase};
 
 /// A stage whose result can be printed, in the order of the pipeline.
@@ -110,9 +110,9 @@ impl Dump<'_> {
         self.scheduled(self.scratch.schedule.physical_passes[at].passes.first())
     }
 
-    fn queue(&self, queue: u8) -> String {
-        let host = usize::from(queue) == self.scratch.schedule.queues;
-        if host { "host".to_owned() } else { format!("queue {queue}") }
+    fn queue(&self, queue: LaneId) -> String {
+        let host = queue.index() == self.scratch.schedule.queues;
+        if host { "host".to_owned() } else { format!("queue {}", queue.index()) }
     }
 
     fn access(&self, access: &ResolvedAccess) -> String {
@@ -204,7 +204,7 @@ impl Dump<'_> {
                     for which in clocks.of_scheduled[at].ids() {
                         let wait = clocks.waits[which];
                         let (queue, stages) = (self.queue(wait.queue), stages_phrase(wait_stages[which]));
-                        self.line(format!("    waits for position {} of {queue} at {stages}", wait.position));
+                        self.line(format!("    waits for position {} of {queue} at {stages}", wait.position.passes()));
                     }
                 }
             }

@@ -9,7 +9,7 @@ use super::{Options, Scratch};
 use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
@@ -152,7 +152,7 @@ impl Scratch {
     fn intervals(&self) -> u32 {
         let mut last: [u32; 256] = [0; 256];
         for physical in self.schedule.physical_passes.iter() {
-            last[usize::from(physical.queue)] = physical.interval + 1;
+            last[physical.queue.index()] = physical.interval + 1;
         }
         last.iter().sum()
     }

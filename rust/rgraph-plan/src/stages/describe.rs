@@ -76,7 +76,7 @@ pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             name: name as u32,
             declared,
             owner: owner.map(|planned| planned.index() as u32),
-            queue: (scheduled.queue != schedule.host()).then(|| QueueId::new(usize::from(scheduled.queue))),
+            queue: (scheduled.queue != schedule.host()).then(|| QueueId::new(scheduled.queue.index())),
             culled: None,
             physical_pass: None,
             subpass: 0,

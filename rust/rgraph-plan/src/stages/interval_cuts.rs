@@ -10,7 +10,7 @@ use crate::stages::cull::LiveId;
 use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::model::placeable;
 use crate::stages::synchronize::read_group::Frame;
-use crate::stages::synchronize::schedule::PhysicalId;
+use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
 
 /// Memory that cutting intervals reuses.
 #[derive(Default, Debug)]
@@ -40,7 +40,7 @@ impl IntervalCuts {
     ) -> &[PhysicalId] {
         self.cuts.clear();
         self.budget = u64::MAX;
-        if frame.schedule.passes.iter().any(|scheduled| scheduled.queue != 0)
+        if frame.schedule.passes.iter().any(|scheduled| scheduled.queue != LaneId::FIRST)
             || frame.schedule.physical_passes.is_empty()
         {
             return &self.cuts;

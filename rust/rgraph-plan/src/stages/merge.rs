@@ -17,7 +17,7 @@ use crate::stages::resolve::{
     Facts, ResolvedAccess, ResolvedAttachment, ResolvedPassId, declared, declared_of, part_of,
 };
 use crate::stages::size::{Shape, mip_size};
-use crate::stages::synchronize::schedule::{PhysicalPass, Schedule, ScheduledPass};
+use crate::stages::synchronize::schedule::{LaneId, PhysicalPass, QueuePosition, Schedule, ScheduledPass};
 
 crate::id! {
     /// Passes that become one physical pass.
@@ -29,13 +29,13 @@ crate::id! {
 pub(crate) struct Scratch {
     group_of: IdVec<LiveId, Option<GroupId>>,
     groups: IdVec<GroupId, Group>,
-    open: Vec<Option<GroupId>>,
+    open: IdVec<LaneId, Option<GroupId>>,
     next: IdVec<LiveId, Option<LiveId>>,
     at: IdVec<LiveId, u32>,
     used: IdVec<ResourceId, GroupUse>,
     /// By subresource: how the last group attached it that did.
     attached: IdVec<SubresourceId, Attached>,
-    previous: Vec<Option<u32>>,
+    previous: IdVec<LaneId, Option<u32>>,
     pairs: Vec<(LiveId, LiveId, UnmergedWhy)>,
     final_at: IdVec<LiveId, PlanPassId>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Scratch {
 struct Group {
     first: LiveId,
     last: LiveId,
-    queue: u8,
+    queue: LaneId,
     area: Option<Area>,
     depth: Option<ResolvedAttachment>,
     /// The depth attachment of which one of its passes attaches one aspect alone.
@@ -103,7 +103,7 @@ pub(crate) struct Input<'a> {
     /// Their linear order.
     pub order: &'a [LiveId],
     /// Their queues.
-    pub queue: &'a IdVec<LiveId, u8>,
+    pub queue: &'a IdVec<LiveId, LaneId>,
     /// GPU queues.
     pub queues: usize,
     /// Whether passes are merged at all.
@@ -137,16 +137,14 @@ impl Scratch {
             crate::cancel::poll();
             self.at[pass] = at as u32;
         }
-        self.open.clear();
-        self.open.resize(lanes, None);
-        self.previous.clear();
-        self.previous.resize(lanes, None);
+        self.open.refill(None, lanes);
+        self.previous.refill(None, lanes);
         let blank = GroupUse { group: None, attachment: false, color: false, writes: false, layout: None };
         self.used.refill(blank, input.shapes.len());
         let nowhere = Attached { group: None, layout: Layout::Undefined, layers: [0, 0] };
         self.attached.refill(nowhere, input.facts.subresources.count());
         for &live in input.order {
-            let lane = usize::from(input.queue[live]);
+            let lane = input.queue[live];
             let pass = &input.facts.passes[input.live[live]];
             if !pass.raster {
                 self.new_group(input, live, None);
@@ -374,7 +372,7 @@ impl Scratch {
         schedule.passes.clear();
         schedule.physical_passes.clear();
         self.final_at.refill(PlanPassId::new(0), input.order.len());
-        let mut positions = [0u32; 33];
+        let mut positions = [QueuePosition::BEFORE; 33];
         for &live in input.order {
             crate::cancel::poll();
             let group = &self.groups[self.group_of[live].expect("every live pass is in a group")];
@@ -384,8 +382,8 @@ impl Scratch {
             let start = schedule.passes.len();
             let mut next = Some(live);
             while let Some(at) = next {
-                let position = &mut positions[usize::from(group.queue)];
-                *position += 1;
+                let position = &mut positions[group.queue.index()];
+                *position = position.next();
                 self.final_at[at] = schedule.passes.push(ScheduledPass {
                     pass: input.live[at],
                     queue: group.queue,

@@ -16,6 +16,7 @@ use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, declared_of, is_attachment};
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::read_group::Frame;
+use crate::stages::synchronize::schedule::LaneId;
 
 crate::id! {
     /// A memory that is placed.
@@ -122,9 +123,9 @@ impl Happens {
         self.interval_before.clear();
         self.interval_before.as_vec_mut().extend(frame.schedule.passes.iter().map(|scheduled| {
             let interval = frame.schedule.physical_passes[scheduled.physical].interval;
-            let current = &mut self.current[usize::from(scheduled.queue)];
+            let current = &mut self.current[scheduled.queue.index()];
             if current[0] != interval {
-                *current = [interval, scheduled.position - 1];
+                *current = [interval, scheduled.position.passes() - 1];
             }
             current[1]
         }));
@@ -138,9 +139,9 @@ impl Happens {
             let ended = self.ended[at * self.blocks..][..self.blocks].as_flattened_mut();
             let known = self.known[at * self.blocks..][..self.blocks].as_flattened_mut();
             for (to, [first, last]) in uses.iter().enumerate().filter_map(|(to, used)| Some((to, (*used)?))) {
-                ended[to] = frame.schedule.passes[last].position;
+                ended[to] = frame.schedule.passes[last].position.passes();
                 for (from, &clock) in clocks.clock(first).iter().enumerate() {
-                    let done = if from == to { self.interval_before[first] } else { clock };
+                    let done = if from == to { self.interval_before[first] } else { clock.passes() };
                     known[from] = known[from].min(done);
                 }
             }
@@ -176,7 +177,7 @@ impl Transients {
         profile: &Profile,
         effort: u32,
     ) -> Result<(), Overflow> {
-        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
+        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
         self.find_uses(frame, profile, one_queue);
         if !one_queue {
             self.happens.find(frame, clocks, &self.uses, &self.row);
@@ -257,7 +258,7 @@ impl Transients {
     pub(crate) fn hand_over(&mut self, frame: Frame<'_>) {
         self.followed.clear();
         self.followed_of.clear();
-        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
+        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
         let physical_passes = &frame.schedule.physical_passes;
         let mut start = 0;
         for of_class in self.placements.as_slice().chunk_by(|a, b| a.class == b.class) {
@@ -345,7 +346,7 @@ impl Transients {
                 self.seen.slice_mut(access.subresources).fill(true);
                 if !one_queue {
                     self.used_by_host[index] |= scheduled.queue == host;
-                    let used = &mut self.uses[index.index() * lanes + usize::from(scheduled.queue)];
+                    let used = &mut self.uses[index.index() * lanes + scheduled.queue.index()];
                     *used = Some([used.map_or(at, |[first, _]| first), at]);
                 }
             }

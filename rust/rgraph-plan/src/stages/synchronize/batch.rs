@@ -4,7 +4,7 @@
 
 use super::clock::Clocks;
 use super::foreign::ForeignUses;
-use super::schedule::{PhysicalId, Schedule};
+use super::schedule::{LaneId, PhysicalId, Schedule};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::BatchId;
 
@@ -12,7 +12,7 @@ use crate::plan::BatchId;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     /// The queue.
-    pub queue: u8,
+    pub queue: LaneId,
     /// In [`Batches::physical_passes`].
     pub physical_passes: Span,
     /// Whether a queue of the plan waits for its end.
@@ -60,7 +60,7 @@ impl Batches {
         self.open.clear();
         self.open.resize(schedule.queues + 1, None);
         for (at, physical) in schedule.physical_passes.iter_ids() {
-            let open = &mut self.open[usize::from(physical.queue)];
+            let open = &mut self.open[physical.queue.index()];
             let batch = match *open {
                 Some(batch) if !self.before[at] => batch,
                 _ => {

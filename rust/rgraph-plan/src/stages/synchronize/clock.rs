@@ -8,7 +8,7 @@
 //! If submits are expensive, a pass waits for more than it needs: later passes then know more and wait less, and fewer
 //! positions need a signal.
 
-use super::schedule::Schedule;
+use super::schedule::{LaneId, QueuePosition, Schedule};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
 
@@ -24,16 +24,16 @@ pub(crate) type Levels<'a> = &'a dyn Fn(PlanPassId) -> u32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueWait {
     /// The queue waited for.
-    pub queue: u8,
-    /// The position there, from 1.
-    pub position: u32,
+    pub queue: LaneId,
+    /// The position there.
+    pub position: QueuePosition,
 }
 
 /// A wait after which the queue of the pass at `at` knows a later position of queue `of`.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     at: PlanPassId,
-    of: u8,
+    of: LaneId,
     wait: WaitId,
 }
 
@@ -45,15 +45,15 @@ pub(crate) struct Clocks {
     /// Waits of each scheduled pass.
     pub of_scheduled: IdVec<PlanPassId, IdSpan<WaitId>>,
     lanes: usize,
-    clocks: Vec<u32>,
+    clocks: Vec<QueuePosition>,
     gains: Vec<Gain>,
     /// By queue: its clock after its last pass so far.
-    front: Vec<u32>,
+    front: Vec<QueuePosition>,
     /// By queue: the latest position that the current pass depends on.
-    wanted: Vec<u32>,
-    at_position: Vec<Vec<PlanPassId>>,
+    wanted: IdVec<LaneId, QueuePosition>,
+    at_position: IdVec<LaneId, Vec<PlanPassId>>,
     /// By queue: its position where the current level begins.
-    floor: Vec<u32>,
+    floor: IdVec<LaneId, QueuePosition>,
 }
 
 impl Clocks {
@@ -69,33 +69,32 @@ impl Clocks {
     ) {
         let mut extra = extra.iter().peekable();
         let lanes = schedule.queues + 1;
-        let host = usize::from(schedule.host());
+        let host = schedule.host();
         self.lanes = lanes;
-        self.floor.clear();
-        self.floor.resize(lanes, 0);
+        self.floor.refill(QueuePosition::BEFORE, lanes);
         let mut level = 0;
         self.waits.clear();
         self.gains.clear();
         self.of_scheduled.clear();
         self.clocks.clear();
         self.front.clear();
-        self.front.resize(lanes * lanes, 0);
-        self.wanted.clear();
-        self.wanted.resize(lanes, 0);
-        self.at_position.resize_with(lanes.max(self.at_position.len()), Vec::new);
-        for positions in &mut self.at_position {
+        self.front.resize(lanes * lanes, QueuePosition::BEFORE);
+        self.wanted.refill(QueuePosition::BEFORE, lanes);
+        let known = lanes.max(self.at_position.len());
+        self.at_position.as_vec_mut().resize_with(known, Vec::new);
+        for positions in self.at_position.iter_mut() {
             positions.clear();
         }
         for (at, scheduled) in schedule.passes.iter_ids() {
             crate::cancel::poll();
-            let queue = usize::from(scheduled.queue);
+            let queue = scheduled.queue;
             let mut foreign = false;
             let wanted = &mut self.wanted;
             let mut follow = |from: PlanPassId| {
                 let source = schedule.passes[from];
                 if source.queue != scheduled.queue {
-                    let lane = usize::from(source.queue);
-                    wanted[lane] = wanted[lane].max(source.position);
+                    let wanted = &mut wanted[source.queue];
+                    *wanted = source.position.max(*wanted);
                     foreign = true;
                 }
             };
@@ -107,7 +106,9 @@ impl Clocks {
             // The floor moves before this pass joins its queue, so that it covers lower levels only.
             if let Some(own) = levels.map(|levels| levels(at)).filter(|&own| own > level) {
                 level = own;
-                self.floor.iter_mut().zip(&self.at_position).for_each(|(floor, passes)| *floor = passes.len() as u32);
+                for (floor, passes) in self.floor.iter_mut().zip(&self.at_position) {
+                    *floor = QueuePosition::of_last(passes.len());
+                }
             }
             if foreign {
                 if levels.is_some() {
@@ -116,77 +117,85 @@ impl Clocks {
                 self.wait(at, queue);
             }
             self.of_scheduled.push(IdSpan::new(start, self.waits.len()));
-            self.front[queue * lanes + queue] = scheduled.position;
-            self.clocks.extend_from_slice(&self.front[queue * lanes..(queue + 1) * lanes]);
+            let own = self.cell(queue, queue);
+            self.front[own] = scheduled.position;
+            self.clocks.extend_from_slice(&self.front[queue.index() * lanes..][..lanes]);
             self.at_position[queue].push(at);
         }
     }
 
+    /// Where the front of a queue has what it knows of another one.
+    #[inline]
+    fn cell(&self, queue: LaneId, of: LaneId) -> usize {
+        queue.index() * self.lanes + of.index()
+    }
+
     /// Raises each position that needs a new wait to the floor of its queue. Not for the host: its functions may take
     /// long, so no pass waits for one that it does not depend on.
-    fn reach_floor(&mut self, queue: usize, host: usize) {
-        for lane in (0..self.lanes).filter(|&lane| lane != queue && lane != host) {
-            if self.wanted[lane] > self.front[queue * self.lanes + lane] {
+    fn reach_floor(&mut self, queue: LaneId, host: LaneId) {
+        for lane in self.wanted.ids().filter(|&lane| lane != queue && lane != host) {
+            if self.wanted[lane] > self.front[self.cell(queue, lane)] {
                 self.wanted[lane] = self.wanted[lane].max(self.floor[lane]);
             }
         }
     }
 
     /// Adds waits for the wanted positions beyond the clock, except those that another of these waits implies.
-    fn wait(&mut self, at: PlanPassId, queue: usize) {
-        let lanes = self.lanes;
-        for lane in 0..lanes {
+    fn wait(&mut self, at: PlanPassId, queue: LaneId) {
+        for lane in self.wanted.ids() {
             let position = self.wanted[lane];
-            if position <= self.front[queue * lanes + lane] {
+            if position <= self.front[self.cell(queue, lane)] {
                 continue;
             }
             // If two waits imply each other, the one for the lower lane stays; otherwise both would be left out.
-            let implied = (0..lanes).any(|other| {
+            let implied = self.wanted.ids().any(|other| {
                 let by = self.wanted[other];
-                other != lane && by > self.front[queue * lanes + other] && {
-                    let clock = self.clock_at(other, by);
-                    clock[lane] >= position && !(self.clock_at(lane, position)[other] >= by && lane < other)
+                other != lane && by > self.front[self.cell(queue, other)] && {
+                    let [here, there] = [(other, by), (lane, position)].map(|(lane, at)| self.scheduled_at(lane, at));
+                    self.known(here, lane) >= position && !(self.known(there, other) >= by && lane < other)
                 }
             });
             if !implied {
-                self.waits.push(QueueWait { queue: lane as u8, position });
+                self.waits.push(QueueWait { queue: lane, position });
             }
         }
         let first = self.of_scheduled.iter().last().map_or(0, |span| span.range().end);
         for wait in IdSpan::<WaitId>::new(first, self.waits.len()).ids() {
             let QueueWait { queue: lane, position, .. } = self.waits[wait];
-            let source = self.at_position[usize::from(lane)][position as usize - 1];
-            for of in 0..lanes {
-                let known = self.clock(source)[of];
-                let front = &mut self.front[queue * lanes + of];
+            let source = self.scheduled_at(lane, position);
+            for of in self.wanted.ids() {
+                let (known, cell) = (self.known(source, of), self.cell(queue, of));
+                let front = &mut self.front[cell];
                 if of != queue && known > *front {
                     *front = known;
-                    self.gains.push(Gain { at, of: of as u8, wait });
+                    self.gains.push(Gain { at, of, wait });
                 }
             }
         }
-        self.wanted.fill(0);
-    }
-
-    fn clock_at(&self, lane: usize, position: u32) -> &[u32] {
-        self.clock(self.at_position[lane][position as usize - 1])
+        self.wanted.iter_mut().for_each(|wanted| *wanted = QueuePosition::BEFORE);
     }
 
     /// By queue: the latest position known to be done when the scheduled pass at `at` begins (on its own queue:
     /// itself).
     #[inline]
-    pub(crate) fn clock(&self, at: PlanPassId) -> &[u32] {
+    pub(crate) fn clock(&self, at: PlanPassId) -> &[QueuePosition] {
         &self.clocks[at.index() * self.lanes..][..self.lanes]
     }
 
+    /// The latest position of a queue known to be done when the scheduled pass at `at` begins.
+    #[inline]
+    pub(crate) fn known(&self, at: PlanPassId, of: LaneId) -> QueuePosition {
+        self.clock(at)[of.index()]
+    }
+
     /// The scheduled pass at a position of a queue.
-    pub(crate) fn scheduled_at(&self, lane: u8, position: u32) -> PlanPassId {
-        self.at_position[usize::from(lane)][position as usize - 1]
+    pub(crate) fn scheduled_at(&self, lane: LaneId, position: QueuePosition) -> PlanPassId {
+        self.at_position[lane][position.passes() as usize - 1]
     }
 
     /// The last scheduled pass of a queue.
-    pub(crate) fn last_of(&self, lane: u8) -> Option<PlanPassId> {
-        self.at_position[usize::from(lane)].last().copied()
+    pub(crate) fn last_of(&self, lane: LaneId) -> Option<PlanPassId> {
+        self.at_position[lane].last().copied()
     }
 
     /// Number of queues, the host included.
@@ -216,10 +225,10 @@ impl Knowledge {
     }
 
     /// Moves to the scheduled pass at `at`, which is on `queue`.
-    pub(crate) fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: u8) {
+    pub(crate) fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: LaneId) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
             debug_assert_eq!(gain.at, at, "stops are reached one by one");
-            self.through[usize::from(queue) * clocks.lanes + usize::from(gain.of)] = Some(gain.wait);
+            self.through[clocks.cell(queue, gain.of)] = Some(gain.wait);
             self.next += 1;
         }
     }
@@ -228,8 +237,8 @@ impl Knowledge {
     ///
     /// # Panics
     /// If there is none: a dependency between queues without a wait would be our fault.
-    pub(crate) fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (WaitId, PlanPassId) {
-        let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
+    pub(crate) fn through(&self, clocks: &Clocks, queue: LaneId, of: LaneId) -> (WaitId, PlanPassId) {
+        let wait = self.through[clocks.cell(queue, of)];
         let wait = wait.expect("every dependency between queues is covered by a wait");
         (wait, self.scheduled_of_wait[wait])
     }

@@ -3,6 +3,7 @@
 
 use super::call::{About, BarrierId, Source};
 use super::hazard::{Hazards, Scene, Used};
+use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Edge, Hazard, QueueId, Scope, State, Why};
@@ -32,7 +33,7 @@ pub(crate) fn edges(
             }
             let state = hazards.states[subresource];
             let part = *frame.facts.subresources.get(subresource);
-            let queue = |lane: u8| (lane != frame.schedule.host()).then(|| QueueId::new(usize::from(lane)));
+            let queue = |lane: LaneId| (lane != frame.schedule.host()).then(|| QueueId::new(lane.index()));
             let mut exit =
                 State { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
             if let Some(leave) = leave {

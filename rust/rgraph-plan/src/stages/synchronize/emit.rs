@@ -8,7 +8,8 @@ use super::hazard::{Hazards, Scene};
 use super::layouts::Layouts;
 use super::read_group::VisitId;
 use super::repeat::Repeats;
-use super::schedule::PhysicalId;
+use super::schedule::{LaneId, PhysicalId};
+use super::sort::sort_by_id;
 use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
 use crate::id::{Id, IdSpan, IdVec, Span};
@@ -140,8 +141,8 @@ pub(crate) fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.report.submits = plan.batches.iter().filter(|batch| batch.queue.is_some()).count() as u32;
 }
 
-fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
-    (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(usize::from(lane)))
+fn queue(input: Input<'_>, lane: LaneId) -> Option<QueueId> {
+    (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(lane.index()))
 }
 
 /// True if there is as much work between two physical passes of a queue as the policy requires.
@@ -162,7 +163,7 @@ fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: PhysicalId, physical
 }
 
 impl Scratch {
-    /// A counting sort of barriers by call, without those that wait for nothing.
+    /// Sorts barriers by call, without those that wait for nothing.
     fn sort_barriers(&mut self, input: Input<'_>) {
         let calls = &input.hazards.calls;
         // Image and buffer barriers without a source still change a layout or an owner.
@@ -170,23 +171,8 @@ impl Scratch {
             let barrier = &calls.barriers[*at];
             barrier.about != About::Memory || !barrier.scope.src_stages.is_empty()
         };
-        self.of_call.refill(Span::default(), calls.calls.len());
-        for at in calls.barriers.ids().filter(real) {
-            self.of_call[calls.barriers[at].call].end += 1;
-        }
-        let mut start = 0;
-        for span in self.of_call.iter_mut() {
-            let count = span.end;
-            *span = Span { start, end: start };
-            start += count;
-        }
-        self.sorted.clear();
-        self.sorted.resize(start as usize, BarrierId::new(0));
-        for at in calls.barriers.ids().filter(real) {
-            let span = &mut self.of_call[calls.barriers[at].call];
-            self.sorted[span.end as usize] = at;
-            span.end += 1;
-        }
+        let barriers = calls.barriers.ids().filter(real).map(|at| (calls.barriers[at].call, at));
+        sort_by_id(calls.calls.len(), barriers, &mut self.of_call, &mut self.sorted);
     }
 
     /// Numbers the first uses of scheduled passes, the values of signals and the render passes.
@@ -217,8 +203,8 @@ impl Scratch {
         let mut counts = [0u32; 33];
         for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
             if let Some(value) = value {
-                counts[usize::from(cut.queue)] += 1;
-                *value = counts[usize::from(cut.queue)];
+                counts[cut.queue.index()] += 1;
+                *value = counts[cut.queue.index()];
             }
         }
         self.physical.clear();

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use super::batch::Batches;
 use super::read_group::Frame;
-use super::schedule::PhysicalId;
+use super::schedule::{LaneId, PhysicalId};
 use crate::access::Stages;
 use crate::id::{Id, IdVec};
 use crate::plan::{ForeignPoint, PlanPassId, PlanQueue};
@@ -28,7 +28,7 @@ crate::id! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForeignUse {
     memory: ResourceId,
-    queue: u8,
+    queue: LaneId,
     /// The physical pass before which it is waited for.
     wait: Option<PhysicalId>,
     /// The physical pass behind which it is signalled.
@@ -79,7 +79,7 @@ impl ForeignUses {
                 if !wait && !signal {
                     continue;
                 }
-                let slot = &mut self.slots[memory.index() * lanes + usize::from(scheduled.queue)];
+                let slot = &mut self.slots[memory.index() * lanes + scheduled.queue.index()];
                 let physical = scheduled.physical;
                 let uses = &mut self.uses;
                 let known = slot.get_or_insert_with(|| {
@@ -98,8 +98,8 @@ impl ForeignUses {
             }
         }
         self.uses.as_vec_mut().sort_unstable_by_key(|one| (one.memory, one.queue));
-        for queue in 0..frame.schedule.queues as u8 {
-            let capabilities = queues[usize::from(queue)].capabilities;
+        for queue in (0..frame.schedule.queues).map(LaneId::new) {
+            let capabilities = queues[queue.index()].capabilities;
             let price = match capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
                 true => profile.foreign_us,
                 false => profile.foreign_transfer_us,
@@ -114,7 +114,7 @@ impl ForeignUses {
     }
 
     /// Joins waits, then signals of a queue.
-    fn join(&mut self, frame: Frame<'_>, queue: u8, price: f64, between: impl Fn(PhysicalId, PhysicalId) -> f64) {
+    fn join(&mut self, frame: Frame<'_>, queue: LaneId, price: f64, between: impl Fn(PhysicalId, PhysicalId) -> f64) {
         for waits in [true, false] {
             let Self { uses, order, notes, .. } = self;
             let point = |one: &ForeignUse| if waits { one.wait } else { one.signal };
@@ -156,7 +156,7 @@ impl ForeignUses {
     }
 
     /// The physical pass before which a queue waits for the other user of a memory.
-    pub(crate) fn waited(&self, memory: ResourceId, queue: u8) -> Option<PhysicalId> {
+    pub(crate) fn waited(&self, memory: ResourceId, queue: LaneId) -> Option<PhysicalId> {
         let uses = self.uses.as_slice();
         let at = uses.binary_search_by_key(&(memory, queue), |one| (one.memory, one.queue)).ok()?;
         uses[at].wait

@@ -6,10 +6,10 @@
 //! such orderings, and those that an ownership transfer needs, are added here. They all point forward in the linear
 //! order, so they cannot make a cycle. O(subresources accessed).
 
-use super::schedule::Schedule;
+use super::schedule::{LaneId, Schedule};
 use crate::access::{Layout, Sharing, Stages};
 use crate::graph::Graph;
-use crate::id::{IdSpan, IdVec};
+use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::meaning::Effect;
@@ -38,7 +38,7 @@ pub(crate) struct ReadGroup {
     /// Whether it reads only.
     pub reads: bool,
     /// The queue of the single write before it, if it reads and there is one on a GPU queue.
-    pub producer: Option<u8>,
+    pub producer: Option<LaneId>,
     /// The first of its uses on that queue, by position in the linear order.
     pub first_producer: Option<PlanPassId>,
     /// Whether it is a group of unordered uses, or follows one that spans queues: on several queues itself, it
@@ -56,7 +56,7 @@ pub(crate) struct ReadGroup {
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    queue: u8,
+    queue: LaneId,
     first: PlanPassId,
     last: PlanPassId,
     next: Option<MemberId>,
@@ -219,7 +219,7 @@ impl ReadGroups {
                 }
                 continue;
             }
-            let family = Some(frame.families[usize::from(scheduled.queue)]);
+            let family = Some(frame.families[scheduled.queue.index()]);
             for access in frame.accesses(at) {
                 let used = &mut self.use_of[frame.facts.memory[access.resource]];
                 if used.last != family {
@@ -315,7 +315,7 @@ impl ReadGroups {
         let on_gpu = queue != frame.schedule.host();
         let state = self.states[subresource];
         let reads = access.effect == Effect::Read;
-        let family = if on_gpu { Some(frame.families[usize::from(queue)]) } else { state.family };
+        let family = if on_gpu { Some(frame.families[queue.index()]) } else { state.family };
         let before = state.read_group.map(|read_group| self.read_groups[read_group]);
         let image = frame.is_image(memory);
         let empty = !on_gpu && image && before.map_or(!frame.has_edges(memory), |before| before.empty);
@@ -339,14 +339,14 @@ impl ReadGroups {
                 self.follow_all(read_group, subresource, at);
             }
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
-                let queue = e.queues.trailing_zeros() as u8;
+                let queue = LaneId::lowest_of(e.queues);
                 (queue != frame.schedule.host()).then_some(queue)
             });
             let members = self.members.push(Member { queue, first: at, last: at, next: None });
             let multi_queue =
                 access.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
             self.read_groups.push(ReadGroup {
-                queues: 1 << queue,
+                queues: queue.bit(),
                 layout: access.layout,
                 turns: false,
                 reads,
@@ -380,12 +380,12 @@ impl ReadGroups {
         e.is_led(unordered || frame.is_image(memory) || frame.has_edges(memory))
     }
 
-    fn join(&mut self, at: PlanPassId, access: &ResolvedAccess, read_group: ReadGroupId, queue: u8) {
+    fn join(&mut self, at: PlanPassId, access: &ResolvedAccess, read_group: ReadGroupId, queue: LaneId) {
         let e = &mut self.read_groups[read_group];
         if e.layout != access.layout {
             e.turns = true;
         }
-        e.queues |= 1 << queue;
+        e.queues |= queue.bit();
         if (e.turns || e.multi_queue) && !e.queues.is_power_of_two() {
             e.layout = Layout::General;
         }
@@ -412,7 +412,7 @@ impl ReadGroups {
     }
 
     /// The use at `at`, the first on its queue, follows the first use of the read group.
-    fn follow_first(&mut self, read_group: ReadGroupId, at: PlanPassId, queue: u8) {
+    fn follow_first(&mut self, read_group: ReadGroupId, at: PlanPassId, queue: LaneId) {
         let first = self.members[self.read_groups[read_group].members];
         if first.queue != queue {
             let mut member = first.next;

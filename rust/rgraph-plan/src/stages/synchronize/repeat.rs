@@ -7,6 +7,7 @@ use super::clock::{Knowledge, WaitId};
 use super::hazard::{First, Hazards, Left, LeftId, Scene};
 use super::narrow::chain;
 use super::read_group::Frame;
+use super::schedule::{LaneId, QueuePosition};
 use super::sources::stands_within;
 use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
@@ -19,7 +20,7 @@ pub(crate) struct RepeatWait {
     /// The batch that waits.
     pub batch: BatchId,
     /// The queue waited for.
-    pub queue: u8,
+    pub queue: LaneId,
     /// The last use there that must be done, by position in the linear order.
     pub last: PlanPassId,
     /// The stages that wait.
@@ -97,8 +98,7 @@ impl Repeats {
         for at in 0..self.waits.len() {
             let wait = self.waits[at];
             let follows = |other: &RepeatWait| {
-                let clock = scene.clocks.clock(other.last);
-                other.queue != wait.queue && clock[usize::from(wait.queue)] >= position(wait.last)
+                other.queue != wait.queue && scene.clocks.known(other.last, wait.queue) >= position(wait.last)
             };
             let of_batch = |other: &RepeatWait| other.batch == wait.batch;
             let before = self.waits[..kept].iter().rposition(|one| !of_batch(one)).map_or(0, |one| one + 1);
@@ -117,19 +117,16 @@ impl Repeats {
 
     /// The wait of this run that already orders a first use after the last use `left` in the run before: a wait for the
     /// queue of that use, or for a queue that had waited for it in the run before.
-    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: u8) -> Option<WaitId> {
+    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: LaneId) -> Option<WaitId> {
         let passes = &scene.frame.schedule.passes;
         let position = passes[left.last].position;
-        let clock = scene.clocks.clock(first.at);
-        let knows = |of: u8| {
+        let knows = |of: LaneId| {
             of == left.queue
-                || scene
-                    .clocks
-                    .last_of(of)
-                    .is_some_and(|last| scene.clocks.clock(last)[usize::from(left.queue)] >= position)
+                || scene.clocks.last_of(of).is_some_and(|last| scene.clocks.known(last, left.queue) >= position)
         };
-        let others = (0..clock.len() as u8).filter(|of| ![queue, left.queue].contains(of));
-        let mut known = std::iter::once(left.queue).chain(others).filter(|&of| clock[usize::from(of)] > 0 && knows(of));
+        let knows_of = |of: LaneId| scene.clocks.known(first.at, of) > QueuePosition::BEFORE;
+        let others = (0..scene.clocks.lanes()).map(LaneId::new).filter(|of| ![queue, left.queue].contains(of));
+        let mut known = std::iter::once(left.queue).chain(others).filter(|&of| knows_of(of) && knows(of));
         known.find_map(|of| {
             let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
             (passes[scheduled].physical <= first.physical).then_some(wait)
@@ -147,9 +144,8 @@ impl Repeats {
         waits: &IdVec<WaitId, Stages>,
     ) -> bool {
         let queue = scene.frame.schedule.passes[first.at].queue;
-        let knows = |last: PlanPassId| {
-            scene.clocks.clock(last)[usize::from(left.queue)] >= scene.frame.schedule.passes[left.last].position
-        };
+        let knows =
+            |last: PlanPassId| scene.clocks.known(last, left.queue) >= scene.frame.schedule.passes[left.last].position;
         scene.clocks.last_of(queue).is_some_and(knows) && {
             let (wait, _) = self.at_end.through(scene.clocks, queue, left.queue);
             let mut held = waits[wait];
@@ -181,13 +177,13 @@ impl Repeats {
         for (at, scheduled) in schedule.passes.iter_ids() {
             for access in scene.frame.accesses(at) {
                 let entered =
-                    &mut self.entered[facts.memory[access.resource].index() * lanes + usize::from(scheduled.queue)];
+                    &mut self.entered[facts.memory[access.resource].index() * lanes + scheduled.queue.index()];
                 entered.get_or_insert(at);
             }
         }
         for first in firsts.iter_mut().filter(|first| first.placement.is_none()) {
-            let queue = usize::from(schedule.passes[first.at].queue);
-            let entered = self.entered[first.memory.index() * lanes + queue];
+            let queue = schedule.passes[first.at].queue;
+            let entered = self.entered[first.memory.index() * lanes + queue.index()];
             first.at = entered.expect("the queue of a first use uses the memory");
             first.physical = schedule.passes[first.at].physical;
         }
@@ -242,7 +238,7 @@ impl Repeats {
         hazards: &mut Hazards,
         first: &First,
         left: Left,
-        queue: u8,
+        queue: LaneId,
         waits: &mut IdVec<WaitId, Stages>,
     ) {
         if left.queue == queue {

@@ -1,7 +1,7 @@
 //! The schedule of a frame: live passes in one linear order, with their queues, grouped into physical passes (one
 //! render pass, or one other pass) between which barriers can stand.
 
-use crate::id::{IdSpan, IdVec};
+use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
 use crate::stages::resolve::ResolvedPassId;
 
@@ -10,15 +10,76 @@ crate::id! {
     pub struct PhysicalId;
 }
 
+/// A queue of the schedule: one of the profile's, or the host, which comes last. One byte, since hazards keep many.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct LaneId(u8);
+
+impl Id for LaneId {
+    #[inline]
+    fn new(index: usize) -> Self {
+        debug_assert!(index < 32, "a profile has at most 31 queues");
+        Self(index as u8)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl LaneId {
+    /// The first queue, which is the only one of many schedules.
+    pub(crate) const FIRST: Self = Self(0);
+
+    /// Its bit in a set of queues.
+    #[inline]
+    pub(crate) fn bit(self) -> u32 {
+        1u32 << self.0
+    }
+
+    /// The lowest queue of a set.
+    #[inline]
+    pub(crate) fn lowest_of(set: u32) -> Self {
+        Self(set.trailing_zeros() as u8)
+    }
+}
+
+/// A position on a queue, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct QueuePosition(u32);
+
+impl QueuePosition {
+    /// Before all passes of a queue.
+    pub(crate) const BEFORE: Self = Self(0);
+
+    /// As a number to compare: how many passes of the queue there are up to here.
+    #[inline]
+    pub(crate) fn passes(self) -> u32 {
+        self.0
+    }
+
+    /// The position of the last of so many passes.
+    #[inline]
+    pub(crate) fn of_last(passes: usize) -> Self {
+        Self(passes as u32)
+    }
+
+    /// The next one.
+    #[inline]
+    pub(crate) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
 /// One pass on its queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScheduledPass {
     /// The pass.
     pub pass: ResolvedPassId,
     /// Its queue; the host's is [`Schedule::host`].
-    pub queue: u8,
-    /// Its position on the queue, from 1.
-    pub position: u32,
+    pub queue: LaneId,
+    /// Its position on the queue.
+    pub position: QueuePosition,
     /// The physical pass that it is part of.
     pub physical: PhysicalId,
 }
@@ -29,7 +90,7 @@ pub(crate) struct PhysicalPass {
     /// In [`Schedule::passes`].
     pub passes: IdSpan<PlanPassId>,
     /// Its queue.
-    pub queue: u8,
+    pub queue: LaneId,
     /// Whether it is a render pass.
     pub raster: bool,
     /// Whether each of its scheduled passes is a subpass of its own: where one reads an input attachment, or uses an
@@ -64,7 +125,7 @@ impl Schedule {
         intervals.resize(self.queues + 1, 0);
         for at in self.physical_passes.ids() {
             let physical = self.physical_passes[at];
-            let now = intervals[usize::from(physical.queue)];
+            let now = intervals[physical.queue.index()];
             let mut follows = false;
             for scheduled in physical.passes.ids() {
                 earlier(self.passes[scheduled].pass, &mut |from| {
@@ -73,8 +134,8 @@ impl Schedule {
                     follows |= of != at && source.queue == physical.queue && source.interval == now;
                 });
             }
-            intervals[usize::from(physical.queue)] += u32::from(follows);
-            self.physical_passes[at].interval = intervals[usize::from(physical.queue)];
+            intervals[physical.queue.index()] += u32::from(follows);
+            self.physical_passes[at].interval = intervals[physical.queue.index()];
         }
     }
 
@@ -93,14 +154,14 @@ impl Schedule {
         more.clear();
         more.resize(self.queues + 1, 0);
         for (physical, marked) in self.physical_passes.iter_mut().zip(marked) {
-            let more = &mut more[usize::from(physical.queue)];
+            let more = &mut more[physical.queue.index()];
             *more += u32::from(*marked);
             physical.interval += *more;
         }
     }
 
-    /// The number that stands for the host among queues.
-    pub(crate) fn host(&self) -> u8 {
-        self.queues as u8
+    /// The host among queues.
+    pub(crate) fn host(&self) -> LaneId {
+        LaneId::new(self.queues)
     }
 }

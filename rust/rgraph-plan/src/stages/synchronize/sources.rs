@@ -11,8 +11,9 @@ use super::clock::WaitId;
 use super::hazard::{Hazards, Scene};
 use super::narrow::{bits, with_earlier, writes_of};
 use super::repeat::RepeatWait;
-use super::schedule::PhysicalId;
-use super::stage_clock::{Prepared, StageClock};
+use super::schedule::{LaneId, PhysicalId, QueuePosition};
+use super::sort::sort_by_id;
+use super::stage_clock::{Moment, Prepared, StageClock};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{Hazard, PlanPassId, Scope};
@@ -20,8 +21,8 @@ use crate::plan::{Hazard, PlanPassId, Scope};
 /// What a queue does at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Timed {
-    queue: u8,
-    at: u32,
+    queue: LaneId,
+    at: Moment,
     what: What,
 }
 
@@ -30,7 +31,7 @@ struct Timed {
 enum What {
     /// Some stages wait for another queue, which knows that the work of this one before a time is done, in this run or
     /// in the run before.
-    Wait { until: u32, previous_run: bool, stages: Stages },
+    Wait { until: Moment, previous_run: bool, stages: Stages },
     /// A barrier call.
     Call(CallId),
 }
@@ -64,19 +65,23 @@ pub(crate) struct Sources {
     /// there are any.
     every: StageClock,
     orderings: bool,
-    /// Added to the times of this run, whose run before begins at 0.
+    /// Steps from the run before, which begins at moment 0, to this run.
     offset: u32,
 }
 
 /// Times per physical pass: the call before it, itself, and two calls at the end of its batch.
 const STEP: u32 = 4;
 
-fn before(physical: PhysicalId) -> u32 {
-    physical.index() as u32 * STEP
+fn before(physical: PhysicalId) -> Moment {
+    Moment::new(physical.index() as u32 * STEP)
 }
 
-fn after(physical: PhysicalId) -> u32 {
-    before(physical) + 2
+fn during(physical: PhysicalId) -> Moment {
+    before(physical).later_by(1)
+}
+
+fn after(physical: PhysicalId) -> Moment {
+    before(physical).later_by(2)
 }
 
 impl Sources {
@@ -103,7 +108,7 @@ impl Sources {
         self.sort_needs(&hazards.calls);
         self.find_timeline(scene, hazards, repeats, wait_stages);
         let timeline = std::mem::take(&mut self.timeline);
-        let end = before(PhysicalId::new(scene.frame.schedule.physical_passes.len()));
+        let end = scene.frame.schedule.physical_passes.len() as u32 * STEP;
         for events in timeline.chunk_by(|a, b| a.queue == b.queue) {
             crate::cancel::poll();
             let (stages, repeats) = self.needed_stages(events);
@@ -118,7 +123,7 @@ impl Sources {
                 for timed in events {
                     match timed.what {
                         What::Wait { until, previous_run, stages } => self.wait(walk, until, previous_run, stages),
-                        What::Call(call) => self.call(walk, &mut hazards.calls, call, offset + timed.at),
+                        What::Call(call) => self.call(walk, &mut hazards.calls, call, timed.at.later_by(offset)),
                     }
                 }
             }
@@ -168,40 +173,24 @@ impl Sources {
         self.needs[self.needs_of[barrier].range()].iter()
     }
 
-    /// A counting sort of needs by barrier.
+    /// Sorts needs by barrier.
     fn sort_needs(&mut self, calls: &Calls) {
-        self.needs_of.refill(Span::default(), calls.barriers.len());
         let outside = |one: &&Required| !stands_within(calls, one.barrier);
-        for one in calls.required.iter().filter(outside) {
-            self.needs_of[one.barrier].end += 1;
-        }
-        let mut start = 0;
-        for span in self.needs_of.iter_mut() {
-            let count = span.end;
-            *span = Span { start, end: start };
-            start += count;
-        }
-        let Some(any) = calls.required.first() else { return self.needs.clear() };
-        self.needs.clear();
-        self.needs.resize(start as usize, *any);
-        for one in calls.required.iter().filter(outside) {
-            let span = &mut self.needs_of[one.barrier];
-            self.needs[span.end as usize] = *one;
-            span.end += 1;
-        }
+        let needs = calls.required.iter().filter(outside).map(|one| (one.barrier, *one));
+        sort_by_id(calls.barriers.len(), needs, &mut self.needs_of, &mut self.needs);
     }
 
-    fn wait(&mut self, walk: Walk, until: u32, previous_run: bool, stages: Stages) {
+    fn wait(&mut self, walk: Walk, until: Moment, previous_run: bool, stages: Stages) {
         let until = match (walk, previous_run) {
             (Walk::OwnRun, true) => return,
-            (_, false) => self.offset + until,
+            (_, false) => until.later_by(self.offset),
             (Walk::PreviousRun, true) => until,
         };
         self.every.wait(until, stages);
     }
 
     /// Completes the barriers of a call. Those for the order alone come last: others may order the same.
-    fn call(&mut self, walk: Walk, calls: &mut Calls, call: CallId, at: u32) {
+    fn call(&mut self, walk: Walk, calls: &mut Calls, call: CallId, at: Moment) {
         let barriers = self.of_call[call].range();
         for index in barriers.clone() {
             let id = self.sorted[index];
@@ -249,7 +238,7 @@ impl Sources {
     fn is_ordered(&self, clock: &StageClock, walk: Walk, barrier: BarrierId, scope: Scope) -> bool {
         let own = with_earlier(scope.src_stages);
         self.needs(barrier).filter(|one| one.previous_run == (walk == Walk::PreviousRun)).all(|one| {
-            let ordered = |stage| clock.orders_before_all(stage, before(one.last) + 1, scope.dst_stages);
+            let ordered = |stage| clock.orders_before_all(stage, during(one.last), scope.dst_stages);
             one.writes.is_empty() && bits(one.stages).all(|stage| own.contains(stage) || ordered(stage))
         })
     }
@@ -263,7 +252,7 @@ impl Sources {
         if all.is_empty() {
             return scope;
         }
-        let until = |one: &Required| before(one.last) + 1;
+        let until = |one: &Required| during(one.last);
         let writes = |one: &Required, stage| one.writes & writes_of(one.writing & stage);
         let follows = |one: &Required, first: Stages| {
             bits(one.stages).all(|stage| match writes(one, stage).is_empty() {
@@ -304,9 +293,10 @@ impl Sources {
             }
         }
         // What another queue knows of this one when a pass there is done.
-        let known = |queue: u8, of: PlanPassId| {
-            let position = clocks.clock(of)[usize::from(queue)];
-            (position > 0).then(|| after(frame.schedule.passes[clocks.scheduled_at(queue, position)].physical))
+        let known = |queue: LaneId, of: PlanPassId| {
+            let position = clocks.known(of, queue);
+            (position > QueuePosition::BEFORE)
+                .then(|| after(frame.schedule.passes[clocks.scheduled_at(queue, position)].physical))
         };
         let lanes = clocks.lanes();
         self.first_repeat.clear();
@@ -314,7 +304,7 @@ impl Sources {
         // Orderings alone count on waits.
         for wait in repeats.iter().filter(|_| self.orderings) {
             let queue = batches.cuts[wait.batch].queue;
-            self.first_repeat[usize::from(queue) * lanes + usize::from(wait.queue)].get_or_insert(*wait);
+            self.first_repeat[queue.index() * lanes + wait.queue.index()].get_or_insert(*wait);
             if let Some(until) = known(queue, wait.last) {
                 let what = What::Wait { until, previous_run: true, stages: wait.stages };
                 push(queue, before(batches.first_physical(wait.batch)), what);
@@ -325,7 +315,7 @@ impl Sources {
                 let source = clocks.scheduled_at(clocks.waits[wait].queue, clocks.waits[wait].position);
                 let (queue, other) = (scheduled.queue, frame.schedule.passes[source]);
                 // Or what the other queue knows of the run before, by a wait of its own.
-                let repeat = self.first_repeat[usize::from(other.queue) * lanes + usize::from(queue)];
+                let repeat = self.first_repeat[other.queue.index() * lanes + queue.index()];
                 let repeat = repeat.filter(|one| batches.first_physical(one.batch) <= other.physical);
                 let (until, previous_run) = match (known(queue, source), repeat) {
                     (Some(until), _) => (until, false),
@@ -338,35 +328,20 @@ impl Sources {
         }
         for (batch, cut) in batches.cuts.iter_ids() {
             let last = batches.physical_passes[cut.physical_passes.range()].last();
-            let end = last.map_or(0, |last| after(*last));
+            let end = last.map_or(Moment::new(0), |last| after(*last));
             for (call, more) in [(hazards.at_end[batch], 0), (hazards.behind_end[batch], 1)] {
                 if let Some(call) = call {
-                    push(cut.queue, end + more, What::Call(call));
+                    push(cut.queue, end.later_by(more), What::Call(call));
                 }
             }
         }
         self.timeline.sort_unstable();
     }
 
-    /// A counting sort of barriers by call.
+    /// Sorts barriers by call.
     fn sort_barriers(&mut self, calls: &Calls) {
-        self.of_call.refill(Span::default(), calls.calls.len());
-        for barrier in &calls.barriers {
-            self.of_call[barrier.call].end += 1;
-        }
-        let mut start = 0;
-        for span in self.of_call.iter_mut() {
-            let count = span.end;
-            *span = Span { start, end: start };
-            start += count;
-        }
-        self.sorted.clear();
-        self.sorted.resize(start as usize, BarrierId::new(0));
-        for (at, barrier) in calls.barriers.iter_ids() {
-            let span = &mut self.of_call[barrier.call];
-            self.sorted[span.end as usize] = at;
-            span.end += 1;
-        }
+        let barriers = calls.barriers.iter_ids().map(|(id, barrier)| (barrier.call, id));
+        sort_by_id(calls.calls.len(), barriers, &mut self.of_call, &mut self.sorted);
     }
 }
 

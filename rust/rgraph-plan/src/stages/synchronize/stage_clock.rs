@@ -13,10 +13,33 @@ const STAGES: usize = 32;
 /// Stages that a clock tells apart, and as many columns of its rows.
 const COLUMNS: usize = 24;
 
+/// A moment on the time line of a queue, counted in steps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Moment(u32);
+
+impl Moment {
+    /// So many steps after the start.
+    #[inline]
+    pub(crate) fn new(steps: u32) -> Self {
+        Self(steps)
+    }
+
+    /// Some steps later.
+    #[inline]
+    pub(crate) fn later_by(self, steps: u32) -> Self {
+        Self(self.0 + steps)
+    }
+
+    /// As rows have it. At most `u32::MAX / 8` passes have steps, so that it is positive.
+    fn signed(self) -> i32 {
+        self.0 as i32
+    }
+}
+
 /// Columns that are joined at once.
 const GROUP: usize = 4;
 
-/// By column: work at its stage before this time is done, 0 for none. Signed, which the least vector units compare.
+/// By column: work at its stage before this moment is done, 0 for none. Signed, which the least vector units compare.
 type Times = [[i32; GROUP]; COLUMNS / GROUP];
 
 /// What is ordered before a point.
@@ -104,19 +127,19 @@ impl StageClock {
 
     /// Prepares to take in a barrier of the present call, which stands at a time. Barriers of a call do not chain among
     /// themselves.
-    pub(crate) fn add(&mut self, at: u32, scope: Scope) {
+    pub(crate) fn add(&mut self, at: Moment, scope: Scope) {
         let prepared = self.prepared(at, scope);
         self.pending.push(prepared);
     }
 
     /// What a barrier orders that stands at a time, as the calls before its own leave the clock.
-    pub(crate) fn prepared(&self, at: u32, scope: Scope) -> Prepared {
+    pub(crate) fn prepared(&self, at: Moment, scope: Scope) -> Prepared {
         let earlier = with_earlier(scope.src_stages);
         let mut row = NOTHING;
         for stage in bits(earlier & self.reached) {
             row.join(&self.rows[number(stage)], self.groups());
         }
-        let at = at as i32;
+        let at = at.signed();
         for (column, &stage) in self.columns[..self.count].iter().enumerate() {
             if earlier.intersects(stage) {
                 row.0[column / GROUP][column % GROUP] = at;
@@ -144,8 +167,8 @@ impl StageClock {
 
     /// Lets some stages wait until all work before a time is done, as behind a semaphore whose signal came after it
     /// (Vulkan 1.3, "Semaphore Signaling", "Semaphore Waiting").
-    pub(crate) fn wait(&mut self, until: u32, stages: Stages) {
-        let (row, groups) = (Row([[until as i32; GROUP]; COLUMNS / GROUP]), self.groups());
+    pub(crate) fn wait(&mut self, until: Moment, stages: Stages) {
+        let (row, groups) = (Row([[until.signed(); GROUP]; COLUMNS / GROUP]), self.groups());
         let later = with_later(stages);
         self.reached |= later;
         for stage in bits(later) {
@@ -154,16 +177,16 @@ impl StageClock {
     }
 
     /// Whether work at `stage` up to a time is done before a barrier that begins at some stages.
-    pub(crate) fn orders(&self, stage: Stages, until: u32, first: Stages) -> bool {
+    pub(crate) fn orders(&self, stage: Stages, until: Moment, first: Stages) -> bool {
         let Some(column) = self.column_of[number(stage)] else { return false };
-        let done = |one| at(&self.rows[number(one)].0, column) > until as i32;
+        let done = |one| at(&self.rows[number(one)].0, column) > until.signed();
         bits(with_earlier(first) & self.reached).any(done)
     }
 
     /// Whether work at `stage` up to a time is done before all that begins at each of some stages.
-    pub(crate) fn orders_before_all(&self, stage: Stages, until: u32, later: Stages) -> bool {
+    pub(crate) fn orders_before_all(&self, stage: Stages, until: Moment, later: Stages) -> bool {
         let Some(column) = self.column_of[number(stage)] else { return false };
-        bits(later).all(|one| at(&self.rows[number(one)].0, column) > until as i32)
+        bits(later).all(|one| at(&self.rows[number(one)].0, column) > until.signed())
     }
 }
 
@@ -181,32 +204,39 @@ mod tests {
     fn barriers_chain_from_call_to_call_and_not_within_one() {
         let mut clock = StageClock::default();
         clock.start(USED);
-        clock.add(4, barrier(Stages::COMPUTE_SHADER, Stages::COPY));
-        clock.add(4, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
+        clock.add(Moment::new(4), barrier(Stages::COMPUTE_SHADER, Stages::COPY));
+        clock.add(Moment::new(4), barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
         clock.end_call();
-        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COPY));
-        assert!(!clock.orders(Stages::COMPUTE_SHADER, 5, Stages::COPY), "it comes after the call");
-        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER), "they are in one call");
-        clock.add(8, barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
+        assert!(clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::COPY));
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, Moment::new(5), Stages::COPY), "it comes after the call");
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::FRAGMENT_SHADER), "they are in one call");
+        clock.add(Moment::new(8), barrier(Stages::COPY, Stages::FRAGMENT_SHADER));
         clock.end_call();
-        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER));
+        assert!(clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::FRAGMENT_SHADER));
         // A first scope takes in logically earlier stages, so a barrier that begins at colours follows the chain, too.
-        assert!(clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COLOR_ATTACHMENT_OUTPUT));
-        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::VERTEX_SHADER));
-        assert!(clock.orders_before_all(Stages::COMPUTE_SHADER, 3, Stages::FRAGMENT_SHADER | Stages::COPY));
-        assert!(!clock.orders_before_all(Stages::COMPUTE_SHADER, 3, Stages::VERTEX_SHADER | Stages::COPY));
+        assert!(clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::COLOR_ATTACHMENT_OUTPUT));
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::VERTEX_SHADER));
+        assert!(clock.orders_before_all(
+            Stages::COMPUTE_SHADER,
+            Moment::new(3),
+            Stages::FRAGMENT_SHADER | Stages::COPY
+        ));
+        assert!(!clock.orders_before_all(Stages::COMPUTE_SHADER, Moment::new(3), Stages::VERTEX_SHADER | Stages::COPY));
         clock.start(USED);
-        assert!(!clock.orders(Stages::COMPUTE_SHADER, 3, Stages::COPY), "a new queue knows nothing");
+        assert!(!clock.orders(Stages::COMPUTE_SHADER, Moment::new(3), Stages::COPY), "a new queue knows nothing");
     }
 
     #[test]
     fn a_wait_orders_all_before_its_stages_and_later_ones() {
         let mut clock = StageClock::default();
         clock.start(USED);
-        clock.wait(9, Stages::FRAGMENT_SHADER);
+        clock.wait(Moment::new(9), Stages::FRAGMENT_SHADER);
         for stage in bits(USED) {
-            assert!(clock.orders(stage, 8, Stages::COLOR_ATTACHMENT_OUTPUT));
-            assert!(!clock.orders(stage, 9, Stages::FRAGMENT_SHADER) && !clock.orders(stage, 8, Stages::COPY));
+            assert!(clock.orders(stage, Moment::new(8), Stages::COLOR_ATTACHMENT_OUTPUT));
+            assert!(
+                !clock.orders(stage, Moment::new(9), Stages::FRAGMENT_SHADER)
+                    && !clock.orders(stage, Moment::new(8), Stages::COPY)
+            );
         }
     }
 
@@ -215,7 +245,7 @@ mod tests {
         let mut clock = StageClock::default();
         clock.start(Stages::all());
         assert!(bits(Stages::all()).count() <= COLUMNS);
-        clock.wait(2, Stages::COPY);
-        assert!(bits(Stages::all()).all(|stage| clock.orders(stage, 1, Stages::COPY)));
+        clock.wait(Moment::new(2), Stages::COPY);
+        assert!(bits(Stages::all()).all(|stage| clock.orders(stage, Moment::new(1), Stages::COPY)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Hazards, Scene};
 use crate::access::{Accesses, Stages};
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::stages::synchronize::call::{Required, Source};
 use crate::stages::synchronize::clock::WaitId;
@@ -14,7 +14,7 @@ impl Hazards {
         let all = |at: PlanPassId| scene.frame.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
         // A pass without accesses may work at any stage.
-        let anywhere = || scene.frame.stages.get(usize::from(scheduled.queue)).copied().unwrap_or(Stages::HOST);
+        let anywhere = || scene.frame.stages.get(scheduled.queue.index()).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
             let source = scene.frame.schedule.passes[earlier];
@@ -27,9 +27,9 @@ impl Hazards {
             if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }
-            let open = self.open[usize::from(scheduled.queue)];
+            let open = self.open[scheduled.queue.index()];
             let physical = open.filter(|open| *open > source.physical).unwrap_or(scheduled.physical);
-            self.open[usize::from(scheduled.queue)] = Some(physical);
+            self.open[scheduled.queue.index()] = Some(physical);
             let call = self.call_before(physical);
             let scope =
                 Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };

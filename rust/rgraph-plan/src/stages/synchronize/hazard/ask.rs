@@ -3,7 +3,7 @@
 
 use super::{Earlier, Hazards, Here, Left, Need, State, UseId, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::Effect;
@@ -13,13 +13,19 @@ use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Requi
 use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::hazard::{First, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroup};
-use crate::stages::synchronize::schedule::PhysicalId;
+use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
 use crate::stages::transient::PlacementId;
 
 impl Hazards {
     /// Whether the layout change before a read group must happen where the write before it was: others wait for that
     /// write and may begin before the read group's first use there.
-    pub(super) fn at_producer(&self, scene: Scene<'_>, here: Here<'_>, read_group: &ReadGroup, producer: u8) -> bool {
+    pub(super) fn at_producer(
+        &self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        read_group: &ReadGroup,
+        producer: LaneId,
+    ) -> bool {
         // With the first use on the producer's queue, in the same batch as the write, an ordinary barrier before it
         // will do.
         let Some(write) = self.list(self.states[here.subresource].uses).find(|used| used.queue == producer) else {
@@ -37,7 +43,7 @@ impl Hazards {
         scene: Scene<'_>,
         here: Here<'_>,
         read_group: &ReadGroup,
-        producer: u8,
+        producer: LaneId,
         target: Layout,
     ) -> BarrierId {
         let state = self.states[here.subresource];
@@ -392,11 +398,11 @@ impl Hazards {
 
     /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
     pub(super) fn place(&mut self, scene: Scene<'_>, here: Here<'_>, need: &Need) -> CallId {
-        let open = self.open[usize::from(here.queue)];
+        let open = self.open[here.queue.index()];
         // A barrier before the wait for the other user of an import would access it at the same time as that user.
         let earliest = need.earliest.max(scene.foreign.waited(here.memory, here.queue));
         let physical = open.filter(|&open| Some(open) >= earliest).unwrap_or(here.physical);
-        self.open[usize::from(here.queue)] = Some(physical);
+        self.open[here.queue.index()] = Some(physical);
         self.call_before(physical)
     }
 

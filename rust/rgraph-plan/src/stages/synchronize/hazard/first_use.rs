@@ -2,7 +2,7 @@
 
 use super::{Behind, Entry, FRAMEBUFFER_SPACE, First, Hazards, Here, Left, LeftId, Need, STORES, Scene, State, UseId};
 use crate::access::{Accesses, Layout, Sharing, Stages};
-use crate::id::{IdSpan, IdVec};
+use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
@@ -24,7 +24,7 @@ impl Hazards {
         let mut next = State {
             read_group: Some(here.read_group),
             layout: target,
-            family: if on_gpu { Some(frame.families[usize::from(here.queue)]) } else { state.family },
+            family: if on_gpu { Some(frame.families[here.queue.index()]) } else { state.family },
             before: state.uses,
             producer_barrier: None,
             initializer: here.queue,

@@ -13,7 +13,7 @@ use super::clock::{Clocks, Knowledge, WaitId};
 use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
 use super::read_group::{Frame, ReadGroupId, ReadGroups, VisitId};
-use super::schedule::PhysicalId;
+use super::schedule::{LaneId, PhysicalId};
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
@@ -44,7 +44,7 @@ crate::id! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     /// The queue.
-    pub queue: u8,
+    pub queue: LaneId,
     /// Whether one of them may be switched off.
     pub conditional: bool,
     /// The first one, by position in the linear order.
@@ -100,7 +100,7 @@ pub(crate) struct State {
     before: Option<UseId>,
     /// The barrier on the producer's queue of the write before, if the layout was changed there.
     pub producer_barrier: Option<BarrierId>,
-    initializer: u8,
+    initializer: LaneId,
     /// The last use on a GPU queue, in the list of uses.
     owner: Option<UseId>,
     /// The use that was last in the order of the schedule.
@@ -114,7 +114,7 @@ pub(crate) struct State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// The queue.
-    pub queue: u8,
+    pub queue: LaneId,
     /// Stages up to the first write or change of layout.
     pub stages: Stages,
     /// Access kinds.
@@ -149,7 +149,7 @@ pub(crate) struct First {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     /// The queue.
-    pub queue: u8,
+    pub queue: LaneId,
     /// The last use there, by position in the linear order.
     pub last: PlanPassId,
     /// Stages.
@@ -228,7 +228,7 @@ struct Need {
     near_stages: Stages,
     near_writes: Accesses,
     /// Queues whose work is behind waits, one bit each.
-    foreign: u64,
+    foreign: u32,
     conditional: bool,
     /// First physical pass before which a barrier may stand.
     earliest: Option<PhysicalId>,
@@ -259,10 +259,10 @@ impl Need {
         one.writes |= more.writes;
     }
 
-    fn foreign_queues(&self) -> impl Iterator<Item = u8> + use<> {
+    fn foreign_queues(&self) -> impl Iterator<Item = LaneId> + use<> {
         let mut left = self.foreign;
         std::iter::from_fn(move || {
-            let queue = left.trailing_zeros() as u8;
+            let queue = LaneId::lowest_of(left);
             let any = left != 0;
             left &= left.wrapping_sub(1);
             any.then_some(queue)
@@ -274,7 +274,7 @@ impl Need {
 #[derive(Clone, Copy)]
 struct Here<'a> {
     at: PlanPassId,
-    queue: u8,
+    queue: LaneId,
     physical: PhysicalId,
     access: &'a ResolvedAccess,
     subresource: SubresourceId,
@@ -292,7 +292,7 @@ impl Hazards {
             crate::cancel::poll();
             self.knowledge.reach(scene.clocks, at, scheduled.queue);
             if self.before_physical[scheduled.physical].is_some() {
-                self.open[usize::from(scheduled.queue)] = Some(scheduled.physical);
+                self.open[scheduled.queue.index()] = Some(scheduled.physical);
             }
             self.rely_on_gathered(scene, at, waits);
             let pass = &scene.frame.facts.passes[scheduled.pass];
@@ -352,7 +352,7 @@ impl Hazards {
             uses: None,
             before: None,
             producer_barrier: None,
-            initializer: 0,
+            initializer: LaneId::FIRST,
             owner: None,
             last_visit: None,
             last_physical: None,
@@ -390,7 +390,7 @@ impl Hazards {
 
     /// The use of a subresource after which it may be left to another family: the last one or, where the host alone is
     /// last, the one before it, if that is on one queue.
-    pub(crate) fn left_by(&self, subresource: SubresourceId, host: u8) -> Option<Used> {
+    pub(crate) fn left_by(&self, subresource: SubresourceId, host: LaneId) -> Option<Used> {
         let last = self.uses_of(subresource).max_by_key(|used| used.last)?;
         if last.queue != host {
             return Some(last);
@@ -422,7 +422,7 @@ impl Hazards {
     fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, need: &mut Need) {
         if left.queue != here.queue {
             let (_, waiting) = self.knowledge.through(scene.clocks, here.queue, left.queue);
-            need.foreign |= 1 << left.queue;
+            need.foreign |= left.queue.bit();
             need.earliest = need.earliest.max(Some(scene.frame.schedule.passes[waiting].physical));
         } else {
             let physical = scene.frame.schedule.passes[left.last].physical;
@@ -524,7 +524,7 @@ impl Hazards {
         let next = &mut self.states[here.subresource];
         next.uses = uses;
         if on_gpu && next.family.is_none() {
-            next.family = Some(scene.frame.families[usize::from(here.queue)]);
+            next.family = Some(scene.frame.families[here.queue.index()]);
             next.owner = uses;
         }
     }

@@ -7,6 +7,7 @@ use crate::id::IdVec;
 use crate::plan::PlanPassId;
 use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::narrow::chain;
+use crate::stages::synchronize::schedule::LaneId;
 
 impl Hazards {
     /// A last use that leaves a subresource for others relies on the waits for theirs: what follows begins at its
@@ -28,7 +29,14 @@ impl Hazards {
     }
 
     /// `stages` of `queue` rely on what it knows of `of`.
-    pub(super) fn rely(&self, scene: Scene<'_>, queue: u8, of: u8, stages: Stages, waits: &mut IdVec<WaitId, Stages>) {
+    pub(super) fn rely(
+        &self,
+        scene: Scene<'_>,
+        queue: LaneId,
+        of: LaneId,
+        stages: Stages,
+        waits: &mut IdVec<WaitId, Stages>,
+    ) {
         let (wait, _) = self.knowledge.through(scene.clocks, queue, of);
         waits[wait] |= stages;
     }
