@@ -354,11 +354,11 @@ cases! {
         film.access(draw, a, loaded(Usage::Sampled, Load::Discard));
         film.access(draw, b, loaded(Usage::StorageReadWrite, Load::Clear));
     } => [
-        "RG-E217 pass \"draw\" uses \"a\" as sampled and says load: discard, so it would read what it throws away",
+        "RG-E217 pass \"draw\" uses \"a\" as sampled with load: discard, which drops the contents that it reads",
         "  draw  film.py:6  sampled",
         "  a     film.py:3  rgba8unorm, 64×64",
         "  help: leave load out",
-        "RG-E217 pass \"draw\" uses \"b\" as storage_read_write and says load: clear, so it would read what it throws away",
+        "RG-E217 pass \"draw\" uses \"b\" as storage_read_write with load: clear, which drops the contents that it reads",
         "  draw  film.py:7  storage_read_write",
         "  b     film.py:4  rgba8unorm, 64×64",
         "  help: leave load out",
@@ -378,7 +378,7 @@ cases! {
         let (bins, draw) = (film.buffer("bins", 64), film.draw());
         film.access(draw, bins, Use { unordered: true, ..loaded(Usage::StorageWrite, Load::Discard) });
     } => [
-        "RG-E217 pass \"draw\" uses \"bins\" as storage_write unordered and with load: discard, so it would throw away what the others wrote",
+        "RG-E217 pass \"draw\" uses \"bins\" as storage_write unordered with load: discard, which drops what other unordered passes wrote",
         "  draw  film.py:5  storage_write",
         "  bins  film.py:3  buffer of 64 bytes",
         "  help: clear it in a pass before, or leave unordered out",
@@ -562,7 +562,7 @@ cases! {
         let details = Details { resolves: Some(color), ..Details::default() };
         film.access(draw, color, Use { details, ..Use::new(Usage::ColorAttachment) });
     } => [
-        "RG-E217 pass \"draw\" uses \"color\" as color_attachment and says what it resolves",
+        "RG-E217 pass \"draw\" uses \"color\" as color_attachment, which takes no resolves or mode",
         "  draw   film.py:5  color_attachment",
         "  color  film.py:3  rgba8unorm, 64×64",
         "  help: use resolve_attachment, or leave resolves out",
@@ -590,7 +590,7 @@ cases! {
         film.uses(draw, image, Usage::InputAttachment);
         film.access(draw, image, loaded(Usage::ColorAttachment, Load::Clear));
     } => [
-        "RG-E217 pass \"draw\" uses \"a\" as input_attachment and as color_attachment, which contradict",
+        "RG-E217 pass \"draw\" uses \"a\" as input_attachment and as color_attachment, and the two conflict",
         "  draw  film.py:6  color_attachment",
         "  a     film.py:3  r8unorm, 64×64",
         "  a     film.py:5  input_attachment, r8unorm, 64×64",

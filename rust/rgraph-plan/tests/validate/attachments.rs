@@ -116,10 +116,10 @@ cases! {
         film.uses(vague, more, Usage::ColorAttachment);
         film.uses(vague, one, Usage::ResolveAttachment);
     } => [
-        "RG-E217 pass \"vague\" resolves to \"one\", but does not say what",
+        "RG-E217 pass \"vague\" resolves to \"one\", but names no source",
         "  vague  film.py:12  resolve_attachment",
         "  one    film.py:5  rgba8unorm, 64×64",
-        "  help: name the attachment with several samples that it resolves",
+        "  help: set resolves to the multisampled attachment",
     ];
     a_resolve_goes_from_several_samples_to_one_of_the_same_format: |film| {
         let many = film.resource("many", multisampled(Format::Rgba8unorm));
@@ -217,7 +217,7 @@ cases! {
         film.uses(draw, color, Usage::Sampled);
         film.uses(draw, color, Usage::ColorAttachment);
     } => [
-        "RG-E217 pass \"draw\" uses \"color\" as sampled and as color_attachment, which contradict",
+        "RG-E217 pass \"draw\" uses \"color\" as sampled and as color_attachment, and the two conflict",
         "  draw   film.py:6  color_attachment",
         "  color  film.py:3  rgba8unorm, 64×64",
         "  color  film.py:5  sampled, rgba8unorm, 64×64",
@@ -232,7 +232,7 @@ cases! {
         film.access(meets, bins, bytes(Usage::StorageWrite, [0, 17]));
         film.access(meets, bins, bytes(Usage::StorageRead, [16, 64]));
     } => [
-        "RG-E217 pass \"meets\" uses \"bins\" as storage_write (bytes [0, 17)) and as storage_read (bytes [16, 64)), which contradict",
+        "RG-E217 pass \"meets\" uses \"bins\" as storage_write (bytes [0, 17)) and as storage_read (bytes [16, 64)), and the two conflict",
         "  meets  film.py:9  storage_read",
         "  bins   film.py:3  buffer of 64 bytes",
         "  bins   film.py:8  storage_write, buffer of 64 bytes",
@@ -244,7 +244,7 @@ cases! {
         film.uses(show, color, Usage::Present);
         film.uses(show, color, Usage::Sampled);
     } => [
-        "RG-E217 pass \"show\" uses \"color\" as present and as sampled, which contradict",
+        "RG-E217 pass \"show\" uses \"color\" as present and as sampled, and the two conflict",
         "  show   film.py:6  sampled",
         "  color  film.py:3  rgba8unorm, 64×64",
         "  color  film.py:5  present, rgba8unorm, 64×64",
@@ -263,11 +263,11 @@ cases! {
         film.uses(work, color, Usage::StorageWrite);
         film.uses(work, color, Usage::Sampled);
     } => [
-        "RG-E217 pass \"work\" uses \"color\" as storage_write and as sampled, which contradict",
+        "RG-E217 pass \"work\" uses \"color\" as storage_write and as sampled, and the two conflict",
         "  work   film.py:6  sampled",
         "  color  film.py:3  rgba8unorm, 64×64",
         "  color  film.py:5  storage_write, rgba8unorm, 64×64",
-        "  help: split the pass, or make the ranges not meet",
+        "  help: split the pass, or make the ranges disjoint",
     ];
     the_same_write_said_twice_contradicts_itself: |film| {
         let depth = film.image("depth", Format::Depth32float);
@@ -275,7 +275,7 @@ cases! {
         film.uses(draw, depth, Usage::DepthStencilAttachment);
         film.uses(draw, depth, Usage::DepthStencilAttachment);
     } => [
-        "RG-E217 pass \"draw\" uses \"depth\" as depth_stencil_attachment and as depth_stencil_attachment, which contradict",
+        "RG-E217 pass \"draw\" uses \"depth\" as depth_stencil_attachment and as depth_stencil_attachment, and the two conflict",
         "  draw   film.py:6  depth_stencil_attachment",
         "  depth  film.py:3  depth32float, 64×64",
         "  depth  film.py:5  depth_stencil_attachment, depth32float, 64×64",
@@ -290,7 +290,7 @@ cases! {
         film.uses(meets, depth, Usage::DepthStencilAttachment);
         film.access(meets, depth, Use { aspects: Aspects::DEPTH, ..Use::new(Usage::Sampled) });
     } => [
-        "RG-E217 pass \"meets\" uses \"depth\" as depth_stencil_attachment and as sampled (depth), which contradict",
+        "RG-E217 pass \"meets\" uses \"depth\" as depth_stencil_attachment and as sampled (depth), and the two conflict",
         "  meets  film.py:9  sampled",
         "  depth  film.py:3  depth24plus-stencil8, 64×64",
         "  depth  film.py:8  depth_stencil_attachment, depth24plus-stencil8, 64×64",

@@ -233,11 +233,11 @@ impl Check<'_> {
         let wrong = if access.stencil_load.is_some() && !at.shape.aspects.contains(Aspects::STENCIL) {
             Some(("with stencil_load, but it has no stencil".to_owned(), "leave stencil_load out"))
         } else if loses && (!usage.writes() || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)) {
-            Some((format!("and says load: {losing}, so it would read what it throws away"), "leave load out"))
+            Some((format!("with load: {losing}, which drops the contents that it reads"), "leave load out"))
         } else if access.load == Some(Load::Load) && replaces {
             Some(("with load: load, but it replaces all contents".to_owned(), "leave load out"))
         } else if loses && access.unordered {
-            let says = format!("unordered and with load: {losing}, so it would throw away what the others wrote");
+            let says = format!("unordered with load: {losing}, which drops what other unordered passes wrote");
             Some((says, "clear it in a pass before, or leave unordered out"))
         } else {
             None
@@ -283,7 +283,7 @@ impl Check<'_> {
         let usage = access.usage;
         let name = self.resource_name(access.resource);
         if usage != Usage::ResolveAttachment && (details.resolves.is_some() || details.resolve_mode.is_some()) {
-            let says = format!("uses \"{name}\" {} and says what it resolves", as_usage(usage));
+            let says = format!("uses \"{name}\" {}, which takes no resolves or mode", as_usage(usage));
             self.add(self.of_access(Code::BadAccess, at, &says, "use resolve_attachment, or leave resolves out"));
         }
         let Some(clear) = details.clear else { return };

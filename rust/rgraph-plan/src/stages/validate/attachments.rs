@@ -178,7 +178,7 @@ impl Check<'_> {
             let [has, lacks] = [access.aspects, left].map(|of| of.names().collect::<Vec<_>>().join(" and "));
             let name = self.resource_name(access.resource);
             let says =
-                format!("reads attachments in place, and so attaches \"{name}\" whole, but names its {has} alone");
+                format!("reads attachments in place, which attaches all of \"{name}\", but declares only its {has}");
             let help = format!("leave aspects out, or add an access of its {lacks}");
             self.add(self.of_access(Code::BadAccess, At { index, access, shape }, &says, &help));
             return;
@@ -219,8 +219,8 @@ impl Check<'_> {
                         (says, format!("add \"{of}\" to the pass as an attachment"))
                     }
                     None => {
-                        let says = format!("resolves to \"{name}\", but does not say what");
-                        (says, "name the attachment with several samples that it resolves".to_owned())
+                        let says = format!("resolves to \"{name}\", but names no source");
+                        (says, "set resolves to the multisampled attachment".to_owned())
                     }
                 };
                 self.add(self.of_access(Code::BadAccess, at, &says, &help));

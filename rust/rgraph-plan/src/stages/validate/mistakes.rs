@@ -361,9 +361,9 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
     let name = graph.pass_name(pass);
     let [one, other] = accesses.map(|at| of(at).usage.name());
     let message = format!(
-        "pass \"{name}\" uses \"{first}\" as {one} and \"{second}\" as {other}, which are two names of one memory"
+        "pass \"{name}\" uses \"{first}\" as {one} and \"{second}\" as {other}, but both are names of one memory"
     );
-    let help = "use one of them, or a copy: every use of what is modified comes before every use of what modifies it";
+    let help = "use one name, or a copy: all uses of a modified resource come before those of the one that modifies it";
     with_both(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), graph, accesses)
 }
 
@@ -372,7 +372,7 @@ fn stands_in(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
     let [output, input] = accesses.map(|at| graph.resource_name(of(at).resource));
     let name = graph.pass_name(pass);
     let message = format!(
-        "pass \"{name}\" reads \"{output}\", for which \"{input}\" stands in while a pass is off, and writes \"{input}\""
+        "pass \"{name}\" reads \"{output}\" and writes \"{input}\", the fallback of \"{output}\" while a pass is off"
     );
     let help =
         format!("read \"{output}\" in a pass of its own, or write a resource that starts as a copy of \"{input}\"");

@@ -151,7 +151,7 @@ impl Check<'_> {
             let access = &self.graph.accesses()[index];
             format!("{}{}", as_usage(access.usage), part_words(&part_of(self.graph, access, shape), &whole))
         };
-        let says = format!("uses \"{name}\" {} and {}, which contradict", words(first), words(second));
+        let says = format!("uses \"{name}\" {} and {}, and the two conflict", words(first), words(second));
         let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite);
         let help = match (other.usage, access.usage) {
             _ if parts => "name the same mip and layers in both, or split the pass",
@@ -171,7 +171,7 @@ impl Check<'_> {
             (Usage::ColorAttachment, Usage::InputAttachment) | (Usage::InputAttachment, Usage::ColorAttachment) => {
                 "use load: load to read in place what was there, or leave out the input attachment"
             }
-            _ => "split the pass, or make the ranges not meet",
+            _ => "split the pass, or make the ranges disjoint",
         };
         let mistake = self.of_access(Code::BadAccess, at, &says, help);
         self.add(self.with_other(mistake, first));
