@@ -292,7 +292,7 @@ __version__: str
 class Resource:
     """An image or a buffer of one graph.
 
-    Handles come from `Module.image`, `Module.buffer` and their kin, and mean nothing in another graph.
+    Handles come from `Module.image`, `Module.buffer` and similar methods; another graph refuses them.
     """
 
     @property
@@ -329,7 +329,7 @@ class Resource:
         Raises
         ------
         GraphError
-            If `frames` is not a number of frames. The graph is left unchanged.
+            If `frames` is out of range. The graph is left unchanged.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -348,7 +348,7 @@ class Image(Resource):
         Raises
         ------
         GraphError
-            If it is relative to an image that nothing declares yet.
+            If the size is relative to an image that is not declared yet.
         """
     @property
     def mip_count(self) -> int:
@@ -411,13 +411,15 @@ class Buffer(Resource):
         Raises
         ------
         GraphError
-            If it is that of a buffer that nothing declares yet.
+            If the size is that of a buffer that is not declared yet.
         """
     def __getitem__(self, slice: slice, /) -> View: ...
 
 @final
 class View:
-    """Part of an image or a buffer: what `Image.mip`, `Image.layer` and their kin give, to be bound in its place."""
+    """Part of an image or a buffer, from `Image.mip`, `Image.layer` and similar methods. It can be bound in place of the
+    whole resource.
+    """
 
     @property
     def resource(self) -> Image | Buffer:
@@ -491,8 +493,7 @@ class Capture:
     def done(self) -> bool:
         """Whether the file is written."""
     def finish(self) -> None:
-        """End the capture: write the file with the runs so far. Without any, nothing is written. A second call does
-        nothing.
+        """End the capture: write the file with the runs so far, if there are any. A second call does nothing.
 
         Raises
         ------
@@ -543,10 +544,10 @@ class Series:
 
 @final
 class SharedMemory:
-    """A block of device memory that other devices, processes and APIs can have, too.
+    """A block of device memory that other devices, processes and APIs can use, too.
 
     Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One
-    side has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
+    side uses a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
     back.
     """
 
@@ -629,7 +630,7 @@ class BinarySemaphore:
     """A binary semaphore of a device: one signal, then one wait.
 
     Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]`
-    and `signal=[(semaphore, None)]`; foreign code by its `handle`.
+    and `signal=[(semaphore, None)]`; foreign code uses its `handle`.
     """
 
     @property
@@ -641,12 +642,12 @@ class BinarySemaphore:
     def export(self) -> Exported:
         """Export it: a new file descriptor, which is yours to close, and all that an importer must know.
 
-        A `sync_fd` has the signal that was submitted last and takes it away from this semaphore, as a wait does.
+        A `sync_fd` holds the signal submitted last and removes it from this semaphore, as a wait does.
 
         Returns
         -------
         Exported
-            For `Device.import_binary_semaphore`. A `fd` of -1 is a signal that is over.
+            For `Device.import_binary_semaphore`. A `fd` of -1 is a signal that has already happened.
 
         Raises
         ------
@@ -669,9 +670,9 @@ class Fence:
         """The device."""
     @property
     def signalled(self) -> bool:
-        """Whether the run that has it is done."""
+        """Whether the run that signals it is done."""
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run that has it is done.
+        """Wait until the run that signals it is done.
 
         Parameters
         ----------
@@ -681,7 +682,7 @@ class Fence:
         Returns
         -------
         bool
-            Whether it is done; `False`: the time was over first, or no run has the fence.
+            True once the run is done; False after the timeout, or if no run signals the fence.
         """
 
 @final
@@ -696,7 +697,7 @@ class Semaphore:
         """The `VkSemaphore`."""
     @property
     def value(self) -> int:
-        """The value that it has now."""
+        """Its current value."""
     @property
     def device(self) -> Device:
         """The device."""
@@ -724,7 +725,7 @@ class Semaphore:
         Raises
         ------
         GraphError
-            RG-E225 if it is not.
+            RG-E225 if the value is not in that range.
         """
     def wait(self, value: int, timeout: float | None = None) -> bool:
         """Wait until it has a value.
@@ -739,7 +740,7 @@ class Semaphore:
         Returns
         -------
         bool
-            Whether it has the value; `False`: the time was over first.
+            True once it has the value; False after the timeout.
         """
 
 @final
@@ -760,7 +761,7 @@ class Window:
         """What values mean: `"encoded"`, `"linear"`, `"hdr10"` or `"scrgb"`; `None` while it is minimised."""
     @property
     def mode(self) -> _PresentMode | None:
-        """When images are shown, which may be `"fifo"` instead of the wished mode; `None` while it is minimised."""
+        """Present mode, which may be `"fifo"` instead of the requested one; `None` while it is minimised."""
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
@@ -773,9 +774,9 @@ class Window:
         Parameters
         ----------
         frame
-            What a run gave back; no later run of its graph has begun.
+            The frame of a run; no later run of its graph may have begun.
         name
-            The root, an image that is no integer, depth, multisampled or 3D one: its name or handle.
+            The root, its name or handle: a 2D image of one sample per texel, neither of integers nor of depth.
 
         Returns
         -------
@@ -790,7 +791,8 @@ class Window:
             RG-E122 if the window is closed or its surface is lost.
         """
     def resize(self, width: int, height: int) -> None:
-        """Tell the size after an event; zeros: it is minimised. Windows of X11 have a size of their own, which counts.
+        """Report the new size after a resize event; zeros: it is minimised. For windows of X11 the size that the surface
+        reports counts.
 
         Parameters
         ----------
@@ -813,15 +815,14 @@ class Window:
 
 @final
 class Format:
-    """A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
+    """A texel format: the contents of its texels, their types in arrays and shaders, and the uses of its images.
 
     It equals its name, and is accepted wherever a format name is: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
 
     Parameters
     ----------
     name
-        WebGPU's name (`"rgba8unorm"`), or Vulkan's (`"R8G8B8A8_UNORM"`, with or without `VK_FORMAT_`); a `Format` is
-        itself.
+        WebGPU's name (`"rgba8unorm"`), or Vulkan's (`"R8G8B8A8_UNORM"`, with or without `VK_FORMAT_`); or a `Format`.
 
     Raises
     ------
@@ -845,7 +846,7 @@ class Format:
         """Vulkan's name, without `VK_FORMAT_`."""
     @property
     def numbers(self) -> Literal["unorm", "snorm", "float", "uint", "sint", "depth", "stencil", "block"]:
-        """What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
+        """Type of its components: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
         stencil), `"stencil"`, or `"block"` (compressed).
         """
     @property
@@ -853,12 +854,12 @@ class Format:
         """Components of a texel as a shader reads them: 3 of `rg11b10ufloat`, 1 of depth or stencil."""
     @property
     def bits(self) -> int:
-        """Bits of each component; 0 where components have different sizes or are compressed. Of depth formats those of the
+        """Bits of each component; 0 if components have different sizes or are compressed. For depth formats, bits of the
         depth.
         """
     @property
     def dtype(self) -> str:
-        """Kind of the numbers of its arrays; packed texels are one `uint32`, compressed blocks are bytes."""
+        """Element type of its arrays; packed texels are one `uint32`, compressed blocks are bytes."""
     @property
     def channels(self) -> int:
         """Length of the last axis of its arrays: numbers per texel; of a compressed format, bytes per block."""
@@ -884,12 +885,12 @@ class Format:
         """Whether stored colours are sRGB encoded; shaders see linear ones."""
     @property
     def shader(self) -> tuple[Literal["f32", "i32", "u32", "depth"], ...]:
-        """What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together
-        the depth.
+        """Types that a shader can read: `f32`, `i32`, `u32`, `depth`. For formats with depth and stencil, those of the
+        depth.
         """
     @property
     def storage(self) -> bool:
-        """Whether WGSL has it as a storage texture; a device may lack it."""
+        """Whether WGSL has it as a storage texture format; a device may lack support."""
     @property
     def attachment(self) -> Literal["color", "depth"] | None:
         """`"color"` or `"depth"` (stencil too), if passes can draw into it; else None."""
@@ -911,17 +912,18 @@ class Sampler:
     filter
         Between texels and mips: `"linear"` or `"nearest"`.
     mag, min, mip
-        The same when magnified, when minified and between mips; default: `filter`.
+        Filter for magnification, for minification and between mips; default: `filter`.
     address
-        What lies outside: `"clamp"`, `"repeat"`, `"mirror"` or `"border"`, one for all axes or one for each.
+        Address mode outside the image: `"clamp"`, `"repeat"`, `"mirror"` or `"border"`, one for all axes or one for
+        each.
     anisotropy
-        Most anisotropy; 1 is none.
+        Maximum anisotropy; 1: none.
     compare
         The comparison of a shadow sampler: `"less"`, `"less_equal"`, …
     lod
-        Least and most level of detail.
+        (minimum, maximum) level of detail.
     border
-        The colour outside, for `"border"`: `"transparent"`, `"black"` or `"white"`.
+        Colour outside the image for address mode `"border"`: `"transparent"`, `"black"` or `"white"`.
     """
 
     def __new__(
@@ -1003,9 +1005,9 @@ class Module:
         cube
             If true, it is viewed as cubes.
         modifies
-            Start with that image's contents, in that image's memory.
+            An image whose contents it starts with, in the same memory.
         history_of
-            Show that image's contents `frames` frames ago; see also `Resource.previous`.
+            An image whose contents of `frames` frames ago it holds; see also `Resource.previous`.
         frames
             See `history_of`.
         first_frame
@@ -1014,8 +1016,8 @@ class Module:
             Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
             format, size and layers are those of the array where they are not given, as in `import_array`.
         fresh
-            If true, each frame has other memory for it: no barrier and no wait orders its first use after the frame before.
-            Costs its bytes once per frame under way (`frames_in_flight`).
+            If true, each frame in flight has memory of its own for it: no barrier and no wait orders its first use
+            after the frame before. Costs its bytes once per frame in flight (`frames_in_flight`).
         imported
             The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
             `import_image`.
@@ -1024,11 +1026,12 @@ class Module:
         sharing
             `"exclusive"` or `"concurrent"`; default: the planner's choice.
         memory_domain
-            Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads it
-            fast) or `"device_local_host"` (device memory that the CPU writes). A device without it is an error of `compile`
-            and `run`. Default: the runtime's choice. What `inputs=` gives lies where it was made.
+            Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads
+            it fast) or `"device_local_host"` (device memory that the CPU writes). `compile` and `run` raise on a device
+            without it. Default: the runtime's choice. A resource given by `inputs=` stays in its own memory.
         channels
-            How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
+            Number of channels of its arrays: 3 leaves out the fourth one of `rgba8unorm`. Default: all channels of the
+            format.
 
         Returns
         -------
@@ -1061,7 +1064,7 @@ class Module:
         sharing: _Sharing | None = None,
         memory_domain: _MemoryDomain | None = None,
     ) -> Image:
-        """Declare an image of the caller's.
+        """Declare an image that the caller supplies.
 
         If it is written, it is a root.
 
@@ -1128,8 +1131,8 @@ class Module:
         shape
             Shape of its array, an integer or several; needs `dtype`.
         dtype
-            Kind of its elements: a name (`"float32"`), or what `numpy.dtype` takes, fields too. Results have this shape
-            and dtype. Default: the type that shaders have for it, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
+            Element type: a name (`"float32"`), or what `numpy.dtype` takes, records included. Results have this shape
+            and dtype. Default: the type that shaders declare, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
             from element to element: declare no dtype, or four numbers.
         like
             A buffer: its size, shape and dtype.
@@ -1164,7 +1167,7 @@ class Module:
         memory_domain: _MemoryDomain | None = None,
         acceleration_structure: bool = False,
     ) -> Buffer:
-        """Declare a buffer of the caller's.
+        """Declare a buffer that the caller supplies.
 
         If it is written, it is a root.
 
@@ -1210,18 +1213,18 @@ class Module:
             `"graphics"`; `"compute"` (on the graphics queue); `"async_compute"` and `"transfer"` (a queue of that kind
             other than graphics, where the device has one); `"cpu"`; `"any"` (the planner picks).
         weight_us
-            How long it takes in microseconds, measured or guessed; default: a static estimate.
+            Duration in microseconds, measured or estimated; default: a static estimate.
         unit
             Label for passes that compete for the same hardware; the planner avoids overlapping them.
         device
             Index of the GPU that it must run on, or `"any"`.
         side_effects
-            True if it runs even if nothing reads its output.
+            If true, it runs even if nothing reads its output.
         unordered
-            True if its draws commute with those of other passes that say so: in one render pass a run may record them
-            in any order, sorted by their keys, then by what they bind.
+            If true, its draws commute with those of other `unordered` passes: in one render pass a run may record them
+            in any order, sorted by their keys, then by their bindings.
         conditional
-            Name of a flag that switches it.
+            Name of the flag that switches it on and off.
         fallback
             Resources that readers get while the flag is off: {output: input}, resources or names.
         after
@@ -1258,33 +1261,33 @@ class Module:
     ) -> Image:
         """Declare an image (or a buffer) with the contents of an array.
 
-        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
-        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+        The graph keeps a reference and reads the array at each run, so later changes are seen; import a copy to keep a
+        snapshot. `Device.run` takes another array of the same shape as `inputs={name: array}`.
 
         Parameters
         ----------
         name
             Its name among resources.
         array
-            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
-            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
-            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
-            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
-            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
-            three channels without alpha.
+            Any contiguous object with the buffer protocol, of shape (height, width), (height, width, channels) with 1
+            to 4 channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`),
+            `int8` `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels
+            become four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so
+            that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
+            channels, three channels without alpha.
         format
-            Another texel format with texels of that many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer
-            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
-            again. A `bool` is a byte, 0 or 1.
+            If true, declare a buffer with the array's bytes instead of an image. Shape and dtype are arbitrary, records
+            included, and results have them again. A `bool` is a byte, 0 or 1.
         volume
-            (depth, height, width, channels): a 3D image instead of one with layers.
+            If true, an array of shape (depth, height, width, channels) is a 3D image instead of one with layers.
         sharing
-            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+            `"concurrent"` (no ownership transfers between queue families) or `"exclusive"`; see `image`.
         memory_domain
-            The memory of the copy on the device, as in `image`.
+            Memory domain of the copy on the device; see `image`.
 
         Returns
         -------
@@ -1311,33 +1314,33 @@ class Module:
     ) -> Buffer:
         """Declare an image (or a buffer) with the contents of an array.
 
-        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
-        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+        The graph keeps a reference and reads the array at each run, so later changes are seen; import a copy to keep a
+        snapshot. `Device.run` takes another array of the same shape as `inputs={name: array}`.
 
         Parameters
         ----------
         name
             Its name among resources.
         array
-            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
-            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
-            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
-            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
-            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
-            three channels without alpha.
+            Any contiguous object with the buffer protocol, of shape (height, width), (height, width, channels) with 1
+            to 4 channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`),
+            `int8` `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels
+            become four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so
+            that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
+            channels, three channels without alpha.
         format
-            Another texel format with texels of that many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer
-            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
-            again. A `bool` is a byte, 0 or 1.
+            If true, declare a buffer with the array's bytes instead of an image. Shape and dtype are arbitrary, records
+            included, and results have them again. A `bool` is a byte, 0 or 1.
         volume
-            (depth, height, width, channels): a 3D image instead of one with layers.
+            If true, an array of shape (depth, height, width, channels) is a 3D image instead of one with layers.
         sharing
-            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+            `"concurrent"` (no ownership transfers between queue families) or `"exclusive"`; see `image`.
         memory_domain
-            The memory of the copy on the device, as in `image`.
+            Memory domain of the copy on the device; see `image`.
 
         Returns
         -------
@@ -1364,33 +1367,33 @@ class Module:
     ) -> Image | Buffer:
         """Declare an image (or a buffer) with the contents of an array.
 
-        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
-        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+        The graph keeps a reference and reads the array at each run, so later changes are seen; import a copy to keep a
+        snapshot. `Device.run` takes another array of the same shape as `inputs={name: array}`.
 
         Parameters
         ----------
         name
             Its name among resources.
         array
-            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
-            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
-            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
-            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
-            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
-            three channels without alpha.
+            Any contiguous object with the buffer protocol, of shape (height, width), (height, width, channels) with 1
+            to 4 channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`),
+            `int8` `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels
+            become four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so
+            that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
+            channels, three channels without alpha.
         format
-            Another texel format with texels of that many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer
-            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
-            again. A `bool` is a byte, 0 or 1.
+            If true, declare a buffer with the array's bytes instead of an image. Shape and dtype are arbitrary, records
+            included, and results have them again. A `bool` is a byte, 0 or 1.
         volume
-            (depth, height, width, channels): a 3D image instead of one with layers.
+            If true, an array of shape (depth, height, width, channels) is a 3D image instead of one with layers.
         sharing
-            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+            `"concurrent"` (no ownership transfers between queue families) or `"exclusive"`; see `image`.
         memory_domain
-            The memory of the copy on the device, as in `image`.
+            Memory domain of the copy on the device; see `image`.
 
         Returns
         -------
@@ -1420,9 +1423,9 @@ class Module:
         passes
             Names of passes, each with its own arguments of `compute`: a dict by name, or pairs of name and dict.
         entry, constants
-            See `compute`; of all of them.
+            See `compute`; for all passes.
         **arguments
-            Further arguments of `compute` that all of them have; a pass's own ones replace them.
+            Further arguments of `compute` for all passes; those of a pass take precedence.
 
         Returns
         -------
@@ -1432,7 +1435,7 @@ class Module:
         Raises
         ------
         ShaderError, GraphError
-            As `compute`; passes before the wrong one stay declared.
+            As `compute`; passes before the one that fails stay declared.
         """
     def compute(
         self,
@@ -1450,8 +1453,8 @@ class Module:
     ) -> Pass:
         """Declare a pass that runs a compute shader.
 
-        How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-        `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
+        The accesses of bound resources follow from the shader. It takes the other keyword arguments of `add_pass`, too:
+        `weight_us`, `unit`, `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`.
 
         Parameters
         ----------
@@ -1465,24 +1468,25 @@ class Module:
         queue
             See `add_pass`.
         push
-            Push data: a dict by member, or what a single member is.
+            Push data: a dict by member, or the value of the only member.
         entry
             The entry point, where the shader has several.
         constants
             Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
-            specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
-            workgroup may be one, and then `groups` follows it.
+            specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The workgroup
+            size may depend on one, and the default of `groups` then does, too.
         key
-            Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two barrier
-            calls (`Plan.packets`), equal keys by shader; default 0. A shader's variable of that name is bound instead.
+            Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two
+            barrier calls (`Plan.packets`), equal keys by shader; default 0. If the shader has a variable of that name,
+            the argument is its binding.
         bindings
             Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
         **variables
             Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
-            `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
-            `(image, Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an
-            array, of any length where the shader leaves it open; for a uniform block also a dict by member,
-            a list, a number or an array: small data that goes along with the pass.
+            `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like `(image,
+            Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an array, of any
+            length where the shader leaves it open; for a uniform block also a dict by member, a list, a number or an
+            array: small data that is stored with the pass.
 
         Returns
         -------
@@ -1492,7 +1496,7 @@ class Module:
         Raises
         ------
         ShaderError
-            If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
+            If the shader does not compile (with its line), data does not fit its layout, or it has no such constant.
         GraphError
             If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
         """
@@ -1530,16 +1534,16 @@ class Module:
         index_format
             `"uint32"` or `"uint16"`.
         opaque
-            Whether any-hit shaders are left out.
+            If true, any-hit shaders are not called.
         rebuild
             Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run
             must.
         refit
-            If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a
-            build; traces become slower the more they moved.
+            If true, the other runs refit it to the positions that moved (pass `name/refit`), which is faster than a
+            build; the more they moved, the slower traces become.
         size, scratch
-            Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
-            an error that says how many.
+            Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. If the driver needs more, the
+            error has the number.
         **options
             As in `add_pass`.
 
@@ -1604,7 +1608,8 @@ class Module:
         scratch: int | None = None,
         **options: Any,
     ) -> Buffer:
-        """Declare an acceleration structure of instances of others, and the passes that build it: what shaders trace.
+        """Declare the acceleration structure that shaders trace, made of instances of others, and the passes that build
+        it.
 
         Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build`
         builds.
@@ -1616,14 +1621,14 @@ class Module:
         structures
             The structure of each instance: what `build_triangles` and `build_boxes` returned, or names.
         transforms
-            Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats
-            that passes or runs may change; default: where their structures are.
+            Transforms of the instances, three rows of four numbers each: an array, or a buffer (or part of one) of
+            32-bit floats that passes or runs may change; default: where their structures are.
         ids
             What shaders read as `gl_InstanceCustomIndexEXT`, less than 2^24; default: 0, 1, …
         masks
             Rays whose mask shares no bit with an instance's miss it; default: 255.
         hits
-            Position of the first hit group of each; default: 0.
+            Index of the first hit group of each instance; default: 0.
         rebuild, refit, size, scratch
             See `build_triangles`; a refit follows transforms that changed.
         **options
@@ -1659,9 +1664,9 @@ class Module:
     ) -> Pass:
         """Declare a pass that traces rays.
 
-        How it uses what is bound follows from the shaders. Shaders are GLSL (`#extension GL_EXT_ray_tracing`) or SPIR-V:
-        text, paths or bytes as in `compute`. The shader binding table has a record per shader group, in this order of
-        arguments; rgraph makes it.
+        The accesses of bound resources follow from the shaders, which are GLSL (`#extension GL_EXT_ray_tracing`) or
+        SPIR-V: text, paths or bytes as in `compute`. rgraph makes the shader binding table, with a record per shader
+        group in the order of the arguments here.
 
         Parameters
         ----------
@@ -1684,7 +1689,7 @@ class Module:
         queue
             See `add_pass`.
         push, entry, constants
-            See `compute`; of all shaders.
+            See `compute`; for all shaders.
         records
             What shaders read as `shaderRecordEXT`: a dict with lists of bytes or arrays, by `raygen`, `miss`, `hit` and
             `callable`.
@@ -1702,7 +1707,7 @@ class Module:
         Raises
         ------
         ShaderError
-            If a shader is wrong, with the line.
+            If a shader does not compile (with its line).
         GraphError
             If a shader is of another stage, or a binding is missing, unknown or of the wrong kind. The graph is left
             unchanged.
@@ -1751,8 +1756,8 @@ class Module:
     ) -> Pass:
         """Declare a pass that draws.
 
-        How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-        `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
+        The accesses of bound resources follow from the shader. It takes the other keyword arguments of `add_pass`, too:
+        `weight_us`, `unit`, `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`.
 
         Parameters
         ----------
@@ -1763,13 +1768,14 @@ class Module:
             pipeline: (vertex, fragment), (vertex, geometry, fragment), (vertex, tessellation control, tessellation
             evaluation, fragment), (mesh, fragment), (task, mesh, fragment). Those between are GLSL or SPIR-V.
         color
-            Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
+            Colour targets by location: images, parts of them (`image.mip(1)`) or names. Locations after the last target
+            may be None.
         depth
             Depth (and stencil) attachment.
         vertices
-            Vertices drawn; of indices where `index` is given. Default: 3.
+            Number of vertices, or of indices if `index` is given; default: 3.
         instances
-            Instances drawn.
+            Number of instances; default: 1.
         push, entry, constants
             See `compute`.
         queue
@@ -1792,11 +1798,11 @@ class Module:
             (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
             on an axis.
         clear
-            Colour that the targets are cleared with, or a list of one for each target. A function without arguments is
-            called at each run; `params` of a run gives another one, too.
+            Clear colour of the targets, or a list with one per target. A function without arguments is called at each
+            run; `params` of a run can change the value, too.
         load
-            Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each. A function says
-            `"load"` or `"clear"` at each run: the pass is planned as one that loads, which holds for both.
+            Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list with one per target. A function
+            returns `"load"` or `"clear"` at each run; the pass is planned as one that loads, which is valid for both.
         clear_depth, load_depth
             The same of `depth`; `clear_depth` is depth or (depth, stencil).
         resolve
@@ -1807,9 +1813,9 @@ class Module:
             `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"`, or a dict of `color` and `alpha`, each (factor of the
             source, factor of the destination, operation); or a list of one for each target.
         write_mask
-            Channels that are written, as `"rgb"`; or a list of one for each target.
+            Channels that are written, such as `"rgb"`; or a list with one per target.
         cull
-            Faces that are dropped: `"none"`, `"front"`, `"back"`.
+            Faces that are culled: `"none"`, `"front"`, `"back"`.
         front
             Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
         topology
@@ -1821,17 +1827,17 @@ class Module:
         depth_test
             Comparison with `depth`; default: `"less_equal"`.
         depth_write
-            If false, depth is tested and stays (`clear_depth` still clears it), and so does a stencil that `stencil`
-            does not write.
+            If false, depth is tested and not written (`clear_depth` still clears it); neither is stencil if `stencil`
+            does not write it.
         depth_bias
             (constant, slope).
         stencil
             Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
             (front, back).
         alpha_to_coverage
-            If true, alpha becomes coverage.
+            If true, coverage follows from alpha.
         viewport
-            (x, y, width, height) in texels, or a function that is called at each run; default: all.
+            (x, y, width, height) in texels, or a function that is called at each run; default: the whole target.
         bindings
             See `compute`.
         **variables
@@ -1845,12 +1851,12 @@ class Module:
         Raises
         ------
         ShaderError
-            If the shader is wrong, with the line; or if data does not fit its layout.
+            If the shader does not compile (with its line), or data does not fit its layout.
         GraphError
             If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
         """
     def copy(self, name: str, source: _Part, target: _Part, **options: Any) -> Pass:
-        """Declare a pass that copies from an image or buffer to another.
+        """Declare a pass that copies an image or a buffer to another one.
 
         Further keyword arguments are those of `add_pass`.
 
@@ -1870,7 +1876,7 @@ class Module:
             Further accesses may be declared on it.
         """
     def blit(self, name: str, source: _Part, target: _Part, *, filter: _Filter = "linear", **options: Any) -> Pass:
-        """Declare a pass that copies an image to another, scaled and converted.
+        """Declare a pass that blits an image to another one, scaled and converted.
 
         Parameters
         ----------
@@ -1889,7 +1895,7 @@ class Module:
             Further accesses may be declared on it.
         """
     def clear(self, name: str, image: _Part, value: _Color | float | tuple[float, int], **options: Any) -> Pass:
-        """Declare a pass that writes one value everywhere in an image.
+        """Declare a pass that clears an image to one value.
 
         Parameters
         ----------
@@ -1908,7 +1914,7 @@ class Module:
             Further accesses may be declared on it.
         """
     def fill(self, name: str, buffer: _Part, word: int = 0, **options: Any) -> Pass:
-        """Declare a pass that writes one 32-bit word again and again into a buffer.
+        """Declare a pass that fills a buffer with a 32-bit word.
 
         Parameters
         ----------
@@ -1948,7 +1954,7 @@ class Module:
         name
             Its name among passes.
         function
-            Called once a frame.
+            Called once per frame.
         reads, writes
             Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer
             first.
@@ -1990,8 +1996,8 @@ class Module:
         function
             Called with a `Commands`.
         reads, writes
-            Resources: images are sampled or written as storage, buffers are storage. A dict of resource and usage says
-            it otherwise, as {buffer: "index"}; so do the methods of the returned pass.
+            Resources: images are sampled or written as storage images, buffers are storage buffers. A dict of resource
+            and usage, such as {buffer: "index"}, or the methods of the returned pass name other usages.
         color, clear, load, depth, clear_depth, load_depth, depth_write, resolve, resolve_mode
             Attachments, as in `raster`.
         **options
@@ -2003,7 +2009,7 @@ class Module:
             Further accesses may be declared on it.
         """
     def root(self, *resources: Resource | str | Sequence[Resource | str]) -> None:
-        """Keep resources for the caller: what contributes to them is run.
+        """Declare roots, resources that are kept for the caller: passes that contribute to a root run.
 
         Parameters
         ----------
@@ -2011,7 +2017,7 @@ class Module:
             Images and buffers, or their names; lists of them too.
         """
     def find(self, name: str) -> Image | Buffer:
-        """An image or a buffer by its name as seen from here: this module's, else that of the one around it, and so on.
+        """Find an image or a buffer by name: in this module, else in the one around it, and so on.
 
         Parameters
         ----------
@@ -2026,7 +2032,7 @@ class Module:
         Raises
         ------
         GraphError
-            If nothing declares it; the message offers the nearest name.
+            If none of these modules declares it; the message offers the nearest name.
         """
     def module(self, name: str) -> Module:
         """Declare a module: a part of the graph with names of its own, whose passes take this place in the order.
@@ -2064,11 +2070,11 @@ class Module:
         clear: _Color | Sequence[_Color | None] | None = None,
         clear_depth: float | tuple[float, int] | None = None,
     ) -> Layer:
-        """Open a layer: a pass with attachments that others add draws to; or find one.
+        """Open a layer, a pass with attachments to which others add draws; or find one.
 
-        Layers take the place where the first of them is opened in this module, sorted by `order`, and at equal order as
-        they are opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them
-        into one render pass; only a demand of `Layer.behind` interrupts it.
+        The layers of a module run where its first one is opened, sorted by `order`, those of equal order as they are
+        opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them into one
+        render pass; only a demand of `Layer.behind` interrupts it.
 
         Parameters
         ----------
@@ -2113,8 +2119,8 @@ class Module:
         Parameters
         ----------
         name
-            The extension point's, as seen from here, or the full name of one that is declared before the graph is
-            baked.
+            Name of the extension point as seen from this module, or the full name of one that is declared before the
+            graph is baked.
 
         Returns
         -------
@@ -2133,7 +2139,7 @@ class Graph(Module):
     Parameters
     ----------
     name
-        What plans and messages call it.
+        Its name in plans and messages.
     size
         The reference size, (width, height) in texels: the size of images declared without one.
     replace
@@ -2162,10 +2168,10 @@ class Graph(Module):
     def resources(self) -> list[Image | Buffer]:
         """The images and buffers, in the order of their declaration."""
     def remove(self, *things: Pass | Resource | str) -> None:
-        """Take declarations back: passes, images and buffers.
+        """Remove declarations: passes, images and buffers.
 
-        Removed passes and resources are not baked any more. A resource that a pass still uses is a mistake that `bake`
-        reports. A name that is declared again keeps its place, and its handles are valid again.
+        Removed passes and resources are not baked. If a pass still uses a removed resource, `bake` reports it. A name
+        that is declared again gets its earlier place in the order, and its handles are valid again.
 
         Parameters
         ----------
@@ -2175,14 +2181,15 @@ class Graph(Module):
         Raises
         ------
         GraphError
-            If there is no such pass or resource, or if a name is that of both; the graph is then unchanged.
+            If there is no such pass or resource, or both a pass and a resource have the name; the graph is then
+            unchanged.
         """
     def clone(self) -> Graph:
-        """A graph of its own with the same declaration and work.
+        """An independent copy of the graph, with the same declaration and work.
 
-        Later declarations in either are not in the other. Handles of this graph also mean the same in the copy;
-        handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
-        the same; `Graph.copy` declares a pass.
+        Later declarations in one do not affect the other. Handles of this graph are valid in the copy; handles that the
+        copy makes are not valid here. Functions and imported arrays are shared. `copy.copy(graph)` does the same;
+        `Graph.copy` declares a pass.
 
         Returns
         -------
@@ -2211,7 +2218,7 @@ class Graph(Module):
         """
     @property
     def hash(self) -> str:
-        """Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called."""
+        """Hash of the declaration in hexadecimal, without source lines; functions are not called."""
     def dump(
         self,
         stage: _Stage,
@@ -2223,7 +2230,7 @@ class Graph(Module):
         memory: str | int = "balanced",
         max_batches: int | None = 256,
     ) -> str:
-        """What one stage of the bake makes, as text, one line per item.
+        """The result of one stage of the bake as text, one line per item.
 
         Parameters
         ----------
@@ -2232,7 +2239,7 @@ class Graph(Module):
             `"order"` (order and queues), `"merge"` (physical passes and intervals), `"queues"` (batches, waits,
             sharing), `"alias"` (offsets and alias transitions) or `"barriers"` (barrier calls).
         profile, policy, split_barriers, effort, memory, max_batches
-            As `bake` takes them.
+            See `bake`.
 
         Returns
         -------
@@ -2255,21 +2262,21 @@ class Graph(Module):
         max_batches: int | None = 256,
         weights: _Weights | None = None,
     ) -> DevicesPlan:
-        """Plan the graph for several devices: passes without a device go where they gain most, and contents are copied
-        between devices. No device is opened.
+        """Plan the graph for several devices: passes without `device=` go where the modelled frame gains most, and
+        contents are copied between devices. No device is opened.
 
         Parameters
         ----------
         profiles
             The devices in order: each a `Profile`, the name of a built-in one, or the path of a profile file. The first
-            one has the passes that gain nothing elsewhere.
+            one gets the passes that gain nothing elsewhere.
         policy, split_barriers, effort, memory, max_batches, weights
             See `bake`; for each part.
 
         Returns
         -------
         DevicesPlan
-            Has the modelled frame and that of the first device alone.
+            `frame_us` is its modelled frame, `one_device_us` that of the first device alone.
 
         Raises
         ------
@@ -2300,24 +2307,24 @@ class Graph(Module):
         profile
             The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
         policy
-            How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
+            Policy for the order of passes: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
             `"box_tree"`.
         split_barriers
             Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
         timings
             If true, the plan has the time of each stage, so it differs from bake to bake.
         effort
-            How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further
-            one up to four times the one before. For policy `"exact"`: how many partial schedules it may open; default
-            200,000.
+            Effort of the search for orders and placements: 0 tries once, 1 (default) takes about twice as long, each
+            further step up to four times as long as the one before. For policy `"exact"`: maximum number of partial
+            schedules, default 200,000.
         memory
-            How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
-            `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
-            number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+            Bytes of transients that may be spent to save barrier calls. `"least"`: as many as the declared order keeps
+            alive. `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the
+            heap. A number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
         max_batches
-            Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than
-            they need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of
-            the plan names the change.
+            Maximum number of batches of a frame, one submit each; None: no limit. To keep it, passes wait for more than
+            they need, and leave queues that they do not name; passes stay on queues that they name, even if the limit
+            is then missed. A note of the plan names the change.
         weights
             Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved
             report.
@@ -2373,8 +2380,9 @@ class Graph(Module):
         Returns
         -------
         list of dict
-            For each of some frames in a row, under several conditions: {name and piece: symbol} of all that somebody
-            outside can see. Equal symbols are equal contents; None is undefined.
+            One dict per frame, for some frames in a row and several settings of the flags: {name and subresource:
+            symbol} of everything that is visible outside the frame. Equal symbols are equal contents; None is
+            undefined.
 
         Raises
         ------
@@ -2382,7 +2390,7 @@ class Graph(Module):
             If a name in the declaration is unknown.
         """
     def to_json(self, *, callbacks: _Callbacks = "skip") -> str:
-        """The graph file as text, shaders written out, without arrays, which `save` writes to files next to it. Setup
+        """The graph file as text, with the text of shaders and without arrays, which `save` writes to sidecar files. Setup
         functions are called.
 
         Parameters
@@ -2401,14 +2409,14 @@ class Graph(Module):
         """Write the graph file, with shaders and the work of its passes: to a temporary file that is then renamed, so that
         readers never see a part of it.
 
-        Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-        it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder, the initial
-        value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
+        Shaders and pictures that were read from files below its folder are referred to by name. Other shaders are
+        written into it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder,
+        the initial value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
 
         Parameters
         ----------
         path
-            Where to write, by habit `NAME.rgraph.json`.
+            Where to write; by convention `NAME.rgraph.json`.
         callbacks
             Passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out their work.
 
@@ -2439,8 +2447,8 @@ class Graph(Module):
         """
     @property
     def files(self) -> list[str]:
-        """The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
-        one that was declared in Python: its shaders, and the files that these include.
+        """Absolute paths of the files that the graph was read from: its own, those that it includes, shaders, pictures.
+        For a graph declared in Python: its shaders, and the files that these include.
         """
     @staticmethod
     def from_json(text: str | bytes, *, options: Mapping[str, bool | float | str] | None = None) -> Graph:
@@ -2472,7 +2480,7 @@ class Graph(Module):
 
 @final
 class Pass:
-    """A pass of one graph: its methods declare what it does with resources.
+    """A pass of one graph: its methods declare its accesses.
 
     Each method takes handles or names of resources and returns the pass, so that calls can be chained. Arguments that a
     method leaves out follow from the usage.
@@ -2483,13 +2491,13 @@ class Pass:
         """Full name, with the names of the modules around it."""
     @property
     def graph(self) -> Graph:
-        """The graph that it is declared in: in a setup function the one that is baked, so a clone's own."""
+        """The graph that it is declared in; in a setup function, the graph that is baked."""
     @property
     def queue(self) -> str:
-        """Where it was declared to run."""
+        """The queue that it was declared for."""
     @property
     def execute(self) -> Callable[..., object] | None:
-        """The function kept for the runtime, or None."""
+        """The function given as `execute=`, or None."""
     def color(
         self,
         *images: Image | str,
@@ -2514,7 +2522,7 @@ class Pass:
         layers
             Array layers, half-open `(first, end)`, or one layer.
         generate_mips
-            Fill the mips after the written ones at the end of the pass.
+            If true, generate the mips after the written ones at the end of the pass.
         """
     def depth(
         self,
@@ -2537,7 +2545,7 @@ class Pass:
         clear
             Clear with depth, or (depth, stencil).
         stencil_load
-            The same for stencil.
+            Load operation of the stencil aspect.
         mips, layers
             See `color`.
         aspects
@@ -2628,7 +2636,7 @@ class Pass:
         range
             Bytes of a buffer, half-open `(offset, end)`; default all.
         unordered
-            Commute with the other accesses of the resource that say so.
+            If true, it commutes with the other `unordered` accesses of the resource.
         """
     def storage_read(
         self,
@@ -2667,7 +2675,8 @@ class Pass:
         unordered: bool = False,
         generate_mips: bool = False,
     ) -> Self:
-        """Write storage images or buffers in shaders; texels and bytes that are not written stay, unless `load` discards them.
+        """Write storage images or buffers in shaders; texels and bytes that are not written keep their contents, unless
+        `load` discards them.
 
         Parameters
         ----------
@@ -2797,7 +2806,7 @@ class Pass:
         range: tuple[int, int] | None = None,
         generate_mips: bool = False,
     ) -> Self:
-        """Copy, blit, resolve, clear or fill to resources; the rest stays, unless `load` discards it.
+        """Copy, blit, resolve, clear or fill to resources; the rest keeps its contents, unless `load` discards it.
 
         Parameters
         ----------
@@ -2884,7 +2893,7 @@ class Pass:
             See `sampled`.
         """
     def acceleration_build(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
-        """Build acceleration structures from nothing.
+        """Build acceleration structures, replacing their contents.
 
         Parameters
         ----------
@@ -2953,9 +2962,9 @@ class Pass:
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> Self:
-        """Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
+        """Add a draw to a pass that `raster` declared: to the same targets, after its draws so far.
 
-        Each draw has a shader, data and state of its own, and declares the resources that it reads.
+        Each draw has its own shader, data and state, and declares the resources that it reads.
 
         Parameters
         ----------
@@ -2971,20 +2980,20 @@ class Pass:
         Raises
         ------
         ShaderError
-            If the shader is wrong, with the line; or if data does not fit its layout.
+            If the shader does not compile (with its line), or data does not fit its layout.
         GraphError
             If bindings or vertex buffers do not match the shader. The graph is left unchanged.
         """
     def _per_run(self, functions: dict[str, Callable[[], Any]]) -> Self: ...
     def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self:
-        """Use a resource in any way.
+        """Declare an access with any usage.
 
         Parameters
         ----------
         resource
             Image or buffer, or its name.
         usage
-            A usage's name in graph files, such as `"sampled"`.
+            Name of a usage as in graph files, such as `"sampled"`.
         **details
             `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`,
             `transfer`, `unordered`, `resolves` and `mode`, as in the other methods.
@@ -2994,7 +3003,7 @@ class Pass:
 
 @final
 class Commands:
-    """The commands of one pass, while its function runs.
+    """Records the commands of one pass while its function runs.
 
     The pass must declare the resources that a call uses, with the same usage.
     """
@@ -3045,7 +3054,7 @@ class Commands:
             `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
         """
     def copy(self, source: _Part, target: _Part) -> None:
-        """Copy from an image or buffer to another.
+        """Copy an image or a buffer to another one.
 
         Parameters
         ----------
@@ -3053,7 +3062,7 @@ class Commands:
             As in `Module.copy`.
         """
     def blit(self, source: _Part, target: _Part, *, filter: _Filter = "linear") -> None:
-        """Copy an image to another, scaled and converted.
+        """Blit an image to another one, scaled and converted.
 
         Parameters
         ----------
@@ -3061,7 +3070,7 @@ class Commands:
             As in `Module.blit`.
         """
     def clear(self, image: _Part, value: _Color | float | tuple[float, int]) -> None:
-        """Write one value everywhere in an image.
+        """Clear an image to one value.
 
         Parameters
         ----------
@@ -3069,7 +3078,7 @@ class Commands:
             As in `Module.clear`.
         """
     def fill(self, buffer: _Part, word: int = 0) -> None:
-        """Write one 32-bit word again and again into a buffer.
+        """Fill a buffer with a 32-bit word.
 
         Parameters
         ----------
@@ -3137,7 +3146,7 @@ class Profile:
         Parameters
         ----------
         path
-            Where to write, by habit `NAME.rprofile.json`.
+            Where to write; by convention `NAME.rprofile.json`.
         """
     @property
     def name(self) -> str:
@@ -3208,7 +3217,7 @@ class Plan:
         against: Plan | None = None,
         against_images: Mapping[Any, _Memory | Sequence[_Memory]] | None = None,
     ) -> str:
-        """The plan as one HTML page that needs nothing else: open it in a browser, keep it, send it.
+        """The plan as one self-contained HTML page, to open in a browser, keep or send.
 
         Parameters
         ----------
@@ -3220,9 +3229,9 @@ class Plan:
             `queue`, `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
         images
             Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays,
-            the largest first. Longer sides than 256 texels are shown as means.
+            the largest first. Images with a side above 256 texels are shown smaller, each texel a mean.
         findings
-            The findings.
+            Findings of `Plan.check` to show.
         against
             A later plan to compare with; the differences are those of `diff`.
         against_images
@@ -3232,7 +3241,7 @@ class Plan:
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
     def to_svg(self, graph: Graph | None = None, *, view: _Drawing = "plan", width: int = 1000) -> str:
-        """A still picture of the plan as SVG, for papers and reports: no script, no font, names whole.
+        """A still picture of the plan as SVG, for papers and reports: no script, no font, full names.
 
         Parameters
         ----------
@@ -3323,13 +3332,13 @@ class Plan:
         Returns
         -------
         list of Finding
-            Every rule that the plan breaks; empty if it is right.
+            Every rule that the plan breaks; empty if it is correct.
         """
     def minimal(self, graph: Graph | None = None) -> list[Redundant]:
-        """Find the barriers, waits, stages and accesses that the plan would be as right without.
+        """Find redundant barriers, waits, stages and accesses: those without which the plan is correct, too.
 
-        Each is checked with all others in place, so of two barriers of which either suffices both are listed. Quadratic
-        in the size of the plan.
+        Each is checked with all others in place, so if either of two barriers suffices, both are listed. Quadratic in
+        the size of the plan.
 
         Parameters
         ----------
@@ -3353,10 +3362,10 @@ class Plan:
         -------
         dict
             Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries,
-            exits, with their scopes), `accesses` (what passes and layout transitions do to which pieces of memory),
-            `chains` (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`).
-            Numbers are positions in these lists. `data` says whether the chain carries a write, `run_before` whether it
-            begins in the run before.
+            exits, with their scopes), `accesses` (which parts of memory passes and layout transitions access), `chains`
+            (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are
+            positions in these lists. `data` says whether the chain carries a write, `run_before` whether it begins in
+            the run before.
 
         Raises
         ------
@@ -3386,12 +3395,12 @@ class Plan:
         graph
             Its graph; default: the graph it was baked from, as it was then.
         interleavings
-            In how many legal orders of its queues it is run; all of them must compute the same.
+            Number of permitted interleavings of its queues that are run; all of them must compute the same.
 
         Returns
         -------
         list of dict
-            Equal to what `Graph.interpret` gives, if the plan is right.
+            Equal to the result of `Graph.interpret` if the plan is correct.
 
         Raises
         ------
@@ -3409,7 +3418,7 @@ class Plan:
         """Name of the profile that it was baked for."""
     @property
     def pass_names(self) -> list[str]:
-        """Names of the passes that run, in an order in which they may run alone."""
+        """Names of the passes that run, in an order in which they may run one by one."""
     @property
     def passes(self) -> list[PlannedPass]:
         """The passes that run, in the order of `pass_names`."""
@@ -3424,13 +3433,13 @@ class Plan:
         """The dependencies of all barrier calls, in the order of submission."""
     @property
     def memory(self) -> Memory:
-        """Where transients and roots are in memory."""
+        """Heaps, and the placements of transients and roots."""
     @property
     def culled(self) -> dict[str, str]:
         """Passes that do not run, and why: {name: reason}."""
     @property
     def subgraphs(self) -> list[Subgraph]:
-        """The parts of the graph that share nothing with each other."""
+        """The parts of the graph without a common resource or dependency."""
     @property
     def sets(self) -> list[PassSet]:
         """Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run.
@@ -3440,7 +3449,7 @@ class Plan:
         """
     @property
     def packets(self) -> list[tuple[str, ...]]:
-        """Passes whose packets a run sorts together: by `key`, then by program, bindings and push data.
+        """Passes whose packets are sorted together in a run: by `key`, then by program, bindings and push data.
 
         Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
         `unordered`.
@@ -3450,7 +3459,7 @@ class Plan:
         """Passes that only move bytes, one entry for each pair of source and target."""
     @property
     def notes(self) -> list[str]:
-        """Requests that could not be met, and declarations that are right and still suspicious."""
+        """Requests that could not be met, and declarations that are valid but suspicious."""
     @property
     def frame_us(self) -> float:
         """Modelled time of the frame in microseconds."""
@@ -3470,8 +3479,8 @@ class Plan:
         """Modelled time of the longest path through the dependencies in microseconds; `None` in files that do not have it."""
     @property
     def load_us(self) -> float | None:
-        """Greatest load of a set of queues in microseconds: the work of passes that may run on no other queue, shared out
-        evenly; `None` in files that do not have it.
+        """Maximum load of a set of queues in microseconds: the work of passes that may run on no other queue, per queue
+        of the set; `None` in files that do not have it.
         """
     @property
     def tried(self) -> list[Tried]:
@@ -3499,7 +3508,7 @@ class Plan:
         drop
             Passes that are left out. What only they write counts as imported, so its readers stay, and is no root.
         heap_limit
-            Bytes of the heap that transients are in.
+            Size of the heap of transients in bytes.
         policy, memory
             See `Graph.bake`.
         graph
@@ -3529,7 +3538,7 @@ class Plan:
         """True if the order is proven optimal (policy `"exact"`)."""
     @property
     def hash(self) -> str:
-        """Hash of all that it decides, in hexadecimal: equal on every machine; timings do not count."""
+        """Hash of its decisions in hexadecimal, without timings; equal on every machine."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[[str], Plan], tuple[str]]: ...
@@ -3538,8 +3547,8 @@ class Plan:
 class Device:
     """A device that runs graphs.
 
-    Opening one loads Vulkan; nothing else here does. Use it in a `with` block, or `close` it. It may be used from
-    several threads, and there may be several; it belongs to the process that opened it.
+    Opening one loads Vulkan; declaring and baking do not. Use it in a `with` block, or `close` it. It can be used from
+    several threads, and a process can have several; a forked process cannot use it.
 
     Parameters
     ----------
@@ -3549,36 +3558,36 @@ class Device:
     loader
         Path of the Vulkan loader, or of a driver itself; default: the system's.
     validate
-        Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+        Whether the Khronos validation layer is enabled; default: the environment's `RGRAPH_VALIDATE`.
     printf
-        Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer.
+        Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; needs the validation layer.
         Default: the environment's `RGRAPH_PRINTF`.
     frames_in_flight
-        Frames that may be under way at once, 1 to 8.
+        Frames in flight at once, 1 to 8.
     cache
-        A file that keeps compiled pipelines from run to run; default: none. One that is damaged or another driver's is
-        ignored, with a message.
+        A file that keeps compiled pipelines between processes; default: none. A damaged file, or one of another driver,
+        is ignored with a message.
     queues
-        Most queues of each kind that are used.
+        Maximum number of queues of each kind.
     measure
-        Which GPU times runs measure that do not say it themselves, and do not belong to a `Compiled` that says it: see
-        `run`.
+        Default of `measure` for runs: see `run`. A `Compiled` can have a default of its own.
     sample
-        Measure one run of a graph in so many, counted from its first; default: each.
+        Measure one run of a graph in `sample`, starting with its first; default: every run.
     windows
-        Whether `window` is used: the driver is then asked for surfaces and swapchains.
+        Whether `window` can be used: enables surfaces and swapchains.
     rays
-        Whether acceleration structures, ray queries and ray-tracing pipelines are switched on; default: where the driver
+        Whether acceleration structures, ray queries and ray-tracing pipelines are enabled; default: if the driver
         has them. `False` opens the first device of a process about 200 ms sooner with NVIDIA's driver; passes that need
         them are then refused (RG-E227).
     costs
-        A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
-        `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
+        A `Profile`, or the path of a file, with the costs of barriers, submits, waits and copies on this device, as
+        `rgraph doctor --measure` writes it; its other fields are ignored. Default: the costs of a typical discrete GPU.
 
     Raises
     ------
     DeviceError
-        If there is no driver, or no device that fits: the message lists what there is. RG-E102 for rays that it has not.
+        If there is no driver, or no suitable device: the message lists the devices found.
+        RG-E102 if `rays` is true and the device has none.
     """
 
     def __new__(
@@ -3602,7 +3611,7 @@ class Device:
         """Name, kind, UUID, driver."""
     @property
     def profile(self) -> Profile:
-        """The device as the planner sees it: give it to `Graph.bake`."""
+        """The device as the planner sees it, for `Graph.bake`."""
     @property
     def messages(self) -> list[str]:
         """Warnings and errors of the driver and of the validation layer so far; they also go to logger `rgraph`."""
@@ -3610,7 +3619,7 @@ class Device:
     def closed(self) -> bool:
         """Whether it was closed."""
     def memory(self) -> DeviceMemory:
-        """Memory held, its live part, and its owners."""
+        """Allocated memory, its part in use, and its owners, in bytes."""
     def compile(
         self,
         graph: Graph | Plan,
@@ -3635,9 +3644,9 @@ class Device:
         of
             The graph of a plan that was read from a file.
         policy, split_barriers, effort, memory, max_batches
-            See `Graph.bake`; for graphs.
+            See `Graph.bake`; only for a `Graph`.
         weights
-            See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
+            See `Graph.bake`; for a `Graph`, and for a plan whose graph `of` was baked with them.
         measure, sample
             Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many;
             without them, the device's.
@@ -3650,7 +3659,7 @@ class Device:
         Returns
         -------
         Compiled
-            To be run as often as wanted.
+            Can be run any number of times.
 
         Raises
         ------
@@ -3659,7 +3668,7 @@ class Device:
         DeviceError
             If the device lacks a feature, or `previous` is of another device.
         BusyError
-            If another graph came after `previous` before.
+            If `previous` was replaced before.
         """
     def prepare(
         self,
@@ -3684,18 +3693,18 @@ class Device:
         Parameters
         ----------
         graph, of, policy, split_barriers, effort, memory, max_batches, weights, measure, sample, previous
-            See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result`
-            alone.
+            See `compile`. A graph compiled with other options than those of `run` is only available from
+            `Preparation.result`.
 
         Returns
         -------
         Preparation
-            To be waited for, or asked how far it is.
+            Reports its progress, and can be waited for.
 
         Raises
         ------
         GraphError
-            If the declaration cannot be read. What else is wrong is `Preparation.error`.
+            If the declaration cannot be read. Other errors are in `Preparation.error`.
         DeviceError
             If the device is closed or lost, or `previous` is of another device.
         """
@@ -3775,7 +3784,7 @@ class Device:
         wait_pipelines
             If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`).
             Until it is, frames run the graph as it was declared before, if that has the same inputs, results and flags,
-            else they are refused. Of what callbacks record, pipelines are made by the frame that needs them first.
+            otherwise the call raises. The first frame that needs a pipeline of a callback makes it.
 
         Returns
         -------
@@ -3809,7 +3818,7 @@ class Device:
         Raises
         ------
         GraphError
-            RG-E222 if the file has no folder, or is one.
+            RG-E222 if the path's folder does not exist, or the path is a folder.
         """
     def replay(self, path: str | PathLike[str], *, anew: bool = False) -> ReplayReport:
         """Run a capture on this device and compare its results with the captured ones, byte by byte.
@@ -3851,7 +3860,7 @@ class Device:
         open
             Whether a browser is opened.
         measure
-            Which GPU times are measured of runs that do not say it.
+            Default of `measure` for runs while the view is open.
 
         Raises
         ------
@@ -3872,7 +3881,7 @@ class Device:
         Returns
         -------
         Trials
-            A table when it is printed.
+            `print` shows it as a table.
         """
 
         ...
@@ -3901,11 +3910,11 @@ class Device:
         graph, inputs, flags, params
             See `run`.
         seed
-            The first seed: equal seeds try the same.
+            The first seed; equal seeds make the same trials.
         seeds
-            How many, from 1; they end with the first that finds something.
+            Number of seeds, at least 1; the search ends with the first finding.
         frames
-            Frames of each run, from 1; default: one, or enough to see what frames pass on to each other.
+            Frames of each run, at least 1; default: one, or enough to cover contents that pass from frame to frame.
 
         Returns
         -------
@@ -3964,8 +3973,8 @@ class Device:
         size
             Bytes.
         memory_domain
-            Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory
-            that the CPU sees, once no run uses it.
+            Its memory domain, as in `Module.image`; default: device memory. If the CPU can access it,
+            `DeviceResource.write` copies straight into it, once no run uses it.
 
         Returns
         -------
@@ -4078,7 +4087,7 @@ class Device:
         ----------
         shared
             `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too.
-            `"sync_fd"`: each signal can be exported, once it was submitted. Default: it is this device's alone.
+            `"sync_fd"`: each signal can be exported once it was submitted. Default: only this device can use it.
 
         Returns
         -------
@@ -4096,8 +4105,8 @@ class Device:
         Parameters
         ----------
         exported
-            What `BinarySemaphore.export` returned. The caller still has to close the descriptor. Of a `sync_fd`, -1
-            means a signal that is over.
+            What `BinarySemaphore.export` returned. The caller still has to close the descriptor. For a `sync_fd`, -1
+            means a signal that has already happened.
 
         Returns
         -------
@@ -4126,7 +4135,7 @@ class Device:
         Parameters
         ----------
         value
-            Its first value.
+            Its initial value.
         shared
             If true, it can be exported to other devices, processes and APIs, which then wait for it.
 
@@ -4138,7 +4147,7 @@ class Device:
         Raises
         ------
         DeviceError
-            RG-E102 if it is to be shared, and the driver shares no timelines.
+            RG-E102 if it is `shared`, and the driver exports no timeline semaphores.
         """
     def window(
         self,
@@ -4162,16 +4171,17 @@ class Device:
         display
             What it was opened on: a `Display` of Xlib, an `xcb_connection_t` or a `wl_display`, as a number.
         platform
-            `"x11"`, `"xcb"`, `"wayland"`, `"windows"`, `"surface"`, or `"headless"`, which nobody sees.
+            `"x11"`, `"xcb"`, `"wayland"`, `"windows"`, `"surface"`, or `"headless"`, which is not visible.
         size
             Width and height in texels, where the window has none of its own (Wayland, headless).
         mode
-            `"fifo"` waits for the screen; `"fifo_relaxed"`, `"mailbox"` and `"immediate"` where the screen has them.
+            Present mode: `"fifo"` waits for the screen; `"fifo_relaxed"`, `"mailbox"` and `"immediate"` if the surface
+            supports them.
         latency
             Frames under way before the next one waits, 1 to 8.
         color
-            Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"`
-            where the screen has them.
+            Colour space of the values: `"automatic"` (as for saved pictures), `"encoded"`, `"linear"`; `"hdr10"` and
+            `"scrgb"` if the surface supports them.
         fit
             `"contain"` shows an image whole, between black bars; `"stretch"` fills the window.
         smooth
@@ -4200,8 +4210,8 @@ class Device:
     ) -> DeviceResource:
         """Use an image or buffer of foreign Vulkan code on this device.
 
-        rgraph cannot check the handle: it must be of this device, be as described, have the usages that graphs make of
-        it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
+        rgraph cannot check the handle: it must be of this device, match the arguments, have the usage flags that graphs
+        need, and outlive the graphs. Its state is unknown until `DeviceResource.set_state` reports it.
 
         Parameters
         ----------
@@ -4254,7 +4264,7 @@ class Device:
         labels
             Whether the instance was made with `VK_EXT_debug_utils`.
         features, extensions
-            What the device was made with beyond that, by Vulkan's names: `"samplerAnisotropy"`,
+            Further features and extensions that the device was made with, by Vulkan's names: `"samplerAnisotropy"`,
             `"VK_KHR_external_memory_fd"`. rgraph uses nothing else.
         frames_in_flight
             As of `Device`.
@@ -4267,36 +4277,37 @@ class Device:
         Raises
         ------
         GraphError
-            RG-E225 if rgraph knows no feature of a name.
+            RG-E225 if a feature's name is unknown.
         DeviceError
             RG-E103 if a queue family does not exist.
         """
     def wait_idle(self) -> None:
-        """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
+        """Wait until the device is idle, then destroy what was waiting for that. Ctrl-C ends the wait."""
     def close(self, *, timeout: float | None = 10.0) -> None:
         """Close the device: wait for the GPU, and refuse everything from now on. A second call does
         nothing. Ctrl-C ends the wait; the device is then still open.
 
-        Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a
-        pass that runs meanwhile goes on, and its frame fails.
+        Memory is freed with the last object that needs it: arrays and views of them stay readable. If a function of a
+        pass is running, it continues, and its frame fails.
 
         Parameters
         ----------
         timeout
-            Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the
-            GPU is waited for as long as it takes.
+            Longest wait in seconds while only semaphores that nobody signals keep the device busy; None: no limit. The
+            wait for GPU work has no limit.
 
         Raises
         ------
         BusyError
-            RG-E404 if the time is over; the device is then still open, and behind a `with` block it refuses everything.
+            RG-E404 after the timeout; the device is then still open. At the end of a `with` block it refuses all
+            further calls.
         """
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
 @final
 class DeviceResource:
-    """An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
+    """An image or buffer of a device. Several graphs can use it in turn, and Vulkan code of the caller in between.
 
     Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, bound to an imported image
     or buffer of the same kind. Afterwards it has the contents that the run wrote.
@@ -4307,16 +4318,18 @@ class DeviceResource:
         """Its name."""
     @property
     def handle(self) -> int:
-        """Its Vulkan handle as an integer: for code of the caller's on the same device."""
+        """Its Vulkan handle as an integer, for the caller's code on the same device."""
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of its array."""
     @property
     def dtype(self) -> str:
-        """Name of the kind of numbers of its array."""
+        """Name of the element type of its array."""
     @property
     def state(self) -> dict[str, Any]:
-        """How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's)."""
+        """Its last use: a dict of `layout`, `stages`, `access`, `queue` and `family` (indices; None: none owns it) and
+    `released` (whether the family released it).
+    """
     @property
     def offset(self) -> int | None:
         """First byte in its block of shared memory; None: it lies in none."""
@@ -4335,11 +4348,11 @@ class DeviceResource:
         to
             The user's name, for messages.
         signal
-            `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits
-            until the device is done.
+            `(semaphore, value)`: signalled once the other user may use it. The call then returns at once; by default it
+            waits until the device is done.
         until
-            `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it
-            until `acquire`.
+            `(semaphore, value)`: reached once the other user is done. Runs that use the resource wait for that. By
+            default they refuse it until `acquire`.
 
         Raises
         ------
@@ -4354,7 +4367,7 @@ class DeviceResource:
         wait
             `(semaphore, value)`: runs that use it wait for that. By default the holder is done already.
         discard
-            If true, drop the contents: nobody wrote any yet.
+            If true, drop the contents: none were written yet.
 
         Raises
         ------
@@ -4362,31 +4375,37 @@ class DeviceResource:
             If no other user has it.
         """
     def set_state(self, **state: Any) -> None:
-        """Say how foreign Vulkan code left it.
+        """Set the state in which foreign Vulkan code left it.
 
-        The next run of a graph waits for all that was submitted to `queue` so far; work of foreign code on other queues
-        must be done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in
-        the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+        The next run of a graph waits for everything submitted to `queue` so far; foreign work on other queues must be
+        done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in the
+        driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
         `"undefined"` to drop its contents.
 
         Parameters
         ----------
         **state
-            As `state` has it; omitted values mean that nothing uses it: the layout `"undefined"`, no stages, no access.
-            A resource that one family owns, and another one uses next, keeps its contents only with `released=True`:
-            foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about it.
+            Keys of `state`; without them nothing uses it: layout `"undefined"`, no stages, no access. A resource that
+            one queue family owns and another one uses next keeps its contents only with `released=True`, which requires
+            that foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about
+            it.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if the device has no such queue or family, or its own image is in another layout.
         """
     def write(self, array: _Memory) -> None:
         """Write an array to it: mip 0 of all layers, or a buffer's bytes.
 
-        Returns when the array may be changed. The device may still be copying: what uses the resource next waits for
-        that by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+        Returns when the array may be changed. The device may still be copying; the next use of the resource waits for
+        that. After `handle` was read, the call waits for the copy, since foreign code may use the resource next.
 
         Parameters
         ----------
         array
-            Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
-            copied by the device alone.
+            Any object with the buffer protocol, of `shape` and `dtype`; for a buffer, any of as many bytes. The device
+            copies an array of `Device.array` without the CPU.
         """
     @overload
     def read(self, *, into: None = None) -> Array:
@@ -4395,8 +4414,8 @@ class DeviceResource:
         Parameters
         ----------
         into
-            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
-            filled by the device alone.
+            An array to read into, of `shape` and `dtype`; for a buffer, any of as many bytes. The device fills an array
+            of `Device.array` without the CPU.
 
         Returns
         -------
@@ -4410,8 +4429,8 @@ class DeviceResource:
         Parameters
         ----------
         into
-            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
-            filled by the device alone.
+            An array to read into, of `shape` and `dtype`; for a buffer, any of as many bytes. The device fills an array
+            of `Device.array` without the CPU.
 
         Returns
         -------
@@ -4423,16 +4442,16 @@ class DeviceResource:
 class Devices:
     """Several devices that run one graph together, numbered from 0.
 
-    Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block,
-    or `close` it: that closes the devices that it opened itself.
+    Passes without `device=` go where the modelled frame gains most; contents are copied between devices. Use it in a
+    `with` block, or `close` it: that closes the devices that it opened.
 
     Parameters
     ----------
     devices
         A list; each item is an open `Device`, or what `Device` takes: an index, `"uuid:…"`, `"pci:…"`, `"name:…"`. The
-        first one has the passes that gain nothing elsewhere. A GPU may be named twice.
+        first one gets the passes that gain nothing elsewhere. A GPU may be named twice.
     validate
-        Whether the Khronos validation layer watches devices that are opened here; default: the environment's
+        Whether the Khronos validation layer is enabled for devices that are opened here; default: the environment's
         `RGRAPH_VALIDATE`.
     measure, sample
         See `Device`.
@@ -4459,12 +4478,10 @@ class Devices:
         """Warnings and errors of the drivers and of the validation layer so far, of all devices."""
     @property
     def profiles(self) -> list[Profile]:
-        """The devices as the planner sees them, with the price of copies once that was measured: give them to
-        `Graph.bake_devices`, or save them.
-        """
+        """Profiles of the devices, with the cost of copies after `measure_copies`, for `Graph.bake_devices`."""
     def measure_copies(self) -> CopyPrice:
-        """Measure copies between the devices, and plan with that price from now on: it is `copy_us` and `copy_gb_s` of
-        `profiles`. Of several pairs the slowest one counts.
+        """Measure copies between the devices, and plan with that cost from now on: `copy_us` and `copy_gb_s` of
+        `profiles`. The slowest pair of devices counts.
 
         Returns
         -------
@@ -4502,7 +4519,7 @@ class Devices:
         Returns
         -------
         DevicesPlan
-            Has the modelled frame and that of the first device alone.
+            `frame_us` is its modelled frame, `one_device_us` that of the first device alone.
         """
     def compile(
         self,
@@ -4524,14 +4541,14 @@ class Devices:
         graph
             A `Graph`, or a `DevicesPlan`; a plan is checked first.
         policy, split_barriers, effort, memory, max_batches, weights
-            See `Graph.bake`; for graphs.
+            See `Graph.bake`; only for a `Graph`.
         measure, sample
             Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many.
 
         Returns
         -------
         CompiledDevices
-            To be run as often as wanted.
+            Can be run any number of times.
 
         Raises
         ------
@@ -4589,7 +4606,7 @@ class Devices:
 
 @final
 class CompiledDevices:
-    """A graph made ready for several devices: planned, each part with its pipelines and memory.
+    """A graph compiled for several devices: its plan, and pipelines and memory of each part.
 
     Later declarations in the graph do not change it. Made by `Devices.compile`.
     """
@@ -4601,8 +4618,8 @@ class CompiledDevices:
         """The plan that is run."""
     @property
     def direct_copies(self) -> int:
-        """Copies per frame that no CPU makes. The others go through staging memory of each device, with a copy by the CPU
-        between.
+        """Number of copies per frame without the CPU. The others go through staging memory of each device, with a CPU copy
+        in between.
         """
     @property
     def copy_ways(self) -> list[Literal["cuda", "host", "staged"]]:
@@ -4653,7 +4670,7 @@ class CompiledDevices:
 
 @final
 class DevicesPlan:
-    """Which of several devices runs which passes of a graph, in which parts, and which contents are copied between them.
+    """The plan of a graph for several devices: passes by device, in parts, and the copies between them.
 
     Immutable. `str(plan)` is a listing. Made by `Graph.bake_devices` and `Devices.plan`, or read from a file.
     """
@@ -4706,7 +4723,7 @@ class DevicesPlan:
         Returns
         -------
         list of Finding
-            Every rule that the plan breaks; empty if it is right.
+            Every rule that the plan breaks; empty if it is correct.
         """
     @property
     def graph_name(self) -> str:
@@ -4725,7 +4742,7 @@ class DevicesPlan:
         """The copies between devices: `DevicesCopy` records."""
     @property
     def results(self) -> dict[str, int]:
-        """The device that each root is read from, by name."""
+        """The index of the device that each root is read from, by name."""
     @property
     def frame_us(self) -> float:
         """Modelled frame, in microseconds."""
@@ -4740,7 +4757,7 @@ class DevicesPlan:
 
 @final
 class Compiled:
-    """A graph made ready for a device: planned, with its pipelines and memory.
+    """A graph compiled for a device: its plan, pipelines and memory.
 
     Later declarations in the graph do not change it. Made by `Device.compile`.
     """
@@ -4753,10 +4770,10 @@ class Compiled:
     def capture(self, path: str | PathLike[str], *, frames: int = 1) -> Capture:
         """Capture the next runs of this graph into one file, which `rgraph replay` and `Device.replay` run anywhere.
 
-        The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and
-        the contents that persistent resources and histories had before the first. Steps that callbacks recorded and
-        bytes that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the
-        device.
+        The file has the graph with its shaders, the plan, the inputs, flags, parameters and results of each run, and
+        the contents of persistent resources and histories before the first one. It has the steps that callbacks
+        recorded and the bytes that functions of `Graph.cpu` wrote instead of these functions. A captured run waits
+        until the device is done.
 
         Parameters
         ----------
@@ -4773,8 +4790,8 @@ class Compiled:
         Raises
         ------
         GraphError
-            RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to
-            run.
+            RG-E222 if the path's folder does not exist, or the path is a folder; RG-E225 if a multisampled image lives
+            from run to run.
         """
     def run(
         self,
@@ -4818,14 +4835,14 @@ class Compiled:
     def set(self, state: Resource | str, array: _Memory) -> None:
         """Set the contents of a persistent resource or a history before the next frame.
 
-        The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
+        The array is copied. For an image with a history (`previous()`), all remembered frames get these contents.
 
         Parameters
         ----------
         state
             An image or a buffer that lives from frame to frame, or its name.
         array
-            Of its shape and dtype, or of as many bytes as the buffer.
+            An array of its shape and dtype; for a buffer, any of as many bytes.
 
         Raises
         ------
@@ -4846,7 +4863,7 @@ class Compiled:
 class Preparation:
     """A graph that is compiled in the background. Made by `Device.prepare`.
 
-    It continues without references to it: the device keeps the pipelines.
+    It continues without a reference to this object, and the device keeps the pipelines.
     """
 
     @property
@@ -4854,16 +4871,16 @@ class Preparation:
         """Whether it is over, with a compiled graph or with an error."""
     @property
     def pipelines(self) -> int:
-        """How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that
-        callbacks record are not known before they do.
+        """Number of pipelines that the graph needs and the device did not have; 0 until the graph is planned. Pipelines
+        that callbacks use are unknown until these record.
         """
     @property
     def pipelines_made(self) -> int:
-        """How many of them were made so far."""
+        """Number of them made so far."""
     @property
     def error(self) -> Exception | None:
-        """What failed: the exception of the first pass that has one, with the file and line of its declaration; None while
-        it is under way, and if nothing did.
+        """The exception of the first pass that failed, with the file and line of its declaration; None while it is under
+        way, and if nothing failed.
         """
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is over. Ctrl-C ends the wait, not the preparation.
@@ -4876,7 +4893,7 @@ class Preparation:
         Returns
         -------
         bool
-            True when it is over, also with an error; False after the timeout.
+            True once it is over, also with an error; False after the timeout.
         """
     def result(self, timeout: float | None = None) -> Compiled:
         """The compiled graph; waits for it.
@@ -4905,8 +4922,8 @@ class Preparation:
 class Frame:
     """A frame that was submitted: its results by name, and how long it took.
 
-    `frame["out"]` waits for the frame; `frame.done` and `frame.wait` do not have to. A frame stays readable after later
-    frames, and after its device was closed.
+    `frame["out"]` waits for the frame; `frame.done` does not, and `frame.wait` takes a timeout. A frame stays readable
+    after later frames, and after its device was closed.
     """
 
     @property
@@ -4929,15 +4946,14 @@ class Frame:
         Returns
         -------
         bool
-            True when it is done; False after the timeout.
+            True once it is done; False after the timeout.
         """
     @property
     def report(self) -> Report:
         """GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
 
-        Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the
-        devices have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work
-        longest.
+        For a frame on several devices it covers all parts. Queues are named with their device, such as `1 compute`; the
+        devices have no common clock, so `timeline` is empty, and `gpu_us` is the longest time of a device.
         """
     @property
     def reports(self) -> list[Report]:
@@ -4949,11 +4965,11 @@ class Frame:
         part, such as `lit.mip(1).layer(0)` or `words[0:16]`.
         """
     def values(self) -> list[Array]:
-        """All that was read back, in the order of `keys()`; waits for the frame."""
+        """All results that were read back, in the order of `keys()`; waits for the frame."""
     def items(self) -> list[tuple[str, Array]]:
-        """Names and arrays that were read back, as of a dict; waits for the frame."""
+        """(name, array) pairs of the results that were read back; waits for the frame."""
     def get(self, name: _Part, default: Any = None) -> Any:
-        """The array of a root, or `default` if no root of that name was read back."""
+        """The array of a root, or `default` if no root of that name was read back; waits for the frame."""
     def __await__(self) -> Generator[Any, None, Frame]: ...
     def __getitem__(self, name: _Part, /) -> Array: ...
     def __contains__(self, name: object, /) -> bool: ...
@@ -4963,7 +4979,7 @@ class Frame:
 @final
 class Array:
     """The contents of an image or a buffer after a frame: read it with `numpy.asarray(array)` or `memoryview(array)`,
-    without a copy beyond the read-back. It cannot be written.
+    which copy nothing. It is read-only.
 
     An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
     imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image
@@ -4971,20 +4987,21 @@ class Array:
     have for it (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are
     those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored, `rgba16float` is `float16`,
     `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`, `rg11b10ufloat`, `rgb9e5ufloat`)
-    are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24 bits in `uint32`); compressed
-    formats are one texel for each block, with the block's bytes as channels.
+    are one `uint32` per texel; formats with depth and stencil give the depth (`depth24plus`: 24 bits in `uint32`);
+    compressed formats give one texel per block, with the block's bytes as channels.
 
     The memory lives as long as the array or a view of it, after the device was closed too.
 
-    Arithmetic and comparisons are numpy's and make numpy's arrays; pickled or copied it is one too.
+    Arithmetic and comparisons are those of numpy and return numpy arrays; pickling or copying it gives a numpy array,
+    too.
     """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its shape, as numpy has it."""
+        """Its shape, the slowest axis first."""
     @property
     def dtype(self) -> str | dict[str, Any]:
-        """Kind of its elements for `numpy.dtype`: a name as `"uint8"`, or a dict of fields for records."""
+        """Element type, for `numpy.dtype`: a name such as `"uint8"`, or a dict of fields for records."""
     @property
     def format(self) -> str | None:
         """The image's texel format, or None."""
@@ -4995,7 +5012,7 @@ class Array:
     def nbytes(self) -> int:
         """Number of bytes."""
     def view(self, dtype: _Dtype) -> Array:
-        """The same bytes as numbers of another kind; the last axis becomes longer or shorter.
+        """The same bytes as elements of another type; the length of the last axis changes with the element size.
 
         Parameters
         ----------
@@ -5005,21 +5022,21 @@ class Array:
         Returns
         -------
         Array
-            On the same memory.
+            An array on the same memory.
         """
     def tobytes(self) -> bytes:
-        """The bytes of its elements, copied."""
+        """A copy of its bytes, in C order."""
     def tolist(self) -> list[Any]:
         """Its numbers as nested lists."""
     def numpy(self, *, copy: bool = False, channels: int | None = None) -> Any:
-        """The array as numpy's; numpy is imported only here.
+        """The array as a numpy array; numpy is imported only here.
 
         Parameters
         ----------
         copy
-            If true, copy: a copy is writable and keeps no memory of the device.
+            If true, return a copy, which is writable and does not keep the read-back memory.
         channels
-            How many of an image's channels: 3 leaves out alpha. Default: all that it has.
+            How many channels of an image; 3 leaves out alpha. Default: all.
         """
     def __getitem__(self, key: Any, /) -> Any: ...
     def __add__(self, other: Any, /) -> Any: ...
@@ -5059,7 +5076,7 @@ class Array:
     def __ne__(self, other: object, /) -> Any: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file; the suffix decides what it becomes.
+        """Write it to a file; the suffix selects the format.
 
         `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits.
         Floats are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is
@@ -5075,7 +5092,7 @@ class Array:
         Raises
         ------
         GraphError
-            If no file has that suffix, it cannot hold the array, or the package is not installed.
+            If the suffix is unknown, the format cannot hold the array, or the package is not installed.
         OSError
             If the file cannot be written.
         """
@@ -5091,12 +5108,12 @@ class Array:
 class BoxTree:
     """The tree of boxes that represents all permitted orders of a graph's passes. `str(tree)` draws it.
 
-    A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an
-    order that is neither. Immutable. Made by `Graph.box_tree`.
+    A sequence runs its parts one after the other, a parallel box in any order, interleaved too; a prime box has
+    dependencies that are neither. Immutable. Made by `Graph.box_tree`.
     """
 
     def count(self) -> int | None:
-        """Number of permitted orders; `None` if they are too many to be counted."""
+        """Number of permitted orders; `None` if there are too many to count."""
     def sample(self, seed: int = 0) -> list[str]:
         """A random permitted order: names of passes. Uniform among all orders where these can be counted.
 
@@ -5109,7 +5126,7 @@ class BoxTree:
         """The order of the policy `"box_tree"` on one queue: boxes stay together, the heaviest first."""
     @property
     def passes(self) -> list[str]:
-        """Names of the passes, in an order in which they may run alone."""
+        """Names of the passes, in an order in which they may run one by one."""
 
 @final
 class WhatIf:
@@ -5129,7 +5146,7 @@ class WhatIf:
         """The changes and their consequences, as sentences."""
     @property
     def gain_us(self) -> float:
-        """Microseconds that the modelled frame is shorter; below 0: longer."""
+        """How much shorter the modelled frame is, in microseconds; negative: longer."""
     @property
     def one_queue_us(self) -> float | None:
         """Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do
@@ -5161,8 +5178,8 @@ class Report:
         """GPU time of the frame in microseconds, from its first pass to its last; None: it was not measured."""
     @property
     def pass_us(self) -> dict[str, float]:
-        """GPU time by pass in microseconds, empty if it was not measured; of CPU passes, their time on the host. With
-        `measure="batches"` a pass's share of the time of those that ran with it.
+        """GPU time by pass in microseconds, empty if it was not measured; for CPU passes, their time on the host. With
+        `measure="batches"`, passes share the time of those that run together.
         """
     @property
     def timeline(self) -> list[PassSpan]:
@@ -5171,21 +5188,20 @@ class Report:
         """
     @property
     def host_spans(self) -> list[HostSpan]:
-        """Work of the host for the frame, in the order of begins: `HostSpan` records, named `"wait"`, `"upload"`,
-        `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
-        `calibrated`.
+        """Work of the host for the frame, by begin: `HostSpan` records, named `"wait"`, `"upload"`, `"record"`, `"submit"`
+        or by a CPU pass. Spans may nest. Microseconds from the start that `calibrated` explains.
         """
     @property
     def calibrated(self) -> bool:
         """Whether `host_spans` count from the frame's first timestamp on, as `timeline` does (what came before it is
-        negative); else from the first thing that the host did. True where the driver has calibrated timestamps.
+        negative); else from the first host span. True if the driver has calibrated timestamps.
         """
     @property
     def recorded(self) -> bool:
-        """True if command buffers were recorded; False if those of an earlier run were submitted again."""
+        """Whether command buffers were recorded; False: those of an earlier run were submitted again."""
     @property
     def notes(self) -> list[str]:
-        """Requests that could not be met, and declarations that are right and still suspicious."""
+        """Requests that could not be met, and declarations that are valid but suspicious."""
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values; times in microseconds, memory in bytes. Times that were not measured are None."""
 
@@ -5200,7 +5216,7 @@ def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]:
     Returns
     -------
     list of DeviceInfo
-        Real GPUs before CPU ones; `missing` says what keeps one from being used.
+        GPUs before CPU implementations; `missing` is the reason why a device cannot be used.
 
     Raises
     ------
@@ -5237,8 +5253,8 @@ def formats() -> list[Format]:
 def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:
     """The Vulkan installation of this machine: for `rgraph doctor`, and for programs that report missing parts.
 
-    The result lists missing and failing parts; they raise no exception. A driver that crashes ends the process, so
-    `rgraph doctor` asks in a process of its own.
+    The result lists missing and failing parts; they raise no exception. A crash of a driver ends the process, so
+    `rgraph doctor` queries each driver in a process of its own.
 
     Parameters
     ----------
@@ -5265,15 +5281,14 @@ def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | N
     """Try generated graphs against the laws that every plan obeys.
 
     Each is baked with a policy and a splitting of barriers chosen by its seed, checked, interpreted, written and read.
+    A graph that breaks a law is made as small as it can be while the same law breaks.
 
     Parameters
     ----------
     seed
         The first seed.
     count
-        How many seeds.
-
-    Each graph that breaks one is made as small as it can be while the same law breaks.
+        Number of seeds.
 
     Returns
     -------
@@ -5289,14 +5304,14 @@ def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Prof
     seed
         0 to 2^64 - 1.
     fewest
-        Fewest passes, about.
+        Approximate minimum number of passes.
     most
-        Most passes, about.
+        Approximate maximum number of passes.
 
     Returns
     -------
     tuple of Graph and Profile
-        Aimed at the edges: every usage and queue, sub-ranges, histories, conditions, forward reads.
+        Aimed at edge cases: every usage and queue, sub-ranges, histories, conditions, forward reads.
     """
 
 def shrink(text: str, fails: Callable[[str], bool], most: int) -> str:
@@ -5323,7 +5338,7 @@ def reflect(
 ) -> ShaderReflection:
     """Reflect a shader: what it binds, its data with offsets in bytes, its inputs and outputs, its workgroup.
 
-    Nothing of this needs a device.
+    This needs no device.
 
     Parameters
     ----------
@@ -5344,7 +5359,7 @@ def reflect(
     Raises
     ------
     ShaderError
-        If the shader is wrong, with the line.
+        If the shader does not compile (with its line).
 
     Examples
     --------
@@ -5385,7 +5400,7 @@ def _replay_images(
 def _texels(array: _Memory, format: _Format | Format | str | None = None, size: int = 256) -> tuple[Any, ...]: ...
 def _write_file(path: str | PathLike[str], data: bytes) -> None: ...
 def codes() -> list[tuple[str, str, str]]:
-    """Every code of an error: the code, its exception, and its meaning in one sentence."""
+    """All error codes: (code, exception class, title)."""
 
 def schema(kind: str) -> str:
     """The JSON Schema of a file format.

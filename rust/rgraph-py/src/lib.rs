@@ -119,7 +119,7 @@ mod core {
         crate::arguments::convert::word(py, "file format", kind.0, rgraph_files::schema, kinds)
     }
 
-    /// Every code of an error: the code, its exception, and its meaning in one sentence.
+    /// All error codes: (code, exception class, title).
     #[pyfunction]
     fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
         let codes = rgraph_plan::error::Code::ALL.iter();

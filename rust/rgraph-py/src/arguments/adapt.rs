@@ -55,7 +55,7 @@ fn threads() -> Background {
     })
 }
 
-/// What `adapt=` says, as an object with the attributes of `rgraph.Adapt`; `None`: nothing is tried.
+/// The value of `adapt=` as an object with the attributes of `rgraph.Adapt`; `None`: nothing is tried.
 fn wanted<'py>(adapt: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = adapt.py();
     let class = || py.import("rgraph._adapt")?.getattr("Adapt");

@@ -121,7 +121,7 @@ pub(crate) fn bind(
     bound.map_err(|error| misfit(py, error, who))
 }
 
-/// A keyword argument that is no binding, is like none, and is like another keyword argument.
+/// The exception of a keyword argument that is no binding and resembles another keyword argument more than a binding.
 fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
     let bindings = || program.interface.bindings.iter().map(|binding| binding.name.as_str());
     let unused = |name: &str| program.interface.unused.iter().any(|unused| unused == name);

@@ -68,7 +68,7 @@ pub struct Count(pub u32);
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes(pub u64);
 
-/// A floating-point number; whether it may be NaN or negative is for validation to say.
+/// A floating-point number; validation decides whether it may be NaN or negative.
 #[derive(Clone, Copy)]
 pub(crate) struct Number(pub f64);
 

@@ -26,14 +26,14 @@ use rgraph_work::texel::Texel;
 use crate::run::state::State;
 use crate::run::unresolved::{AxisOf, Given, Late, SizeOf, Target, Want, size_of};
 
-/// What a resource's declaration says of other resources.
+/// References of a resource's declaration to other resources.
 #[derive(Default)]
 pub struct Links<'a> {
     /// Its size.
     pub size: Option<SizeOf<Given<'static>>>,
     /// What it modifies.
     pub modifies: Option<Given<'a>>,
-    /// What it remembers: how many frames ago, and whether it starts with zeros.
+    /// The resource whose history it is, frames ago, and whether it starts with zeros.
     pub history: Option<(Given<'a>, u32, bool)>,
     /// The image whose format, layers and depth it has if it declares none, and the scale of the depth.
     pub like: Option<(Given<'a>, Option<f64>)>,
@@ -243,7 +243,7 @@ fn scaled(of: Option<&Given<'static>>, scale: Option<&Bound<'_, PyAny>>) -> PyRe
     }
 }
 
-/// Refuses keys that mean nothing.
+/// Refuses unknown keys.
 pub(crate) fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
     for key in dict.keys() {
         let Text(name) = key.extract()?;
@@ -396,7 +396,7 @@ pub(crate) fn image(
     })
 }
 
-/// What a resource's declaration says of others, from arguments.
+/// References of a resource's declaration to others, from arguments.
 pub(crate) fn links<'a>(
     modifies: Option<&'a Bound<'_, PyAny>>,
     history_of: Option<&'a Bound<'_, PyAny>>,
@@ -437,7 +437,7 @@ pub(crate) fn memory_domain(py: Python<'_>, value: Option<Text<'_>>) -> PyResult
     value.map(|Text(name)| word(py, "memory domain", name, MemoryDomain::from_name, known())).transpose()
 }
 
-/// How the memory of a resource is wished: `sharing=` and `memory_domain=`.
+/// Requests about the memory of a resource: `sharing=` and `memory_domain=`.
 pub(crate) struct Wishes<'a> {
     pub sharing: Option<Text<'a>>,
     pub memory_domain: Option<Text<'a>>,

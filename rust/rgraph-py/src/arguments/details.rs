@@ -56,7 +56,7 @@ const KEYWORDS: [(&str, Allowed); 13] = [
     ("mode", Allowed::MODE),
 ];
 
-/// Reads keyword arguments into `how`; returns what a resolve resolves. A keyword of None says nothing.
+/// Reads keyword arguments into `how`; returns the attachment that is resolved. A keyword of None counts as omitted.
 ///
 /// # Errors
 /// `TypeError` for a keyword that the usage does not have, and what reading its value says.

@@ -18,7 +18,7 @@ pub struct Host {
     buffer: PyUntypedBuffer,
     /// Its shape and kind.
     pub form: Form,
-    /// Whether numpy made an array of what is none: what is written to that may not reach the caller.
+    /// Whether numpy converted an object to this array: writes to it may not reach the caller.
     made: bool,
 }
 
@@ -28,10 +28,10 @@ pub(crate) fn _numpy<'py>(py: Python<'py>, what: &str, without: &str) -> PyResul
     numpy(py, what, without)
 }
 
-/// An array of numpy's that has an object's contents; `None` if the object says nothing that numpy reads.
+/// A numpy array with an object's contents; `None` if the object has no interface that numpy reads.
 ///
 /// # Errors
-/// What the object says, as of a tensor on another device; `ImportError` without numpy.
+/// The error that the object raises, such as a tensor on another device; `ImportError` without numpy.
 fn through_numpy<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     const NUMPYS: [&str; 3] = ["__array_interface__", "__array_struct__", "__array__"];
     let has = |names: &[&str]| names.iter().any(|name| value.hasattr(*name).unwrap_or(false));

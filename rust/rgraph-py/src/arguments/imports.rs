@@ -117,33 +117,33 @@ fn format(py: Python<'_>, array: &Host, texel: Texel, explicit: Option<Format>, 
 impl PyGraphModule {
     /// Declare an image (or a buffer) with the contents of an array.
     ///
-    /// The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
-    /// snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+    /// The graph keeps a reference and reads the array at each run, so later changes are seen; import a copy to keep a
+    /// snapshot. `Device.run` takes another array of the same shape as `inputs={name: array}`.
     ///
     /// Parameters
     /// ----------
     /// name
     ///     Its name among resources.
     /// array
-    ///     Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
-    ///     channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
-    ///     `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
-    ///     four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
-    ///     shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
-    ///     three channels without alpha.
+    ///     Any contiguous object with the buffer protocol, of shape (height, width), (height, width, channels) with 1
+    ///     to 4 channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`),
+    ///     `int8` `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels
+    ///     become four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so
+    ///     that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
+    ///     channels, three channels without alpha.
     /// format
-    ///     Another texel format with texels of that many bytes.
+    ///     Texel format, if not the default for the array; its texels must have as many bytes.
     /// srgb
     ///     If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
     /// as_buffer
-    ///     A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
-    ///     again. A `bool` is a byte, 0 or 1.
+    ///     If true, declare a buffer with the array's bytes instead of an image. Shape and dtype are arbitrary, records
+    ///     included, and results have them again. A `bool` is a byte, 0 or 1.
     /// volume
-    ///     (depth, height, width, channels): a 3D image instead of one with layers.
+    ///     If true, an array of shape (depth, height, width, channels) is a 3D image instead of one with layers.
     /// sharing
-    ///     `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+    ///     `"concurrent"` (no ownership transfers between queue families) or `"exclusive"`; see `image`.
     /// memory_domain
-    ///     The memory of the copy on the device, as in `image`.
+    ///     Memory domain of the copy on the device; see `image`.
     ///
     /// Returns
     /// -------

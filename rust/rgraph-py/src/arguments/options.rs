@@ -40,7 +40,7 @@ pub(crate) fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyRes
     }
 }
 
-/// What `memory=` says: a word, or a number of bytes.
+/// The value of `memory=`: a word, or a number of bytes.
 #[derive(Clone, Copy, Default)]
 pub struct Budget(pub MemoryBudget);
 
@@ -57,7 +57,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Budget {
     }
 }
 
-/// What `max_batches=` says: a number from 1 on, or None for no bound.
+/// The value of `max_batches=`: at least 1, or None for no limit.
 #[derive(Clone, Copy)]
 pub(crate) struct MaxBatches(Option<u32>);
 
@@ -110,17 +110,17 @@ pub(crate) fn of_run(py: Python<'_>, memory: Budget) -> PyResult<Options> {
     options(py, Text("auto"), Text("never"), false, None, (memory, MaxBatches::default()))
 }
 
-/// Which GPU times runs measure, and in one run of how many.
+/// Which GPU times runs measure, and in which runs.
 #[derive(Clone, Copy, PartialEq, Default)]
 pub struct Measuring {
     /// Which.
     pub measure: Measure,
-    /// One run in so many; 0 and 1: each.
+    /// One run in `sample`; 0 and 1: every run.
     pub sample: u32,
 }
 
 impl Measuring {
-    /// What `measure=` and `sample=` say; what they leave out is as here.
+    /// The values of `measure=` and `sample=`, by default those here.
     pub fn or_else(self, py: Python<'_>, measure: Option<Text<'_>>, sample: Option<Count>) -> PyResult<Self> {
         if matches!(sample, Some(Count(0))) {
             let help = "sample=60 measures one frame in sixty, and sample=1 each";
@@ -135,7 +135,7 @@ impl Measuring {
     }
 }
 
-/// Microseconds since this was first asked.
+/// Microseconds since the first call.
 fn microseconds() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e6

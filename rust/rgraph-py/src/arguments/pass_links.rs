@@ -32,7 +32,7 @@ pub(crate) fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
     value.extract::<Text>().map(|Text(name)| Earlier::Name(name.into()))
 }
 
-/// What a pass's declaration says of other passes and of resources.
+/// A reference of a pass's declaration to another pass or to resources.
 pub(crate) enum Link {
     /// The pass that it comes after.
     After(Target<PassId>),
@@ -83,7 +83,7 @@ pub(crate) fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<
     }
 }
 
-/// What `after=` and `fallback=` say, seen from the module `prefix`.
+/// The values of `after=` and `fallback=`, as seen from the module `prefix`.
 ///
 /// # Errors
 /// If they name another graph's passes or resources.

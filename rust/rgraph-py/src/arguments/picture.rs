@@ -9,7 +9,7 @@ use rgraph_work::texel::Element;
 
 use crate::run::error::guarded;
 
-/// Why an image is no picture, and what would help.
+/// Why an image cannot be a picture, and the hint.
 pub(crate) type Refused = (String, &'static str);
 
 /// Width, height, channels, bytes per sample and samples of a PNG file; `ValueError` if it is damaged.

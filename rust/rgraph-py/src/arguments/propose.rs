@@ -9,7 +9,7 @@ use crate::arguments::convert::{Text, items};
 use crate::classes::pass::PyPass;
 use crate::run::record::record;
 
-/// Most proposals of a bake.
+/// Maximum number of proposals of a bake.
 pub(crate) const MOST: usize = 256;
 
 /// A function that proposes; what it raises is kept, and ends the proposals.
@@ -27,7 +27,7 @@ impl Hook {
         Self { function, raised: None, wrong: Vec::new() }
     }
 
-    /// Writes to the verdicts what was wrong with names, of which the planner sees positions alone.
+    /// Adds unknown names to the verdicts, since the planner sees positions only.
     pub(crate) fn explain(&self, tried: &mut [Tried]) {
         for (at, why) in &self.wrong {
             if let Some(one) = tried.get_mut(*at) {

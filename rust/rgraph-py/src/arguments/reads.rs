@@ -12,7 +12,7 @@ use crate::classes::view::PyView;
 use crate::run::error::bad;
 use crate::run::runnable::Runnable;
 
-/// What `read=` names, one by one.
+/// The items of `read=`.
 pub(crate) fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if PyView::of(read).is_some() { Ok(vec![read.clone()]) } else { one_or_many(read) }
 }
@@ -50,7 +50,7 @@ impl Runnable {
     }
 }
 
-/// The graph with what `read=` names as further roots; `None` if all of it is one already.
+/// The graph with the items of `read=` as further roots; `None` if they are roots already.
 ///
 /// # Errors
 /// If something lives in the graph from frame to frame: the one with further roots would start from initial contents.

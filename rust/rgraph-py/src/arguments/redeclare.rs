@@ -67,7 +67,7 @@ impl State {
         Ok(known)
     }
 
-    /// Forgets what a pass was declared to do.
+    /// Forgets the accesses and work of a pass.
     fn forget_pass(&mut self, id: PassId) {
         self.anew.count += 1;
         let of_pass = |want: &Want| match want {
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    /// Forgets what was declared of a resource itself.
+    /// Forgets the declaration of a resource.
     fn forget_resource(&mut self, id: ResourceId) {
         self.anew.count += 1;
         let of_resource = |want: &Want| match want {
@@ -106,7 +106,7 @@ impl State {
         self.first.remove(&id);
     }
 
-    /// Something of an earlier declaration that was removed since: what it was to do or to hold is forgotten.
+    /// Name of a pass or resource of an earlier declaration that was removed since, with its work or contents.
     pub fn removed_since(&self, earlier: &Graph) -> Option<String> {
         let graph = self.graph.as_ref()?;
         let mut passes = self.anew.passes.iter().map(|&id| graph.pass_name(id));
@@ -118,7 +118,7 @@ impl State {
         })
     }
 
-    /// Refuses what is declared of a pass that was removed.
+    /// Refuses declarations on a pass that was removed.
     pub fn refuse_removed(&self, pass: PassId) -> Result<(), Refusal> {
         match self.anew.passes.contains(&pass) {
             false => Ok(()),
@@ -139,10 +139,10 @@ enum Thing {
 
 #[pymethods]
 impl PyGraph {
-    /// Take declarations back: passes, images and buffers.
+    /// Remove declarations: passes, images and buffers.
     ///
-    /// Removed passes and resources are not baked any more. A resource that a pass still uses is a mistake that `bake`
-    /// reports. A name that is declared again keeps its place, and its handles are valid again.
+    /// Removed passes and resources are not baked. If a pass still uses a removed resource, `bake` reports it. A name
+    /// that is declared again gets its earlier place in the order, and its handles are valid again.
     ///
     /// Parameters
     /// ----------
@@ -152,7 +152,8 @@ impl PyGraph {
     /// Raises
     /// ------
     /// GraphError
-    ///     If there is no such pass or resource, or if a name is that of both; the graph is then unchanged.
+    ///     If there is no such pass or resource, or both a pass and a resource have the name; the graph is then
+    ///     unchanged.
     #[pyo3(signature = (*things), text_signature = "($self, *things)")]
     fn remove(slf: &Bound<'_, Self>, things: &Bound<'_, PyTuple>) -> PyResult<()> {
         let read = |thing: Bound<'_, PyAny>| {

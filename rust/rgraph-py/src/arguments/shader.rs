@@ -53,7 +53,7 @@ pub(crate) fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<Pa
     }
 }
 
-/// What a tuple of shaders is.
+/// Hint of a wrong tuple of shaders.
 const STAGES: &str = "a tuple of shaders has one for each stage in order, as (vertex, fragment), for passes that draw";
 
 /// The sources of a `shader=` argument, and the name of the first file among them; empty: there is none.

@@ -20,7 +20,7 @@ use crate::run::state::State;
 use crate::run::unresolved::Want;
 use rgraph_work::infer::MOST_LINKS;
 
-/// Walks from a resource to those that it has its shape from.
+/// Walks from a resource to those that determine its shape.
 struct Walk<'a> {
     graph: &'a Graph,
     state: &'a State,
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a resource has its shape from where it says none.
+/// The resource that determines the shape of one that declares none.
 fn base(resource: &Resource) -> Option<ResourceId> {
     match resource.life {
         Life::History(history) => Some(history.of),
@@ -171,7 +171,7 @@ impl PyImage {
     /// Raises
     /// ------
     /// GraphError
-    ///     If it is relative to an image that nothing declares yet.
+    ///     If the size is relative to an image that is not declared yet.
     #[getter]
     fn size<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let of = slf.as_super().get();
@@ -224,7 +224,7 @@ impl PyBuffer {
     /// Raises
     /// ------
     /// GraphError
-    ///     If it is that of a buffer that nothing declares yet.
+    ///     If the size is that of a buffer that is not declared yet.
     #[getter]
     fn size(slf: &Bound<'_, Self>) -> PyResult<u64> {
         let of = slf.as_super().get();
@@ -265,7 +265,7 @@ impl PyView {
 
 #[pymethods]
 impl PyGraphModule {
-    /// An image or a buffer by its name as seen from here: this module's, else that of the one around it, and so on.
+    /// Find an image or a buffer by name: in this module, else in the one around it, and so on.
     ///
     /// Parameters
     /// ----------
@@ -280,7 +280,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If nothing declares it; the message offers the nearest name.
+    ///     If none of these modules declares it; the message offers the nearest name.
     fn find<'py>(slf: &Bound<'py, Self>, name: crate::arguments::convert::Text<'_>) -> PyResult<Bound<'py, PyAny>> {
         let graph = Self::graph(slf)?;
         let found = graph.get().change(|state| {

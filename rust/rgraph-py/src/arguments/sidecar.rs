@@ -22,9 +22,9 @@ pub(crate) struct Beside {
     pub id: ResourceId,
     /// The file's name, as the graph file names it.
     pub name: String,
-    /// What is to be written into it; `None`: it is there.
+    /// Its new contents; `None`: the file exists.
     pub bytes: Option<Vec<u8>>,
-    /// The shape and the kind of numbers that it says itself.
+    /// Shape and element type that the file itself has.
     pub says: Option<(Vec<usize>, Element)>,
 }
 

@@ -124,7 +124,7 @@ fn is_library(module: &str) -> bool {
     parts.next() == Some("rgraph") && parts.next() != Some("demo")
 }
 
-/// The cell of a notebook (or of IPython) that a made-up file name stands for: `In [14]`.
+/// The cell of a notebook (or of IPython) for the file name that the kernel made up: `In [14]`.
 fn cell_of(py: Python<'_>, file: &str) -> Option<String> {
     let modules = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules"))).ok()?;
     let ipython = modules.get_item(intern!(py, "IPython")).ok()?;
@@ -137,7 +137,7 @@ fn cell_of(py: Python<'_>, file: &str) -> Option<String> {
     Some(number.map_or(name.clone(), |number| format!("In [{number}]")))
 }
 
-/// The file as the user would type it: relative where it stands below the working directory.
+/// The file as the user would type it: relative if it is below the working directory.
 fn file_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
     let py = code.py();
     let module = frame.getattr(intern!(py, "f_globals")).and_then(|globals| globals.get_item(intern!(py, "__name__")));
@@ -164,7 +164,7 @@ pub(crate) fn read_environment() {
     set_tracking(std::env::var_os("RGRAPH_SOURCE").is_none_or(|value| value != "0"));
 }
 
-/// Where the running Python code is, or `None` if nobody wants to know or nobody does.
+/// The place of the running Python code; `None` if places are not recorded or it is unknown.
 #[inline]
 pub(crate) fn place(py: Python<'_>) -> Option<Place> {
     if !TRACKING.load(Ordering::Relaxed) {

@@ -13,7 +13,7 @@ use crate::classes::array_layout::{Seen, shown};
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{bad, one, refusal};
 
-/// What a declaration says of a buffer's size.
+/// The arguments of a declaration that give a buffer's size.
 pub(crate) struct Typed<'a, 'py> {
     /// Bytes.
     pub size: Option<u64>,
@@ -23,7 +23,7 @@ pub(crate) struct Typed<'a, 'py> {
     pub dtype: Option<&'a Bound<'py, PyAny>>,
     /// A buffer of the same size, shape and dtype.
     pub like: Option<&'a Bound<'py, PyAny>>,
-    /// What it holds before the first frame.
+    /// Its contents before the first frame.
     pub array: Option<&'a Host>,
 }
 

@@ -12,7 +12,7 @@ use crate::classes::view::PyView;
 
 /// How deep values may be nested.
 const DEEPEST: usize = 16;
-/// What data of a shader is.
+/// Forms of shader data, for messages.
 const FORMS: &str = "data of a shader is a number, a list, a dict by member, an array or bytes";
 
 /// Why a value is no data.
@@ -53,7 +53,7 @@ pub(crate) fn number(value: &Bound<'_, PyAny>) -> Option<Value> {
     read(value, DEEPEST).ok()
 }
 
-/// What is wrong with a value that is none of what data can be.
+/// The fault of a value that cannot be data.
 fn stranger(value: &Bound<'_, PyAny>) -> PyResult<Fault> {
     let kind = value.get_type().name()?.to_string();
     let help = if value.is_instance_of::<PyResource>() || PyView::of(value).is_some() {

@@ -34,10 +34,10 @@ pub(crate) fn pass_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 impl Weights {
-    /// What `weights=` means.
+    /// The durations that `weights=` gives.
     ///
     /// # Errors
-    /// RG-E225 if a report has no times; `TypeError` for what is no durations.
+    /// RG-E225 if a report has no times; `TypeError` for anything but durations.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         if let Ok(report) = value.cast::<PyReport>() {

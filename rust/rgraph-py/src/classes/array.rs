@@ -25,7 +25,7 @@ use crate::run::error::{bad, guarded};
 use rgraph_work::texel::Element;
 
 /// The contents of an image or a buffer after a frame: read it with `numpy.asarray(array)` or `memoryview(array)`,
-/// without a copy beyond the read-back. It cannot be written.
+/// which copy nothing. It is read-only.
 ///
 /// An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
 /// imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image
@@ -33,12 +33,13 @@ use rgraph_work::texel::Element;
 /// have for it (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are
 /// those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored, `rgba16float` is `float16`,
 /// `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`, `rg11b10ufloat`, `rgb9e5ufloat`)
-/// are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24 bits in `uint32`); compressed
-/// formats are one texel for each block, with the block's bytes as channels.
+/// are one `uint32` per texel; formats with depth and stencil give the depth (`depth24plus`: 24 bits in `uint32`);
+/// compressed formats give one texel per block, with the block's bytes as channels.
 ///
 /// The memory lives as long as the array or a view of it, after the device was closed too.
 ///
-/// Arithmetic and comparisons are numpy's and make numpy's arrays; pickled or copied it is one too.
+/// Arithmetic and comparisons are those of numpy and return numpy arrays; pickling or copying it gives a numpy array,
+/// too.
 #[pyclass(name = "Array", module = "rgraph", frozen, weakref)]
 pub struct PyArray {
     memory: Memory,
@@ -125,7 +126,7 @@ impl PyArray {
         encoded.map_err(|(message, help)| bad(py, Code::BadArray, message, help))
     }
 
-    /// The array as numpy's, on the same memory.
+    /// The array as a numpy array on the same memory.
     pub fn asarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let what = format!("this use of array \"{}\"", slf.get().memory.name());
         let without = "memoryview(array), array.tolist(), array.tobytes() and array.save(path) do not need it";
@@ -135,13 +136,13 @@ impl PyArray {
 
 #[pymethods]
 impl PyArray {
-    /// Its shape, as numpy has it.
+    /// Its shape, the slowest axis first.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.layout.shape)
     }
 
-    /// Kind of its elements for `numpy.dtype`: a name as `"uint8"`, or a dict of fields for records.
+    /// Element type, for `numpy.dtype`: a name such as `"uint8"`, or a dict of fields for records.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.layout.dtype.python(py)
@@ -165,7 +166,7 @@ impl PyArray {
         self.layout.len()
     }
 
-    /// The same bytes as numbers of another kind; the last axis becomes longer or shorter.
+    /// The same bytes as elements of another type; the length of the last axis changes with the element size.
     ///
     /// Parameters
     /// ----------
@@ -175,7 +176,7 @@ impl PyArray {
     /// Returns
     /// -------
     /// Array
-    ///     On the same memory.
+    ///     An array on the same memory.
     fn view(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         let dtype = Dtype::read(dtype)?;
         let name = dtype.name();
@@ -194,7 +195,7 @@ impl PyArray {
         Ok(Self { memory: self.memory.clone(), layout, format })
     }
 
-    /// The bytes of its elements, copied.
+    /// A copy of its bytes, in C order.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.layout.tight(self.bytes()))
     }
@@ -217,19 +218,19 @@ impl PyArray {
         }
     }
 
-    /// Part of it as numpy's array, without a copy: `array[0]`, `array[:, ::2]`, `array["position"]`.
+    /// Part of it as a numpy array, without a copy: `array[0]`, `array[:, ::2]`, `array["position"]`.
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::asarray(slf)?.get_item(key)
     }
 
-    /// The array as numpy's; numpy is imported only here.
+    /// The array as a numpy array; numpy is imported only here.
     ///
     /// Parameters
     /// ----------
     /// copy
-    ///     If true, copy: a copy is writable and keeps no memory of the device.
+    ///     If true, return a copy, which is writable and does not keep the read-back memory.
     /// channels
-    ///     How many of an image's channels: 3 leaves out alpha. Default: all that it has.
+    ///     How many channels of an image; 3 leaves out alpha. Default: all.
     #[pyo3(signature = (*, copy = false, channels = None, **unknown), text_signature = "($self, *, copy=False, channels=None)")]
     fn numpy<'py>(
         slf: &Bound<'py, Self>,
@@ -253,7 +254,7 @@ impl PyArray {
         if copy { array.call_method0("copy") } else { Ok(array) }
     }
 
-    /// Write it to a file; the suffix decides what it becomes.
+    /// Write it to a file; the suffix selects the format.
     ///
     /// `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits.
     /// Floats are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is
@@ -269,7 +270,7 @@ impl PyArray {
     /// Raises
     /// ------
     /// GraphError
-    ///     If no file has that suffix, it cannot hold the array, or the package is not installed.
+    ///     If the suffix is unknown, the format cannot hold the array, or the package is not installed.
     /// OSError
     ///     If the file cannot be written.
     fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {

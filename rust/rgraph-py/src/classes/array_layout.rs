@@ -38,9 +38,9 @@ pub struct ArrayLayout {
     pub dtype: Dtype,
     run: usize,
     step: usize,
-    /// What stands between rows where they are written, `step - run` bytes; empty: zeros.
+    /// Padding between rows when they are written, `step - run` bytes; empty: zeros.
     gap: Vec<u8>,
-    /// What true becomes in an array of bools, where not 1.
+    /// The byte for true in an array of bools, if not 1.
     truth: Option<u8>,
 }
 
@@ -54,7 +54,7 @@ fn image(kind: &PlanKind) -> Option<([usize; 3], usize, bool, Texel, Format)> {
     Some(([outer, height, width], texel.channels, volume, texel, format))
 }
 
-/// The value that a fourth channel has where nothing gives one: opaque.
+/// The default value of a fourth channel: opaque.
 fn opaque(format: Format, element: Element) -> Vec<u8> {
     let size = element.size();
     match (format.numbers(), element) {
@@ -117,8 +117,8 @@ impl ArrayLayout {
         Some(Self { shape, dtype: Dtype::Number(texel.element), run, step, gap, truth })
     }
 
-    /// A resource's array. What does not fit the resource's kind says nothing: a format with other channels, a buffer
-    /// of another size.
+    /// A resource's array. A declared layout that does not fit the resource's kind is ignored, such as other channels
+    /// or another size.
     pub fn of(kind: &PlanKind, seen: Option<&Seen>) -> Self {
         let natural = Self::natural(kind);
         match (seen, *kind) {

@@ -136,7 +136,7 @@ impl PyArray {
         Self::asarray(slf)?.call_method0("__invert__")
     }
 
-    /// Number by number, as numpy's arrays compare.
+    /// Compares element by element, as numpy does.
     fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>, op: CompareOp) -> PyResult<Any<'py>> {
         Self::asarray(slf)?.rich_compare(other, op)
     }

@@ -17,7 +17,7 @@ use crate::run::error::bad;
 /// A binary semaphore of a device: one signal, then one wait.
 ///
 /// Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]`
-/// and `signal=[(semaphore, None)]`; foreign code by its `handle`.
+/// and `signal=[(semaphore, None)]`; foreign code uses its `handle`.
 #[pyclass(name = "BinarySemaphore", module = "rgraph", frozen)]
 pub(crate) struct PyBinarySemaphore {
     pub semaphore: Detached<BinarySemaphore>,
@@ -49,7 +49,7 @@ impl PyDevice {
     /// ----------
     /// shared
     ///     `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too.
-    ///     `"sync_fd"`: each signal can be exported, once it was submitted. Default: it is this device's alone.
+    ///     `"sync_fd"`: each signal can be exported once it was submitted. Default: only this device can use it.
     ///
     /// Returns
     /// -------
@@ -77,8 +77,8 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// exported
-    ///     What `BinarySemaphore.export` returned. The caller still has to close the descriptor. Of a `sync_fd`, -1
-    ///     means a signal that is over.
+    ///     What `BinarySemaphore.export` returned. The caller still has to close the descriptor. For a `sync_fd`, -1
+    ///     means a signal that has already happened.
     ///
     /// Returns
     /// -------
@@ -131,12 +131,12 @@ impl PyBinarySemaphore {
 
     /// Export it: a new file descriptor, which is yours to close, and all that an importer must know.
     ///
-    /// A `sync_fd` has the signal that was submitted last and takes it away from this semaphore, as a wait does.
+    /// A `sync_fd` holds the signal submitted last and removes it from this semaphore, as a wait does.
     ///
     /// Returns
     /// -------
     /// Exported
-    ///     For `Device.import_binary_semaphore`. A `fd` of -1 is a signal that is over.
+    ///     For `Device.import_binary_semaphore`. A `fd` of -1 is a signal that has already happened.
     ///
     /// Raises
     /// ------
@@ -167,13 +167,13 @@ impl PyFence {
         self.device.clone_ref(py)
     }
 
-    /// Whether the run that has it is done.
+    /// Whether the run that signals it is done.
     #[getter]
     fn signalled(&self, py: Python<'_>) -> PyResult<bool> {
         call(py, |free| self.fence.get(free)?.is_signalled())
     }
 
-    /// Wait until the run that has it is done.
+    /// Wait until the run that signals it is done.
     ///
     /// Parameters
     /// ----------
@@ -183,7 +183,7 @@ impl PyFence {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it is done; `False`: the time was over first, or no run has the fence.
+    ///     True once the run is done; False after the timeout, or if no run signals the fence.
     #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         keywords::refuse_of::<Self>("wait", unknown)?;

@@ -15,14 +15,14 @@ use crate::run::plan_cache::{keep_scratch, take_scratch};
 
 /// The tree of boxes that represents all permitted orders of a graph's passes. `str(tree)` draws it.
 ///
-/// A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an
-/// order that is neither. Immutable. Made by `Graph.box_tree`.
+/// A sequence runs its parts one after the other, a parallel box in any order, interleaved too; a prime box has
+/// dependencies that are neither. Immutable. Made by `Graph.box_tree`.
 #[pyclass(name = "BoxTree", module = "rgraph", frozen)]
 pub(crate) struct PyBoxTree(Arc<Orders>);
 
 #[pymethods]
 impl PyBoxTree {
-    /// Number of permitted orders; `None` if they are too many to be counted.
+    /// Number of permitted orders; `None` if there are too many to count.
     fn count(&self, py: Python<'_>) -> PyResult<Option<u128>> {
         let orders = Arc::clone(&self.0);
         guarded(py, move || orders.count())
@@ -47,7 +47,7 @@ impl PyBoxTree {
         guarded(py, move || orders.flatten().into_iter().map(str::to_owned).collect())
     }
 
-    /// Names of the passes, in an order in which they may run alone.
+    /// Names of the passes, in an order in which they may run one by one.
     #[getter]
     fn passes(&self) -> Vec<String> {
         self.0.passes.clone()

@@ -34,10 +34,10 @@ pub(crate) struct PyCapture {
 impl PyCompiled {
     /// Capture the next runs of this graph into one file, which `rgraph replay` and `Device.replay` run anywhere.
     ///
-    /// The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and
-    /// the contents that persistent resources and histories had before the first. Steps that callbacks recorded and
-    /// bytes that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the
-    /// device.
+    /// The file has the graph with its shaders, the plan, the inputs, flags, parameters and results of each run, and
+    /// the contents of persistent resources and histories before the first one. It has the steps that callbacks
+    /// recorded and the bytes that functions of `Graph.cpu` wrote instead of these functions. A captured run waits
+    /// until the device is done.
     ///
     /// Parameters
     /// ----------
@@ -54,8 +54,8 @@ impl PyCompiled {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E222 if the file has no folder, or is one; RG-E225 if an image with several samples lives from run to
-    ///     run.
+    ///     RG-E222 if the path's folder does not exist, or the path is a folder; RG-E225 if a multisampled image lives
+    ///     from run to run.
     #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
     fn capture(
         slf: &Bound<'_, Self>,
@@ -94,7 +94,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E222 if the file has no folder, or is one.
+    ///     RG-E222 if the path's folder does not exist, or the path is a folder.
     #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
     fn capture(
         slf: &Bound<'_, Self>,
@@ -237,8 +237,7 @@ impl PyCapture {
         py.detach(|| self.capture.is_done())
     }
 
-    /// End the capture: write the file with the runs so far. Without any, nothing is written. A second call does
-    /// nothing.
+    /// End the capture: write the file with the runs so far, if there are any. A second call does nothing.
     ///
     /// Raises
     /// ------

@@ -43,7 +43,7 @@ pub(crate) fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<B
     PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// What the plan would be as right without.
+/// Redundant parts of the plan.
 pub(crate) fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
     let (checked, examined) = patiently(py, move || {
         let examined = rgraph_check::minimal(&graph, &plan);

@@ -35,7 +35,7 @@ use crate::run::functions::Recorded;
 use crate::run::inside::Inside;
 use crate::run::unresolved::Given;
 
-/// The commands of one pass, while its function runs.
+/// Records the commands of one pass while its function runs.
 ///
 /// The pass must declare the resources that a call uses, with the same usage.
 #[pyclass(name = "Commands", module = "rgraph", frozen)]
@@ -240,7 +240,7 @@ impl PyCommands {
         self.keep(py, &work, &Step::Draw(draw))
     }
 
-    /// Copy from an image or buffer to another.
+    /// Copy an image or a buffer to another one.
     ///
     /// Parameters
     /// ----------
@@ -253,7 +253,7 @@ impl PyCommands {
         self.keep(source.py(), &work, &step)
     }
 
-    /// Copy an image to another, scaled and converted.
+    /// Blit an image to another one, scaled and converted.
     ///
     /// Parameters
     /// ----------
@@ -274,7 +274,7 @@ impl PyCommands {
         self.keep(source.py(), &work, &step)
     }
 
-    /// Write one value everywhere in an image.
+    /// Clear an image to one value.
     ///
     /// Parameters
     /// ----------
@@ -287,7 +287,7 @@ impl PyCommands {
         self.keep(image.py(), &work, &step)
     }
 
-    /// Write one 32-bit word again and again into a buffer.
+    /// Fill a buffer with a 32-bit word.
     ///
     /// Parameters
     /// ----------

@@ -27,7 +27,7 @@ use crate::run::runtime_errors::raised;
 use crate::run::states::{self, Kinds};
 use crate::run::tuned::Tuned;
 
-/// A graph made ready for a device: planned, with its pipelines and memory.
+/// A graph compiled for a device: its plan, pipelines and memory.
 ///
 /// Later declarations in the graph do not change it. Made by `Device.compile`.
 #[pyclass(name = "Compiled", module = "rgraph", frozen, weakref)]
@@ -270,7 +270,7 @@ impl PyCompiled {
         PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref(), Some(self.asked.clone()))
     }
 
-    /// Passes in the order in which they run, and what runs are given and leave, for notebooks.
+    /// Passes in the order in which they run, inputs and results, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().html(slf.as_any())
     }

@@ -142,8 +142,8 @@ fn of_program<'py>(
 impl PyGraphModule {
     /// Declare a pass that runs a compute shader.
     ///
-    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-    /// `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
+    /// The accesses of bound resources follow from the shader. It takes the other keyword arguments of `add_pass`, too:
+    /// `weight_us`, `unit`, `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`.
     ///
     /// Parameters
     /// ----------
@@ -157,24 +157,25 @@ impl PyGraphModule {
     /// queue
     ///     See `add_pass`.
     /// push
-    ///     Push data: a dict by member, or what a single member is.
+    ///     Push data: a dict by member, or the value of the only member.
     /// entry
     ///     The entry point, where the shader has several.
     /// constants
     ///     Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
-    ///     specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
-    ///     workgroup may be one, and then `groups` follows it.
+    ///     specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The workgroup
+    ///     size may depend on one, and the default of `groups` then does, too.
     /// key
-    ///     Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two barrier
-    ///     calls (`Plan.packets`), equal keys by shader; default 0. A shader's variable of that name is bound instead.
+    ///     Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two
+    ///     barrier calls (`Plan.packets`), equal keys by shader; default 0. If the shader has a variable of that name,
+    ///     the argument is its binding.
     /// bindings
     ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
     /// **variables
     ///     Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
-    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
-    ///     `(image, Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an
-    ///     array, of any length where the shader leaves it open; for a uniform block also a dict by member,
-    ///     a list, a number or an array: small data that goes along with the pass.
+    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like `(image,
+    ///     Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an array, of any
+    ///     length where the shader leaves it open; for a uniform block also a dict by member, a list, a number or an
+    ///     array: small data that is stored with the pass.
     ///
     /// Returns
     /// -------
@@ -184,7 +185,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// ShaderError
-    ///     If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
+    ///     If the shader does not compile (with its line), data does not fit its layout, or it has no such constant.
     /// GraphError
     ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
     #[pyo3(signature = (name, shader, *given, **arguments),
@@ -216,9 +217,9 @@ impl PyGraphModule {
     /// passes
     ///     Names of passes, each with its own arguments of `compute`: a dict by name, or pairs of name and dict.
     /// entry, constants
-    ///     See `compute`; of all of them.
+    ///     See `compute`; for all passes.
     /// **arguments
-    ///     Further arguments of `compute` that all of them have; a pass's own ones replace them.
+    ///     Further arguments of `compute` for all passes; those of a pass take precedence.
     ///
     /// Returns
     /// -------
@@ -228,7 +229,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// ShaderError, GraphError
-    ///     As `compute`; passes before the wrong one stay declared.
+    ///     As `compute`; passes before the one that fails stay declared.
     #[pyo3(signature = (shader, passes, **arguments),
            text_signature = "($self, shader, passes, *, entry=None, constants=None, **arguments)")]
     fn compute_many<'py>(

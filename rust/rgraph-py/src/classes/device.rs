@@ -28,8 +28,8 @@ use crate::run::runtime_errors::raised;
 
 /// A device that runs graphs.
 ///
-/// Opening one loads Vulkan; nothing else here does. Use it in a `with` block, or `close` it. It may be used from
-/// several threads, and there may be several; it belongs to the process that opened it.
+/// Opening one loads Vulkan; declaring and baking do not. Use it in a `with` block, or `close` it. It can be used from
+/// several threads, and a process can have several; a forked process cannot use it.
 ///
 /// Parameters
 /// ----------
@@ -39,45 +39,45 @@ use crate::run::runtime_errors::raised;
 /// loader
 ///     Path of the Vulkan loader, or of a driver itself; default: the system's.
 /// validate
-///     Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+///     Whether the Khronos validation layer is enabled; default: the environment's `RGRAPH_VALIDATE`.
 /// printf
-///     Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer.
+///     Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; needs the validation layer.
 ///     Default: the environment's `RGRAPH_PRINTF`.
 /// frames_in_flight
-///     Frames that may be under way at once, 1 to 8.
+///     Frames in flight at once, 1 to 8.
 /// cache
-///     A file that keeps compiled pipelines from run to run; default: none. One that is damaged or another driver's is
-///     ignored, with a message.
+///     A file that keeps compiled pipelines between processes; default: none. A damaged file, or one of another driver,
+///     is ignored with a message.
 /// queues
-///     Most queues of each kind that are used.
+///     Maximum number of queues of each kind.
 /// measure
-///     Which GPU times runs measure that do not say it themselves, and do not belong to a `Compiled` that says it: see
-///     `run`.
+///     Default of `measure` for runs: see `run`. A `Compiled` can have a default of its own.
 /// sample
-///     Measure one run of a graph in so many, counted from its first; default: each.
+///     Measure one run of a graph in `sample`, starting with its first; default: every run.
 /// windows
-///     Whether `window` is used: the driver is then asked for surfaces and swapchains.
+///     Whether `window` can be used: enables surfaces and swapchains.
 /// rays
-///     Whether acceleration structures, ray queries and ray-tracing pipelines are switched on; default: where the driver
+///     Whether acceleration structures, ray queries and ray-tracing pipelines are enabled; default: if the driver
 ///     has them. `False` opens the first device of a process about 200 ms sooner with NVIDIA's driver; passes that need
 ///     them are then refused (RG-E227).
 /// costs
-///     A `Profile`, or the path of a file, that says what barriers, submits, waits and copies cost on this device, as
-///     `rgraph doctor --measure` writes it; nothing else of it counts. Default: the costs of a usual discrete GPU.
+///     A `Profile`, or the path of a file, with the costs of barriers, submits, waits and copies on this device, as
+///     `rgraph doctor --measure` writes it; its other fields are ignored. Default: the costs of a typical discrete GPU.
 ///
 /// Raises
 /// ------
 /// DeviceError
-///     If there is no driver, or no device that fits: the message lists what there is. RG-E102 for rays that it has not.
+///     If there is no driver, or no suitable device: the message lists the devices found.
+///     RG-E102 if `rays` is true and the device has none.
 #[pyclass(name = "Device", module = "rgraph", frozen, weakref)]
 pub struct PyDevice {
     /// The device.
     pub device: Detached<Device>,
-    /// What tells it from other devices of this process.
+    /// Its number among the devices of this process.
     pub number: u64,
     /// The number, for functions of its graphs.
     pub numbers: Arc<[u64]>,
-    /// What runs measure that do not say it themselves.
+    /// Default of `measure` and `sample` for runs.
     pub measuring: Measuring,
     /// The view that follows its runs.
     pub follow: Follow,
@@ -192,7 +192,7 @@ pub(crate) fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'p
 /// Returns
 /// -------
 /// list of DeviceInfo
-///     Real GPUs before CPU ones; `missing` says what keeps one from being used.
+///     GPUs before CPU implementations; `missing` is the reason why a device cannot be used.
 ///
 /// Raises
 /// ------
@@ -280,7 +280,7 @@ impl PyDevice {
         info(py, self.device.info())
     }
 
-    /// The device as the planner sees it: give it to `Graph.bake`.
+    /// The device as the planner sees it, for `Graph.bake`.
     #[getter]
     fn profile(&self) -> PyProfile {
         PyProfile(self.device.profile().clone())
@@ -303,7 +303,7 @@ impl PyDevice {
         self.device.is_closed()
     }
 
-    /// Memory held, its live part, and its owners.
+    /// Allocated memory, its part in use, and its owners, in bytes.
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let memory = call(py, |free| Ok(self.device.get(free)?.memory()))?;
         crate::classes::report::memory(py, &memory)
@@ -318,9 +318,9 @@ impl PyDevice {
     /// of
     ///     The graph of a plan that was read from a file.
     /// policy, split_barriers, effort, memory, max_batches
-    ///     See `Graph.bake`; for graphs.
+    ///     See `Graph.bake`; only for a `Graph`.
     /// weights
-    ///     See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
+    ///     See `Graph.bake`; for a `Graph`, and for a plan whose graph `of` was baked with them.
     /// measure, sample
     ///     Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many;
     ///     without them, the device's.
@@ -333,7 +333,7 @@ impl PyDevice {
     /// Returns
     /// -------
     /// Compiled
-    ///     To be run as often as wanted.
+    ///     Can be run any number of times.
     ///
     /// Raises
     /// ------
@@ -342,7 +342,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device lacks a feature, or `previous` is of another device.
     /// BusyError
-    ///     If another graph came after `previous` before.
+    ///     If `previous` was replaced before.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
                         memory = Budget::default(), max_batches = MaxBatches::default(), weights = None, measure = None,
                         sample = None, previous = None, **unknown),

@@ -43,7 +43,7 @@ impl PyDevice {
 
 #[pymethods]
 impl PyDevice {
-    /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.
+    /// Wait until the device is idle, then destroy what was waiting for that. Ctrl-C ends the wait.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
         outside(py, &self.numbers)?;
         wait(py, None, |free, slice| self.device.get(free)?.is_idle_within(slice))?;
@@ -53,19 +53,20 @@ impl PyDevice {
     /// Close the device: wait for the GPU, and refuse everything from now on. A second call does
     /// nothing. Ctrl-C ends the wait; the device is then still open.
     ///
-    /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a
-    /// pass that runs meanwhile goes on, and its frame fails.
+    /// Memory is freed with the last object that needs it: arrays and views of them stay readable. If a function of a
+    /// pass is running, it continues, and its frame fails.
     ///
     /// Parameters
     /// ----------
     /// timeout
-    ///     Seconds that semaphores which nobody signals may keep the device from its end; None: for ever. Work of the
-    ///     GPU is waited for as long as it takes.
+    ///     Longest wait in seconds while only semaphores that nobody signals keep the device busy; None: no limit. The
+    ///     wait for GPU work has no limit.
     ///
     /// Raises
     /// ------
     /// BusyError
-    ///     RG-E404 if the time is over; the device is then still open, and behind a `with` block it refuses everything.
+    ///     RG-E404 after the timeout; the device is then still open. At the end of a `with` block it refuses all
+    ///     further calls.
     #[pyo3(signature = (*, timeout = Some(Number(10.0)), **unknown), text_signature = "($self, *, timeout=10.0)")]
     fn close(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         keywords::refuse_of::<Self>("close", unknown)?;

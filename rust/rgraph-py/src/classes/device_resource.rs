@@ -22,7 +22,7 @@ use crate::run::ending::poll;
 use crate::run::error::{bad, guarded, one};
 use crate::run::inside::outside;
 
-/// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
+/// An image or buffer of a device. Several graphs can use it in turn, and Vulkan code of the caller in between.
 ///
 /// Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, bound to an imported image
 /// or buffer of the same kind. Afterwards it has the contents that the run wrote.
@@ -94,8 +94,8 @@ impl PyDevice {
     /// size
     ///     Bytes.
     /// memory_domain
-    ///     Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory
-    ///     that the CPU sees, once no run uses it.
+    ///     Its memory domain, as in `Module.image`; default: device memory. If the CPU can access it,
+    ///     `DeviceResource.write` copies straight into it, once no run uses it.
     ///
     /// Returns
     /// -------
@@ -127,8 +127,8 @@ impl PyDevice {
 
     /// Use an image or buffer of foreign Vulkan code on this device.
     ///
-    /// rgraph cannot check the handle: it must be of this device, be as described, have the usages that graphs make of
-    /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
+    /// rgraph cannot check the handle: it must be of this device, match the arguments, have the usage flags that graphs
+    /// need, and outlive the graphs. Its state is unknown until `DeviceResource.set_state` reports it.
     ///
     /// Parameters
     /// ----------
@@ -199,7 +199,7 @@ impl PyDeviceResource {
         self.device
     }
 
-    /// An array of its size, and how it lies in the resource; `what` begins the words for it in messages.
+    /// An array of its size, and its layout in the resource; `what` begins its name in messages.
     fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.resource.name());
         let host = Host::new(array, &what)?;
@@ -221,7 +221,7 @@ impl PyDeviceResource {
         self.resource.name()
     }
 
-    /// Its Vulkan handle as an integer: for code of the caller's on the same device.
+    /// Its Vulkan handle as an integer, for the caller's code on the same device.
     #[getter]
     fn handle(&self) -> u64 {
         match self.resource.handle() {
@@ -236,13 +236,14 @@ impl PyDeviceResource {
         PyTuple::new(py, &self.layout().shape)
     }
 
-    /// Name of the kind of numbers of its array.
+    /// Name of the element type of its array.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.layout().element().name()
     }
 
-    /// How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's).
+    /// Its last use: a dict of `layout`, `stages`, `access`, `queue` and `family` (indices; None: none owns it) and
+    /// `released` (whether the family released it).
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = call(py, |free| Ok(self.resource.get(free)?.state()))?;
@@ -256,19 +257,25 @@ impl PyDeviceResource {
         Ok(dict)
     }
 
-    /// Say how foreign Vulkan code left it.
+    /// Set the state in which foreign Vulkan code left it.
     ///
-    /// The next run of a graph waits for all that was submitted to `queue` so far; work of foreign code on other queues
-    /// must be done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in
-    /// the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+    /// The next run of a graph waits for everything submitted to `queue` so far; foreign work on other queues must be
+    /// done. rgraph cannot check that an image is in the given layout: a wrong one is undefined behaviour in the
+    /// driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
     /// `"undefined"` to drop its contents.
     ///
     /// Parameters
     /// ----------
     /// **state
-    ///     As `state` has it; omitted values mean that nothing uses it: the layout `"undefined"`, no stages, no access.
-    ///     A resource that one family owns, and another one uses next, keeps its contents only with `released=True`:
-    ///     foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about it.
+    ///     Keys of `state`; without them nothing uses it: layout `"undefined"`, no stages, no access. A resource that
+    ///     one queue family owns and another one uses next keeps its contents only with `released=True`, which requires
+    ///     that foreign code recorded the release. Otherwise it is initialised again, and the frame has a note about
+    ///     it.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     RG-E225 if the device has no such queue or family, or its own image is in another layout.
     #[pyo3(signature = (**state), text_signature = "($self, **state)")]
     fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let mut given = ResourceState::default();
@@ -299,14 +306,14 @@ impl PyDeviceResource {
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes.
     ///
-    /// Returns when the array may be changed. The device may still be copying: what uses the resource next waits for
-    /// that by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+    /// Returns when the array may be changed. The device may still be copying; the next use of the resource waits for
+    /// that. After `handle` was read, the call waits for the copy, since foreign code may use the resource next.
     ///
     /// Parameters
     /// ----------
     /// array
-    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
-    ///     copied by the device alone.
+    ///     Any object with the buffer protocol, of `shape` and `dtype`; for a buffer, any of as many bytes. The device
+    ///     copies an array of `Device.array` without the CPU.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         outside(py, &[self.device])?;
         let (host, layout) = self.host(array, "the array for")?;
@@ -319,8 +326,8 @@ impl PyDeviceResource {
     /// Parameters
     /// ----------
     /// into
-    ///     An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is
-    ///     filled by the device alone.
+    ///     An array to read into, of `shape` and `dtype`; for a buffer, any of as many bytes. The device fills an array
+    ///     of `Device.array` without the CPU.
     ///
     /// Returns
     /// -------

@@ -27,16 +27,16 @@ use crate::run::runtime_errors::raised;
 
 /// Several devices that run one graph together, numbered from 0.
 ///
-/// Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block,
-/// or `close` it: that closes the devices that it opened itself.
+/// Passes without `device=` go where the modelled frame gains most; contents are copied between devices. Use it in a
+/// `with` block, or `close` it: that closes the devices that it opened.
 ///
 /// Parameters
 /// ----------
 /// devices
 ///     A list; each item is an open `Device`, or what `Device` takes: an index, `"uuid:…"`, `"pci:…"`, `"name:…"`. The
-///     first one has the passes that gain nothing elsewhere. A GPU may be named twice.
+///     first one gets the passes that gain nothing elsewhere. A GPU may be named twice.
 /// validate
-///     Whether the Khronos validation layer watches devices that are opened here; default: the environment's
+///     Whether the Khronos validation layer is enabled for devices that are opened here; default: the environment's
 ///     `RGRAPH_VALIDATE`.
 /// measure, sample
 ///     See `Device`.
@@ -177,15 +177,14 @@ impl PyDevices {
         })
     }
 
-    /// The devices as the planner sees them, with the price of copies once that was measured: give them to
-    /// `Graph.bake_devices`, or save them.
+    /// Profiles of the devices, with the cost of copies after `measure_copies`, for `Graph.bake_devices`.
     #[getter]
     fn profiles(&self) -> Vec<PyProfile> {
         self.devices.profiles().iter().cloned().map(PyProfile).collect()
     }
 
-    /// Measure copies between the devices, and plan with that price from now on: it is `copy_us` and `copy_gb_s` of
-    /// `profiles`. Of several pairs the slowest one counts.
+    /// Measure copies between the devices, and plan with that cost from now on: `copy_us` and `copy_gb_s` of
+    /// `profiles`. The slowest pair of devices counts.
     ///
     /// Returns
     /// -------
@@ -221,7 +220,7 @@ impl PyDevices {
     /// Returns
     /// -------
     /// DevicesPlan
-    ///     Has the modelled frame and that of the first device alone.
+    ///     `frame_us` is its modelled frame, `one_device_us` that of the first device alone.
     #[pyo3(signature = (graph, *, policy = Text("auto"), split_barriers = Text("never"), effort = None,
                         memory = Budget::default(), max_batches = MaxBatches::default(), weights = None, **unknown),
            text_signature = "($self, graph, *, policy='auto', split_barriers='never', effort=None, \
@@ -250,14 +249,14 @@ impl PyDevices {
     /// graph
     ///     A `Graph`, or a `DevicesPlan`; a plan is checked first.
     /// policy, split_barriers, effort, memory, max_batches, weights
-    ///     See `Graph.bake`; for graphs.
+    ///     See `Graph.bake`; only for a `Graph`.
     /// measure, sample
     ///     Default of `measure` and `sample` for its runs: which GPU times they measure, and one run in how many.
     ///
     /// Returns
     /// -------
     /// CompiledDevices
-    ///     To be run as often as wanted.
+    ///     Can be run any number of times.
     ///
     /// Raises
     /// ------

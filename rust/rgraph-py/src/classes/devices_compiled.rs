@@ -22,7 +22,7 @@ use crate::run::remembered::refuse;
 use crate::run::runnable::Runnable;
 use crate::run::states::{self, Kinds};
 
-/// A graph made ready for several devices: planned, each part with its pipelines and memory.
+/// A graph compiled for several devices: its plan, and pipelines and memory of each part.
 ///
 /// Later declarations in the graph do not change it. Made by `Devices.compile`.
 #[pyclass(name = "CompiledDevices", module = "rgraph", frozen, weakref)]
@@ -102,8 +102,8 @@ impl PyCompiledDevices {
         PyDevicesPlan::shared(py, plan, (Arc::new(self.load.graph.clone()), &self.source), self.options)
     }
 
-    /// Copies per frame that no CPU makes. The others go through staging memory of each device, with a copy by the CPU
-    /// between.
+    /// Number of copies per frame without the CPU. The others go through staging memory of each device, with a CPU copy
+    /// in between.
     #[getter]
     fn direct_copies(&self) -> usize {
         self.compiled.known().direct_copies()

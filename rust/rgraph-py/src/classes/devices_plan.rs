@@ -27,12 +27,12 @@ use crate::run::error::{bad, graph_error, guarded};
 use crate::run::patient::patiently;
 use crate::run::record::record;
 
-/// Which of several devices runs which passes of a graph, in which parts, and which contents are copied between them.
+/// The plan of a graph for several devices: passes by device, in parts, and the copies between them.
 ///
 /// Immutable. `str(plan)` is a listing. Made by `Graph.bake_devices` and `Devices.plan`, or read from a file.
 #[pyclass(name = "DevicesPlan", module = "rgraph", frozen, weakref)]
 pub struct PyDevicesPlan {
-    /// What was decided.
+    /// The plan.
     pub plan: Arc<DevicesPlan>,
     /// The declaration.
     pub graph: Arc<Graph>,
@@ -91,21 +91,21 @@ impl PyDevicesPlan {
 
 #[pymethods]
 impl PyGraph {
-    /// Plan the graph for several devices: passes without a device go where they gain most, and contents are copied
-    /// between devices. No device is opened.
+    /// Plan the graph for several devices: passes without `device=` go where the modelled frame gains most, and
+    /// contents are copied between devices. No device is opened.
     ///
     /// Parameters
     /// ----------
     /// profiles
     ///     The devices in order: each a `Profile`, the name of a built-in one, or the path of a profile file. The first
-    ///     one has the passes that gain nothing elsewhere.
+    ///     one gets the passes that gain nothing elsewhere.
     /// policy, split_barriers, effort, memory, max_batches, weights
     ///     See `bake`; for each part.
     ///
     /// Returns
     /// -------
     /// DevicesPlan
-    ///     Has the modelled frame and that of the first device alone.
+    ///     `frame_us` is its modelled frame, `one_device_us` that of the first device alone.
     ///
     /// Raises
     /// ------
@@ -205,7 +205,7 @@ impl PyDevicesPlan {
     /// Returns
     /// -------
     /// list of Finding
-    ///     Every rule that the plan breaks; empty if it is right.
+    ///     Every rule that the plan breaks; empty if it is correct.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let (graph, plan) = (Arc::clone(&self.graph), Arc::clone(&self.plan));
         let findings = patiently(py, move || {
@@ -259,7 +259,7 @@ impl PyDevicesPlan {
         PyList::new(py, copies.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The device that each root is read from, by name.
+    /// The index of the device that each root is read from, by name.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);

@@ -13,8 +13,8 @@ use crate::run::error::guarded;
 
 /// The Vulkan installation of this machine: for `rgraph doctor`, and for programs that report missing parts.
 ///
-/// The result lists missing and failing parts; they raise no exception. A driver that crashes ends the process, so
-/// `rgraph doctor` asks in a process of its own.
+/// The result lists missing and failing parts; they raise no exception. A crash of a driver ends the process, so
+/// `rgraph doctor` queries each driver in a process of its own.
 ///
 /// Parameters
 /// ----------

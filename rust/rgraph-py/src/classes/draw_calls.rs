@@ -25,9 +25,9 @@ use crate::run::error::one;
 
 #[pymethods]
 impl PyPass {
-    /// Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
+    /// Add a draw to a pass that `raster` declared: to the same targets, after its draws so far.
     ///
-    /// Each draw has a shader, data and state of its own, and declares the resources that it reads.
+    /// Each draw has its own shader, data and state, and declares the resources that it reads.
     ///
     /// Parameters
     /// ----------
@@ -43,7 +43,7 @@ impl PyPass {
     /// Raises
     /// ------
     /// ShaderError
-    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    ///     If the shader does not compile (with its line), or data does not fit its layout.
     /// GraphError
     ///     If bindings or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (shader, *given, **arguments),

@@ -13,7 +13,7 @@ use crate::run::error::{graph_error, guarded};
 
 #[pymethods]
 impl PyGraph {
-    /// What one stage of the bake makes, as text, one line per item.
+    /// The result of one stage of the bake as text, one line per item.
     ///
     /// Parameters
     /// ----------
@@ -22,7 +22,7 @@ impl PyGraph {
     ///     `"order"` (order and queues), `"merge"` (physical passes and intervals), `"queues"` (batches, waits,
     ///     sharing), `"alias"` (offsets and alias transitions) or `"barriers"` (barrier calls).
     /// profile, policy, split_barriers, effort, memory, max_batches
-    ///     As `bake` takes them.
+    ///     See `bake`.
     ///
     /// Returns
     /// -------

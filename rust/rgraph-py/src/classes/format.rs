@@ -8,15 +8,14 @@ use rgraph_work::texel::Texel;
 
 use crate::arguments::convert::{Text, word};
 
-/// A texel format: what its texels hold, how arrays and shaders see them, and what an image of it may be used for.
+/// A texel format: the contents of its texels, their types in arrays and shaders, and the uses of its images.
 ///
 /// It equals its name, and is accepted wherever a format name is: `g.image("a", (4, 4), rgraph.Format("rgba8unorm"))`.
 ///
 /// Parameters
 /// ----------
 /// name
-///     WebGPU's name (`"rgba8unorm"`), or Vulkan's (`"R8G8B8A8_UNORM"`, with or without `VK_FORMAT_`); a `Format` is
-///     itself.
+///     WebGPU's name (`"rgba8unorm"`), or Vulkan's (`"R8G8B8A8_UNORM"`, with or without `VK_FORMAT_`); or a `Format`.
 ///
 /// Raises
 /// ------
@@ -62,7 +61,7 @@ impl PyFormat {
         self.0.vulkan_name()
     }
 
-    /// What its components are: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
+    /// Type of its components: `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"` (with or without
     /// stencil), `"stencil"`, or `"block"` (compressed).
     #[getter]
     fn numbers(&self) -> &'static str {
@@ -84,14 +83,14 @@ impl PyFormat {
         self.0.components()
     }
 
-    /// Bits of each component; 0 where components have different sizes or are compressed. Of depth formats those of the
+    /// Bits of each component; 0 if components have different sizes or are compressed. For depth formats, bits of the
     /// depth.
     #[getter]
     fn bits(&self) -> u32 {
         self.0.component_bits()
     }
 
-    /// Kind of the numbers of its arrays; packed texels are one `uint32`, compressed blocks are bytes.
+    /// Element type of its arrays; packed texels are one `uint32`, compressed blocks are bytes.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.texel().element.name()
@@ -141,8 +140,8 @@ impl PyFormat {
         self.0.is_srgb()
     }
 
-    /// What a shader reads: `f32`, `i32`, `u32`, `depth`; several where it may choose. Of depth and stencil together
-    /// the depth.
+    /// Types that a shader can read: `f32`, `i32`, `u32`, `depth`. For formats with depth and stencil, those of the
+    /// depth.
     #[getter]
     fn shader<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let kinds: &[&str] = match self.0.numbers() {
@@ -155,7 +154,7 @@ impl PyFormat {
         PyTuple::new(py, kinds)
     }
 
-    /// Whether WGSL has it as a storage texture; a device may lack it.
+    /// Whether WGSL has it as a storage texture format; a device may lack support.
     #[getter]
     fn storage(&self) -> bool {
         let plain = !matches!(self.0.numbers(), Numbers::Depth | Numbers::Block);

@@ -26,8 +26,8 @@ use crate::run::runnable::Runnable;
 
 /// A frame that was submitted: its results by name, and how long it took.
 ///
-/// `frame["out"]` waits for the frame; `frame.done` and `frame.wait` do not have to. A frame stays readable after later
-/// frames, and after its device was closed.
+/// `frame["out"]` waits for the frame; `frame.done` does not, and `frame.wait` takes a timeout. A frame stays readable
+/// after later frames, and after its device was closed.
 #[pyclass(name = "Frame", module = "rgraph", frozen, weakref)]
 pub struct PyFrame {
     of: Of,
@@ -196,7 +196,7 @@ impl PyFrame {
     /// Returns
     /// -------
     /// bool
-    ///     True when it is done; False after the timeout.
+    ///     True once it is done; False after the timeout.
     #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         keywords::refuse_of::<Self>("wait", unknown)?;
@@ -205,9 +205,8 @@ impl PyFrame {
 
     /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
     ///
-    /// Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the
-    /// devices have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work
-    /// longest.
+    /// For a frame on several devices it covers all parts. Queues are named with their device, such as `1 compute`; the
+    /// devices have no common clock, so `timeline` is empty, and `gpu_us` is the longest time of a device.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
@@ -243,23 +242,23 @@ impl PyFrame {
     /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for
     /// the frame.
     ///
-    /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
+    /// Each call returns the same object. Resources that `rgraph.cuda` exports are tensors, and the host does not wait.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let key = self.key(name)?;
         self.result(py, key)
     }
 
-    /// All that was read back, in the order of `keys()`; waits for the frame.
+    /// All results that were read back, in the order of `keys()`; waits for the frame.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.keyed().map(|key| self.result(py, key)).collect()
     }
 
-    /// Names and arrays that were read back, as of a dict; waits for the frame.
+    /// (name, array) pairs of the results that were read back; waits for the frame.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         Ok(self.names().into_iter().zip(self.values(py)?).collect())
     }
 
-    /// The array of a root, or `default` if no root of that name was read back.
+    /// The array of a root, or `default` if no root of that name was read back; waits for the frame.
     #[pyo3(signature = (name, default = None, **unknown), text_signature = "($self, name, default=None)")]
     fn get<'py>(
         slf: &Bound<'py, Self>,

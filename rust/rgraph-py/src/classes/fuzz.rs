@@ -27,14 +27,14 @@ use crate::run::error::{bad, guarded};
 /// seed
 ///     0 to 2^64 - 1.
 /// fewest
-///     Fewest passes, about.
+///     Approximate minimum number of passes.
 /// most
-///     Most passes, about.
+///     Approximate maximum number of passes.
 ///
 /// Returns
 /// -------
 /// tuple of Graph and Profile
-///     Aimed at the edges: every usage and queue, sub-ranges, histories, conditions, forward reads.
+///     Aimed at edge cases: every usage and queue, sub-ranges, histories, conditions, forward reads.
 #[pyfunction]
 #[pyo3(signature = (seed, *, fewest = Count(5), most = Count(40)), text_signature = "(seed, *, fewest=5, most=40)")]
 pub(crate) fn generate<'py>(
@@ -81,15 +81,14 @@ pub(crate) fn _drawn<'py>(
 /// Try generated graphs against the laws that every plan obeys.
 ///
 /// Each is baked with a policy and a splitting of barriers chosen by its seed, checked, interpreted, written and read.
+/// A graph that breaks a law is made as small as it can be while the same law breaks.
 ///
 /// Parameters
 /// ----------
 /// seed
 ///     The first seed.
 /// count
-///     How many seeds.
-///
-/// Each graph that breaks one is made as small as it can be while the same law breaks.
+///     Number of seeds.
 ///
 /// Returns
 /// -------

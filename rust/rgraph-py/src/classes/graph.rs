@@ -26,7 +26,7 @@ static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 /// Parameters
 /// ----------
 /// name
-///     What plans and messages call it.
+///     Its name in plans and messages.
 /// size
 ///     The reference size, (width, height) in texels: the size of images declared without one.
 /// replace
@@ -138,11 +138,11 @@ impl PyGraph {
         self.look(|graph| needed_features(graph).names().collect())
     }
 
-    /// A graph of its own with the same declaration and work.
+    /// An independent copy of the graph, with the same declaration and work.
     ///
-    /// Later declarations in either are not in the other. Handles of this graph also mean the same in the copy;
-    /// handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
-    /// the same; `Graph.copy` declares a pass.
+    /// Later declarations in one do not affect the other. Handles of this graph are valid in the copy; handles that the
+    /// copy makes are not valid here. Functions and imported arrays are shared. `copy.copy(graph)` does the same;
+    /// `Graph.copy` declares a pass.
     ///
     /// Returns
     /// -------
@@ -178,7 +178,7 @@ impl PyGraph {
         Self::clone(slf, None)
     }
 
-    /// Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called.
+    /// Hash of the declaration in hexadecimal, without source lines; functions are not called.
     #[getter]
     fn hash(&self) -> String {
         let mut state = self.state();

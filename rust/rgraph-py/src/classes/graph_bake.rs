@@ -68,24 +68,24 @@ impl PyGraph {
     /// profile
     ///     The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
     /// policy
-    ///     How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
+    ///     Policy for the order of passes: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
     ///     `"box_tree"`.
     /// split_barriers
     ///     Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
     /// timings
     ///     If true, the plan has the time of each stage, so it differs from bake to bake.
     /// effort
-    ///     How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further
-    ///     one up to four times the one before. For policy `"exact"`: how many partial schedules it may open; default
-    ///     200,000.
+    ///     Effort of the search for orders and placements: 0 tries once, 1 (default) takes about twice as long, each
+    ///     further step up to four times as long as the one before. For policy `"exact"`: maximum number of partial
+    ///     schedules, default 200,000.
     /// memory
-    ///     How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
-    ///     `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
-    ///     number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+    ///     Bytes of transients that may be spent to save barrier calls. `"least"`: as many as the declared order keeps
+    ///     alive. `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the
+    ///     heap. A number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
     /// max_batches
-    ///     Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than
-    ///     they need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of
-    ///     the plan names the change.
+    ///     Maximum number of batches of a frame, one submit each; None: no limit. To keep it, passes wait for more than
+    ///     they need, and leave queues that they do not name; passes stay on queues that they name, even if the limit
+    ///     is then missed. A note of the plan names the change.
     /// weights
     ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved
     ///     report.
@@ -159,8 +159,9 @@ impl PyGraph {
     /// Returns
     /// -------
     /// list of dict
-    ///     For each of some frames in a row, under several conditions: {name and piece: symbol} of all that somebody
-    ///     outside can see. Equal symbols are equal contents; None is undefined.
+    ///     One dict per frame, for some frames in a row and several settings of the flags: {name and subresource:
+    ///     symbol} of everything that is visible outside the frame. Equal symbols are equal contents; None is
+    ///     undefined.
     ///
     /// Raises
     /// ------

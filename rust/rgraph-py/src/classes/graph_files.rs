@@ -135,7 +135,7 @@ impl PyGraph {
 
 #[pymethods]
 impl PyGraph {
-    /// The graph file as text, shaders written out, without arrays, which `save` writes to files next to it. Setup
+    /// The graph file as text, with the text of shaders and without arrays, which `save` writes to sidecar files. Setup
     /// functions are called.
     ///
     /// Parameters
@@ -161,14 +161,14 @@ impl PyGraph {
     /// Write the graph file, with shaders and the work of its passes: to a temporary file that is then renamed, so that
     /// readers never see a part of it.
     ///
-    /// Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
-    /// it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder, the initial
-    /// value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
+    /// Shaders and pictures that were read from files below its folder are referred to by name. Other shaders are
+    /// written into it; arrays, initial values of states included, are written to `NAME.RESOURCE.npy` in its folder,
+    /// the initial value of a buffer of records to `NAME.RESOURCE.bin` as bytes.
     ///
     /// Parameters
     /// ----------
     /// path
-    ///     Where to write, by habit `NAME.rgraph.json`.
+    ///     Where to write; by convention `NAME.rgraph.json`.
     /// callbacks
     ///     Passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out their work.
     ///
@@ -222,8 +222,8 @@ impl PyGraph {
         Self::loaded(py, files::load_graph(py, &path, &files::settings(options)?)?)
     }
 
-    /// The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
-    /// one that was declared in Python: its shaders, and the files that these include.
+    /// Absolute paths of the files that the graph was read from: its own, those that it includes, shaders, pictures.
+    /// For a graph declared in Python: its shaders, and the files that these include.
     #[getter]
     fn files(&self) -> Vec<String> {
         self.read(|state| {

@@ -75,11 +75,11 @@ impl PyGraphModule {
         layers.map(|layers| layers.into_bound(py)).map_err(|mistake| one(py, mistake))
     }
 
-    /// Open a layer: a pass with attachments that others add draws to; or find one.
+    /// Open a layer, a pass with attachments to which others add draws; or find one.
     ///
-    /// Layers take the place where the first of them is opened in this module, sorted by `order`, and at equal order as
-    /// they are opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them
-    /// into one render pass; only a demand of `Layer.behind` interrupts it.
+    /// The layers of a module run where its first one is opened, sorted by `order`, those of equal order as they are
+    /// opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them into one
+    /// render pass; only a demand of `Layer.behind` interrupts it.
     ///
     /// Parameters
     /// ----------

@@ -26,7 +26,7 @@ impl PyDevice {
     /// open
     ///     Whether a browser is opened.
     /// measure
-    ///     Which GPU times are measured of runs that do not say it.
+    ///     Default of `measure` for runs while the view is open.
     ///
     /// Raises
     /// ------

@@ -52,9 +52,9 @@ impl PyGraphModule {
     /// cube
     ///     If true, it is viewed as cubes.
     /// modifies
-    ///     Start with that image's contents, in that image's memory.
+    ///     An image whose contents it starts with, in the same memory.
     /// history_of
-    ///     Show that image's contents `frames` frames ago; see also `Resource.previous`.
+    ///     An image whose contents of `frames` frames ago it holds; see also `Resource.previous`.
     /// frames
     ///     See `history_of`.
     /// first_frame
@@ -63,8 +63,8 @@ impl PyGraphModule {
     ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
     ///     format, size and layers are those of the array where they are not given, as in `import_array`.
     /// fresh
-    ///     If true, each frame has other memory for it: no barrier and no wait orders its first use after the frame before.
-    ///     Costs its bytes once per frame under way (`frames_in_flight`).
+    ///     If true, each frame in flight has memory of its own for it: no barrier and no wait orders its first use
+    ///     after the frame before. Costs its bytes once per frame in flight (`frames_in_flight`).
     /// imported
     ///     The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
     ///     `import_image`.
@@ -73,11 +73,12 @@ impl PyGraphModule {
     /// sharing
     ///     `"exclusive"` or `"concurrent"`; default: the planner's choice.
     /// memory_domain
-    ///     Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads it
-    ///     fast) or `"device_local_host"` (device memory that the CPU writes). A device without it is an error of `compile`
-    ///     and `run`. Default: the runtime's choice. What `inputs=` gives lies where it was made.
+    ///     Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads
+    ///     it fast) or `"device_local_host"` (device memory that the CPU writes). `compile` and `run` raise on a device
+    ///     without it. Default: the runtime's choice. A resource given by `inputs=` stays in its own memory.
     /// channels
-    ///     How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
+    ///     Number of channels of its arrays: 3 leaves out the fourth one of `rgba8unorm`. Default: all channels of the
+    ///     format.
     ///
     /// Returns
     /// -------
@@ -149,7 +150,7 @@ impl PyGraphModule {
         PyResource::image(&graph, id)
     }
 
-    /// Declare an image of the caller's.
+    /// Declare an image that the caller supplies.
     ///
     /// If it is written, it is a root.
     ///
@@ -235,8 +236,8 @@ impl PyGraphModule {
     /// shape
     ///     Shape of its array, an integer or several; needs `dtype`.
     /// dtype
-    ///     Kind of its elements: a name (`"float32"`), or what `numpy.dtype` takes, fields too. Results have this shape
-    ///     and dtype. Default: the type that shaders have for it, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
+    ///     Element type: a name (`"float32"`), or what `numpy.dtype` takes, records included. Results have this shape
+    ///     and dtype. Default: the type that shaders declare, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
     ///     from element to element: declare no dtype, or four numbers.
     /// like
     ///     A buffer: its size, shape and dtype.
@@ -298,7 +299,7 @@ impl PyGraphModule {
         PyResource::buffer(&graph, id)
     }
 
-    /// Declare a buffer of the caller's.
+    /// Declare a buffer that the caller supplies.
     ///
     /// If it is written, it is a root.
     ///
@@ -361,18 +362,18 @@ impl PyGraphModule {
     ///     `"graphics"`; `"compute"` (on the graphics queue); `"async_compute"` and `"transfer"` (a queue of that kind
     ///     other than graphics, where the device has one); `"cpu"`; `"any"` (the planner picks).
     /// weight_us
-    ///     How long it takes in microseconds, measured or guessed; default: a static estimate.
+    ///     Duration in microseconds, measured or estimated; default: a static estimate.
     /// unit
     ///     Label for passes that compete for the same hardware; the planner avoids overlapping them.
     /// device
     ///     Index of the GPU that it must run on, or `"any"`.
     /// side_effects
-    ///     True if it runs even if nothing reads its output.
+    ///     If true, it runs even if nothing reads its output.
     /// unordered
-    ///     True if its draws commute with those of other passes that say so: in one render pass a run may record them
-    ///     in any order, sorted by their keys, then by what they bind.
+    ///     If true, its draws commute with those of other `unordered` passes: in one render pass a run may record them
+    ///     in any order, sorted by their keys, then by their bindings.
     /// conditional
-    ///     Name of a flag that switches it.
+    ///     Name of the flag that switches it on and off.
     /// fallback
     ///     Resources that readers get while the flag is off: {output: input}, resources or names.
     /// after
@@ -448,7 +449,7 @@ impl PyGraphModule {
         PyPass::handle(&graph, id, module.prefix().clone())
     }
 
-    /// Keep resources for the caller: what contributes to them is run.
+    /// Declare roots, resources that are kept for the caller: passes that contribute to a root run.
     ///
     /// Parameters
     /// ----------

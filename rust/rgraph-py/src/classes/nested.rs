@@ -103,8 +103,8 @@ impl PyGraphModule {
     /// Parameters
     /// ----------
     /// name
-    ///     The extension point's, as seen from here, or the full name of one that is declared before the graph is
-    ///     baked.
+    ///     Name of the extension point as seen from this module, or the full name of one that is declared before the
+    ///     graph is baked.
     ///
     /// Returns
     /// -------

@@ -14,7 +14,7 @@ use crate::arguments::declare::given;
 use crate::arguments::details::Allowed;
 use crate::classes::graph::PyGraph;
 
-/// A pass of one graph: its methods declare what it does with resources.
+/// A pass of one graph: its methods declare its accesses.
 ///
 /// Each method takes handles or names of resources and returns the pass, so that calls can be chained. Arguments that a
 /// method leaves out follow from the usage.
@@ -48,19 +48,19 @@ impl PyPass {
         self.full_name()
     }
 
-    /// The graph that it is declared in: in a setup function the one that is baked, so a clone's own.
+    /// The graph that it is declared in; in a setup function, the graph that is baked.
     #[getter]
     fn graph(&self, py: Python<'_>) -> Py<PyGraph> {
         self.graph.clone_ref(py)
     }
 
-    /// Where it was declared to run.
+    /// The queue that it was declared for.
     #[getter]
     fn queue(&self) -> &'static str {
         self.graph.get().look(|graph| graph.passes()[self.id].queue.name())
     }
 
-    /// The function kept for the runtime, or None.
+    /// The function given as `execute=`, or None.
     #[getter]
     fn execute(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let kept = self.graph.get().change(|state| Ok(state.executes.get(&self.id).map(|kept| kept.clone_ref(py))));
@@ -86,14 +86,14 @@ impl PyPass {
         Self::add(slf, &PyTuple::new(py, [target])?, &half(Usage::TransferDst), None)
     }
 
-    /// Use a resource in any way.
+    /// Declare an access with any usage.
     ///
     /// Parameters
     /// ----------
     /// resource
     ///     Image or buffer, or its name.
     /// usage
-    ///     A usage's name in graph files, such as `"sampled"`.
+    ///     Name of a usage as in graph files, such as `"sampled"`.
     /// **details
     ///     `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`,
     ///     `transfer`, `unordered`, `resolves` and `mode`, as in the other methods.

@@ -42,7 +42,7 @@ accesses! {
     /// layers
     ///     Array layers, half-open `(first, end)`, or one layer.
     /// generate_mips
-    ///     Fill the mips after the written ones at the end of the pass.
+    ///     If true, generate the mips after the written ones at the end of the pass.
     color(*images)
         "($self, *images, load=None, clear=None, mips=None, layers=None, generate_mips=False)"
         => ColorAttachment: LOAD | CLEAR | MIPS | LAYERS | GENERATE_MIPS;
@@ -58,7 +58,7 @@ accesses! {
     /// clear
     ///     Clear with depth, or (depth, stencil).
     /// stencil_load
-    ///     The same for stencil.
+    ///     Load operation of the stencil aspect.
     /// mips, layers
     ///     See `color`.
     /// aspects
@@ -124,7 +124,7 @@ accesses! {
     /// range
     ///     Bytes of a buffer, half-open `(offset, end)`; default all.
     /// unordered
-    ///     Commute with the other accesses of the resource that say so.
+    ///     If true, it commutes with the other `unordered` accesses of the resource.
     sampled(*resources)
         "($self, *resources, stages=None, mips=None, layers=None, aspects=None, range=None, unordered=False)"
         => Sampled: SHADER;
@@ -147,7 +147,8 @@ accesses! {
         "($self, *resources, stages=None, mips=None, layers=None, aspects=None, range=None, unordered=False)"
         => StorageRead: SHADER;
 
-    /// Write storage images or buffers in shaders; texels and bytes that are not written stay, unless `load` discards them.
+    /// Write storage images or buffers in shaders; texels and bytes that are not written keep their contents, unless
+    /// `load` discards them.
     ///
     /// Parameters
     /// ----------
@@ -251,7 +252,7 @@ accesses! {
         "($self, *resources, transfer=None, mips=None, layers=None, aspects=None, range=None)"
         => TransferSrc: TRANSFER | PART | RANGE;
 
-    /// Copy, blit, resolve, clear or fill to resources; the rest stays, unless `load` discards it.
+    /// Copy, blit, resolve, clear or fill to resources; the rest keeps its contents, unless `load` discards it.
     ///
     /// Parameters
     /// ----------
@@ -330,7 +331,7 @@ accesses! {
     ///     See `sampled`.
     acceleration_input(*buffers) "($self, *buffers, range=None)" => AccelerationInput: RANGE;
 
-    /// Build acceleration structures from nothing.
+    /// Build acceleration structures, replacing their contents.
     ///
     /// Parameters
     /// ----------

@@ -28,8 +28,8 @@ use crate::run::error::{Refusal, graph_error, one, refusal};
 use crate::run::state::State;
 use crate::run::unresolved::{Late, Target, Want};
 
-/// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
-/// asking for one that was not given makes no Python text.
+/// Keyword arguments that are taken one by one; the rest is for another function. Names are read once, so that asking
+/// for one that was not given makes no Python text.
 pub(crate) struct Arguments<'py> {
     all: RefCell<Vec<Argument<'py>>>,
     /// The bits of their names, see [`bit`]: a call asks for a dozen names and gives two or three.
@@ -164,22 +164,22 @@ impl<'a> Named<'a> {
     }
 }
 
-/// What a pass says of itself and of others.
+/// Arguments of every pass: properties and references to others.
 pub(crate) struct PassArguments {
-    /// Where it runs, how long it takes, what it is needed for.
+    /// Queue, duration, side effects.
     pub pass: Pass,
     /// Its occupancy class.
     pub unit: Option<String>,
     /// The flag that switches it.
     pub conditional: Option<String>,
-    /// What readers get while it is off.
+    /// Fallbacks of its outputs.
     pub fallbacks: Fallbacks,
-    /// What comes before it.
+    /// Passes that come before it.
     pub after: Vec<Earlier>,
 }
 
 impl PassArguments {
-    /// Takes what every pass can say; `queue` where it does not say.
+    /// Takes the arguments of every pass; `queue` is the default queue.
     pub(crate) fn take(arguments: &Arguments<'_>, queue: PassQueue) -> PyResult<Self> {
         let queue = arguments.take("queue")?.map_or(Ok(queue), |queue| declare::queue(&queue))?;
         let mut pass = Pass::new(queue);
@@ -199,7 +199,7 @@ impl PassArguments {
         Ok(Self { pass, unit, conditional, fallbacks, after: after.unwrap_or_default() })
     }
 
-    /// The pass with what it says by name.
+    /// The pass with the references that it makes by name.
     pub(crate) fn add(
         mut self,
         state: &mut State,
@@ -273,7 +273,7 @@ impl Work {
         self.needs.uses(at, usage, part, change);
     }
 
-    /// Declares the pass, its accesses and what it does; or nothing of it.
+    /// Declares the pass with its accesses and work, all or nothing.
     pub(crate) fn declare<'py>(
         mut self,
         module: &Bound<'py, PyGraphModule>,

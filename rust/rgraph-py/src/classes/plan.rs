@@ -33,11 +33,11 @@ use crate::run::state::State;
 #[pyclass(name = "Plan", module = "rgraph", frozen, weakref)]
 pub struct PyPlan {
     plan: Arc<Plan>,
-    /// What it was baked of; `None`: it was read.
+    /// The graph that it was baked from; `None`: it was read.
     graph: Option<Arc<Graph>>,
-    /// The Python graph, if it knows what passes do.
+    /// The Python graph, if it has the work of the passes.
     origin: Option<Py<PyGraph>>,
-    /// What it was baked for; `None`: it was read.
+    /// Profile and options of the bake; `None`: it was read.
     asked: Option<Asked>,
     /// Verdicts on the proposals of a hook.
     tried: Vec<Tried>,
@@ -72,7 +72,7 @@ impl PyPlan {
         Bound::new(of.py(), Self { plan, graph, origin, asked, tried, hash: OnceLock::new() })
     }
 
-    /// The Python object of the plan of a changed graph, whose passes do what those of this plan's graph do.
+    /// The Python object of the plan of a changed graph, whose passes have the work of this plan's graph.
     pub fn of_changed<'py>(
         before: &Bound<'py, Self>,
         plan: Arc<Plan>,
@@ -94,17 +94,18 @@ impl PyPlan {
         Bound::new(py, Self { plan, graph, origin, asked, tried: Vec::new(), hash: OnceLock::new() })
     }
 
-    /// What it was baked for; `None`: it was read.
+    /// Profile and options of the bake; `None`: it was read.
     pub fn asked(&self) -> Option<&Asked> {
         self.asked.as_ref()
     }
 
-    /// What was decided.
+    /// The plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// What it was baked of, and the Python graph if that knows what passes do; `None`: the plan was read.
+    /// The graph that it was baked from, and the Python graph if that has the work of the passes; `None`: the plan was
+    /// read.
     pub fn source<'py>(&self, py: Python<'py>) -> Option<(Arc<Graph>, Option<Bound<'py, PyGraph>>)> {
         let graph = self.graph.as_ref()?;
         Some((Arc::clone(graph), self.origin.as_ref().map(|origin| origin.bind(py).clone())))
@@ -302,7 +303,7 @@ impl PyPlan {
         &self.plan.profile
     }
 
-    /// Names of the passes that run, in an order in which they may run alone.
+    /// Names of the passes that run, in an order in which they may run one by one.
     #[getter]
     fn pass_names(&self) -> Vec<&str> {
         self.plan.live().map(|id| self.plan.pass_name(id)).collect()
@@ -332,7 +333,7 @@ impl PyPlan {
         plan_records::barriers(py, &self.plan)
     }
 
-    /// Where transients and roots are in memory.
+    /// Heaps, and the placements of transients and roots.
     #[getter]
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         plan_records::memory(py, &self.plan)
@@ -344,7 +345,7 @@ impl PyPlan {
         plan_records::culled(py, &self.plan)
     }
 
-    /// The parts of the graph that share nothing with each other.
+    /// The parts of the graph without a common resource or dependency.
     #[getter]
     fn subgraphs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         plan_records::subgraphs(py, &self.plan)
@@ -359,7 +360,7 @@ impl PyPlan {
         plan_records::sets(py, &self.plan)
     }
 
-    /// Passes whose packets a run sorts together: by `key`, then by program, bindings and push data.
+    /// Passes whose packets are sorted together in a run: by `key`, then by program, bindings and push data.
     ///
     /// Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
     /// `unordered`.
@@ -374,7 +375,7 @@ impl PyPlan {
         plan_records::copies(py, &self.plan)
     }
 
-    /// Requests that could not be met, and declarations that are right and still suspicious.
+    /// Requests that could not be met, and declarations that are valid but suspicious.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.report.notes.clone()
@@ -411,8 +412,8 @@ impl PyPlan {
         self.plan.report.bound.map(|bound| bound.critical_path_us)
     }
 
-    /// Greatest load of a set of queues in microseconds: the work of passes that may run on no other queue, shared out
-    /// evenly; `None` in files that do not have it.
+    /// Maximum load of a set of queues in microseconds: the work of passes that may run on no other queue, per queue
+    /// of the set; `None` in files that do not have it.
     #[getter]
     fn load_us(&self) -> Option<f64> {
         self.plan.report.bound.map(|bound| bound.load_us)
@@ -446,7 +447,7 @@ impl PyPlan {
         self.plan.report.optimal
     }
 
-    /// Hash of all that it decides, in hexadecimal: equal on every machine; timings do not count.
+    /// Hash of its decisions in hexadecimal, without timings; equal on every machine.
     #[getter]
     fn hash(&self) -> String {
         format!("{:032x}", self.content_hash())

@@ -23,7 +23,7 @@ impl PyPlan {
     /// Returns
     /// -------
     /// list of Finding
-    ///     Every rule that the plan breaks; empty if it is right.
+    ///     Every rule that the plan breaks; empty if it is correct.
     #[pyo3(signature = (graph = None, **unknown), text_signature = "($self, graph=None)")]
     fn check<'py>(
         &self,
@@ -35,10 +35,10 @@ impl PyPlan {
         checks::check(py, self.graph_or_own(py, graph)?, Arc::clone(self.plan()))
     }
 
-    /// Find the barriers, waits, stages and accesses that the plan would be as right without.
+    /// Find redundant barriers, waits, stages and accesses: those without which the plan is correct, too.
     ///
-    /// Each is checked with all others in place, so of two barriers of which either suffices both are listed. Quadratic
-    /// in the size of the plan.
+    /// Each is checked with all others in place, so if either of two barriers suffices, both are listed. Quadratic in
+    /// the size of the plan.
     ///
     /// Parameters
     /// ----------
@@ -71,10 +71,10 @@ impl PyPlan {
     /// -------
     /// dict
     ///     Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries,
-    ///     exits, with their scopes), `accesses` (what passes and layout transitions do to which pieces of memory),
-    ///     `chains` (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`).
-    ///     Numbers are positions in these lists. `data` says whether the chain carries a write, `run_before` whether it
-    ///     begins in the run before.
+    ///     exits, with their scopes), `accesses` (which parts of memory passes and layout transitions access), `chains`
+    ///     (lists of `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are
+    ///     positions in these lists. `data` says whether the chain carries a write, `run_before` whether it begins in
+    ///     the run before.
     ///
     /// Raises
     /// ------
@@ -123,12 +123,12 @@ impl PyPlan {
     /// graph
     ///     Its graph; default: the graph it was baked from, as it was then.
     /// interleavings
-    ///     In how many legal orders of its queues it is run; all of them must compute the same.
+    ///     Number of permitted interleavings of its queues that are run; all of them must compute the same.
     ///
     /// Returns
     /// -------
     /// list of dict
-    ///     Equal to what `Graph.interpret` gives, if the plan is right.
+    ///     Equal to the result of `Graph.interpret` if the plan is correct.
     ///
     /// Raises
     /// ------

@@ -27,7 +27,7 @@ use crate::run::runtime_errors::not_ready;
 
 /// A graph that is compiled in the background. Made by `Device.prepare`.
 ///
-/// It continues without references to it: the device keeps the pipelines.
+/// It continues without a reference to this object, and the device keeps the pipelines.
 #[pyclass(name = "Preparation", module = "rgraph", frozen, weakref)]
 pub struct PyPreparation {
     device: Py<PyDevice>,
@@ -167,21 +167,21 @@ impl PyPreparation {
         self.is_done(py)
     }
 
-    /// How many pipelines the graph needs that the device did not have; 0 until the graph is planned. Those that
-    /// callbacks record are not known before they do.
+    /// Number of pipelines that the graph needs and the device did not have; 0 until the graph is planned. Pipelines
+    /// that callbacks use are unknown until these record.
     #[getter]
     fn pipelines(&self) -> usize {
         self.preparation.known().pipelines()
     }
 
-    /// How many of them were made so far.
+    /// Number of them made so far.
     #[getter]
     fn pipelines_made(&self) -> usize {
         self.preparation.known().pipelines_made()
     }
 
-    /// What failed: the exception of the first pass that has one, with the file and line of its declaration; None while
-    /// it is under way, and if nothing did.
+    /// The exception of the first pass that failed, with the file and line of its declaration; None while it is under
+    /// way, and if nothing failed.
     #[getter]
     fn error<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
@@ -201,7 +201,7 @@ impl PyPreparation {
     /// Returns
     /// -------
     /// bool
-    ///     True when it is over, also with an error; False after the timeout.
+    ///     True once it is over, also with an error; False after the timeout.
     #[pyo3(signature = (timeout = None), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
         self.until_done(py, seconds(timeout)?)
@@ -266,18 +266,18 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// graph, of, policy, split_barriers, effort, memory, max_batches, weights, measure, sample, previous
-    ///     See `compile`. What is compiled with other options than those of `run` is found by `Preparation.result`
-    ///     alone.
+    ///     See `compile`. A graph compiled with other options than those of `run` is only available from
+    ///     `Preparation.result`.
     ///
     /// Returns
     /// -------
     /// Preparation
-    ///     To be waited for, or asked how far it is.
+    ///     Reports its progress, and can be waited for.
     ///
     /// Raises
     /// ------
     /// GraphError
-    ///     If the declaration cannot be read. What else is wrong is `Preparation.error`.
+    ///     If the declaration cannot be read. Other errors are in `Preparation.error`.
     /// DeviceError
     ///     If the device is closed or lost, or `previous` is of another device.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,

@@ -89,7 +89,7 @@ impl PyProfile {
     /// Parameters
     /// ----------
     /// path
-    ///     Where to write, by habit `NAME.rprofile.json`.
+    ///     Where to write; by convention `NAME.rprofile.json`.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         files::write(py, &path, self.to_json(py)?.into_bytes())
     }

@@ -97,7 +97,7 @@ fn clear_value(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Clear> {
     clear(value).map_err(|error| during(value.py(), error, name))
 }
 
-/// The exception of a pass without targets: a name that is nearly one was meant as it.
+/// The exception of a pass without targets; it offers the name of the argument that a similar one may have meant.
 fn untargeted(arguments: Arguments<'_>) -> PyErr {
     let known = ["color", "depth"].map(str::to_owned);
     let typo =
@@ -189,8 +189,8 @@ impl Targets {
 impl PyGraphModule {
     /// Declare a pass that draws.
     ///
-    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-    /// `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
+    /// The accesses of bound resources follow from the shader. It takes the other keyword arguments of `add_pass`, too:
+    /// `weight_us`, `unit`, `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`.
     ///
     /// Parameters
     /// ----------
@@ -201,13 +201,14 @@ impl PyGraphModule {
     ///     pipeline: (vertex, fragment), (vertex, geometry, fragment), (vertex, tessellation control, tessellation
     ///     evaluation, fragment), (mesh, fragment), (task, mesh, fragment). Those between are GLSL or SPIR-V.
     /// color
-    ///     Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
+    ///     Colour targets by location: images, parts of them (`image.mip(1)`) or names. Locations after the last target
+    ///     may be None.
     /// depth
     ///     Depth (and stencil) attachment.
     /// vertices
-    ///     Vertices drawn; of indices where `index` is given. Default: 3.
+    ///     Number of vertices, or of indices if `index` is given; default: 3.
     /// instances
-    ///     Instances drawn.
+    ///     Number of instances; default: 1.
     /// push, entry, constants
     ///     See `compute`.
     /// queue
@@ -230,11 +231,11 @@ impl PyGraphModule {
     ///     (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
     ///     on an axis.
     /// clear
-    ///     Colour that the targets are cleared with, or a list of one for each target. A function without arguments is
-    ///     called at each run; `params` of a run gives another one, too.
+    ///     Clear colour of the targets, or a list with one per target. A function without arguments is called at each
+    ///     run; `params` of a run can change the value, too.
     /// load
-    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each. A function says
-    ///     `"load"` or `"clear"` at each run: the pass is planned as one that loads, which holds for both.
+    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list with one per target. A function
+    ///     returns `"load"` or `"clear"` at each run; the pass is planned as one that loads, which is valid for both.
     /// clear_depth, load_depth
     ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
     /// resolve
@@ -245,9 +246,9 @@ impl PyGraphModule {
     ///     `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"`, or a dict of `color` and `alpha`, each (factor of the
     ///     source, factor of the destination, operation); or a list of one for each target.
     /// write_mask
-    ///     Channels that are written, as `"rgb"`; or a list of one for each target.
+    ///     Channels that are written, such as `"rgb"`; or a list with one per target.
     /// cull
-    ///     Faces that are dropped: `"none"`, `"front"`, `"back"`.
+    ///     Faces that are culled: `"none"`, `"front"`, `"back"`.
     /// front
     ///     Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
     /// topology
@@ -259,17 +260,17 @@ impl PyGraphModule {
     /// depth_test
     ///     Comparison with `depth`; default: `"less_equal"`.
     /// depth_write
-    ///     If false, depth is tested and stays (`clear_depth` still clears it), and so does a stencil that `stencil`
-    ///     does not write.
+    ///     If false, depth is tested and not written (`clear_depth` still clears it); neither is stencil if `stencil`
+    ///     does not write it.
     /// depth_bias
     ///     (constant, slope).
     /// stencil
     ///     Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
     ///     (front, back).
     /// alpha_to_coverage
-    ///     If true, alpha becomes coverage.
+    ///     If true, coverage follows from alpha.
     /// viewport
-    ///     (x, y, width, height) in texels, or a function that is called at each run; default: all.
+    ///     (x, y, width, height) in texels, or a function that is called at each run; default: the whole target.
     /// bindings
     ///     See `compute`.
     /// **variables
@@ -283,7 +284,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// ShaderError
-    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    ///     If the shader does not compile (with its line), or data does not fit its layout.
     /// GraphError
     ///     If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (name, shader, *given, **arguments),

@@ -83,7 +83,7 @@ fn numbers(value: &Bound<'_, PyAny>, out: &mut Vec<f32>) -> PyResult<()> {
     value.try_iter()?.try_for_each(|item| numbers(&item?, out))
 }
 
-/// What all builds can say.
+/// Arguments of all builds.
 struct Building<'py> {
     name: &'py str,
     options: Option<&'py Bound<'py, PyDict>>,
@@ -167,16 +167,16 @@ impl PyGraphModule {
     /// index_format
     ///     `"uint32"` or `"uint16"`.
     /// opaque
-    ///     Whether any-hit shaders are left out.
+    ///     If true, any-hit shaders are not called.
     /// rebuild
     ///     Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run
     ///     must.
     /// refit
-    ///     If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a
-    ///     build; traces become slower the more they moved.
+    ///     If true, the other runs refit it to the positions that moved (pass `name/refit`), which is faster than a
+    ///     build; the more they moved, the slower traces become.
     /// size, scratch
-    ///     Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
-    ///     an error that says how many.
+    ///     Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. If the driver needs more, the
+    ///     error has the number.
     /// **options
     ///     As in `add_pass`.
     ///
@@ -277,7 +277,8 @@ impl PyGraphModule {
         building.declare(slf, primitives, inputs)
     }
 
-    /// Declare an acceleration structure of instances of others, and the passes that build it: what shaders trace.
+    /// Declare the acceleration structure that shaders trace, made of instances of others, and the passes that build
+    /// it.
     ///
     /// Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build`
     /// builds.
@@ -289,14 +290,14 @@ impl PyGraphModule {
     /// structures
     ///     The structure of each instance: what `build_triangles` and `build_boxes` returned, or names.
     /// transforms
-    ///     Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats
-    ///     that passes or runs may change; default: where their structures are.
+    ///     Transforms of the instances, three rows of four numbers each: an array, or a buffer (or part of one) of
+    ///     32-bit floats that passes or runs may change; default: where their structures are.
     /// ids
     ///     What shaders read as `gl_InstanceCustomIndexEXT`, less than 2^24; default: 0, 1, …
     /// masks
     ///     Rays whose mask shares no bit with an instance's miss it; default: 255.
     /// hits
-    ///     Position of the first hit group of each; default: 0.
+    ///     Index of the first hit group of each instance; default: 0.
     /// rebuild, refit, size, scratch
     ///     See `build_triangles`; a refit follows transforms that changed.
     /// **options

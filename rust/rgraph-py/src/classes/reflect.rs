@@ -17,7 +17,7 @@ use crate::run::record::record;
 
 /// Reflect a shader: what it binds, its data with offsets in bytes, its inputs and outputs, its workgroup.
 ///
-/// Nothing of this needs a device.
+/// This needs no device.
 ///
 /// Parameters
 /// ----------
@@ -38,7 +38,7 @@ use crate::run::record::record;
 /// Raises
 /// ------
 /// ShaderError
-///     If the shader is wrong, with the line.
+///     If the shader does not compile (with its line).
 ///
 /// Examples
 /// --------

@@ -43,8 +43,8 @@ impl PyReport {
         self.0.gpu_us
     }
 
-    /// GPU time by pass in microseconds, empty if it was not measured; of CPU passes, their time on the host. With
-    /// `measure="batches"` a pass's share of the time of those that ran with it.
+    /// GPU time by pass in microseconds, empty if it was not measured; for CPU passes, their time on the host. With
+    /// `measure="batches"`, passes share the time of those that run together.
     #[getter]
     fn pass_us<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let times = PyDict::new(py);
@@ -65,9 +65,8 @@ impl PyReport {
         PyList::new(py, spans.map(one).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Work of the host for the frame, in the order of begins: `HostSpan` records, named `"wait"`, `"upload"`,
-    /// `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
-    /// `calibrated`.
+    /// Work of the host for the frame, by begin: `HostSpan` records, named `"wait"`, `"upload"`, `"record"`, `"submit"`
+    /// or by a CPU pass. Spans may nest. Microseconds from the start that `calibrated` explains.
     #[getter]
     fn host_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let one = |span: &HostSpan| record!(py, "HostSpan", (&span.name, span.begin_us, span.end_us));
@@ -75,19 +74,19 @@ impl PyReport {
     }
 
     /// Whether `host_spans` count from the frame's first timestamp on, as `timeline` does (what came before it is
-    /// negative); else from the first thing that the host did. True where the driver has calibrated timestamps.
+    /// negative); else from the first host span. True if the driver has calibrated timestamps.
     #[getter]
     fn calibrated(&self) -> bool {
         self.0.calibrated
     }
 
-    /// True if command buffers were recorded; False if those of an earlier run were submitted again.
+    /// Whether command buffers were recorded; False: those of an earlier run were submitted again.
     #[getter]
     fn recorded(&self) -> bool {
         self.0.recorded
     }
 
-    /// Requests that could not be met, and declarations that are right and still suspicious.
+    /// Requests that could not be met, and declarations that are valid but suspicious.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes.clone()

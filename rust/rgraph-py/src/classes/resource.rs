@@ -15,7 +15,7 @@ use crate::run::unresolved::Given;
 
 /// An image or a buffer of one graph.
 ///
-/// Handles come from `Module.image`, `Module.buffer` and their kin, and mean nothing in another graph.
+/// Handles come from `Module.image`, `Module.buffer` and similar methods; another graph refuses them.
 #[pyclass(name = "Resource", module = "rgraph", frozen, subclass, weakref)]
 pub struct PyResource {
     pub graph: Py<PyGraph>,
@@ -121,7 +121,7 @@ impl PyResource {
     /// Raises
     /// ------
     /// GraphError
-    ///     If `frames` is not a number of frames. The graph is left unchanged.
+    ///     If `frames` is out of range. The graph is left unchanged.
     #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = None, **unknown),
            text_signature = "($self, frames=1, name=None, *, first_frame='zero')")]
     fn previous<'py>(

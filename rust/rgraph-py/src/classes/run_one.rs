@@ -132,7 +132,7 @@ impl PyDevice {
     /// wait_pipelines
     ///     If false, the call never compiles: a graph that is not ready is prepared in the background (see `prepare`).
     ///     Until it is, frames run the graph as it was declared before, if that has the same inputs, results and flags,
-    ///     else they are refused. Of what callbacks record, pipelines are made by the frame that needs them first.
+    ///     otherwise the call raises. The first frame that needs a pipeline of a callback makes it.
     ///
     /// Returns
     /// -------
@@ -194,7 +194,7 @@ impl PyDevice {
     /// Returns
     /// -------
     /// Trials
-    ///     A table when it is printed.
+    ///     `print` shows it as a table.
     #[pyo3(signature = (graph, *, memory = None, **unknown), text_signature = "($self, graph, *, memory=None)")]
     fn trials<'py>(
         slf: &Bound<'py, Self>,
@@ -220,11 +220,11 @@ impl PyDevice {
     /// graph, inputs, flags, params
     ///     See `run`.
     /// seed
-    ///     The first seed: equal seeds try the same.
+    ///     The first seed; equal seeds make the same trials.
     /// seeds
-    ///     How many, from 1; they end with the first that finds something.
+    ///     Number of seeds, at least 1; the search ends with the first finding.
     /// frames
-    ///     Frames of each run, from 1; default: one, or enough to see what frames pass on to each other.
+    ///     Frames of each run, at least 1; default: one, or enough to cover contents that pass from frame to frame.
     ///
     /// Returns
     /// -------

@@ -20,17 +20,18 @@ use crate::run::error::bad;
 /// filter
 ///     Between texels and mips: `"linear"` or `"nearest"`.
 /// mag, min, mip
-///     The same when magnified, when minified and between mips; default: `filter`.
+///     Filter for magnification, for minification and between mips; default: `filter`.
 /// address
-///     What lies outside: `"clamp"`, `"repeat"`, `"mirror"` or `"border"`, one for all axes or one for each.
+///     Address mode outside the image: `"clamp"`, `"repeat"`, `"mirror"` or `"border"`, one for all axes or one for
+///     each.
 /// anisotropy
-///     Most anisotropy; 1 is none.
+///     Maximum anisotropy; 1: none.
 /// compare
 ///     The comparison of a shadow sampler: `"less"`, `"less_equal"`, …
 /// lod
-///     Least and most level of detail.
+///     (minimum, maximum) level of detail.
 /// border
-///     The colour outside, for `"border"`: `"transparent"`, `"black"` or `"white"`.
+///     Colour outside the image for address mode `"border"`: `"transparent"`, `"black"` or `"white"`.
 #[pyclass(name = "Sampler", module = "rgraph", frozen)]
 pub struct PySampler(pub Sampler);
 

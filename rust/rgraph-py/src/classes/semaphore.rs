@@ -25,7 +25,7 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// value
-    ///     Its first value.
+    ///     Its initial value.
     /// shared
     ///     If true, it can be exported to other devices, processes and APIs, which then wait for it.
     ///
@@ -37,7 +37,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// DeviceError
-    ///     RG-E102 if it is to be shared, and the driver shares no timelines.
+    ///     RG-E102 if it is `shared`, and the driver exports no timeline semaphores.
     #[pyo3(signature = (value = Bytes(0), *, shared = false, **unknown), text_signature = "($self, value=0, *, shared=False)")]
     fn semaphore(
         slf: &Bound<'_, Self>,
@@ -69,7 +69,7 @@ impl PySemaphore {
         self.semaphore.raw_handle()
     }
 
-    /// The value that it has now.
+    /// Its current value.
     #[getter]
     fn value(&self, py: Python<'_>) -> PyResult<u64> {
         call(py, |free| self.semaphore.get(free)?.value())
@@ -85,7 +85,7 @@ impl PySemaphore {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E225 if it is not.
+    ///     RG-E225 if the value is not in that range.
     fn signal(&self, py: Python<'_>, value: Bytes) -> PyResult<()> {
         call(py, |free| self.semaphore.get(free)?.signal(value.0))
     }
@@ -102,7 +102,7 @@ impl PySemaphore {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it has the value; `False`: the time was over first.
+    ///     True once it has the value; False after the timeout.
     #[pyo3(signature = (value, timeout = None, **unknown), text_signature = "($self, value, timeout=None)")]
     fn wait(
         &self,

@@ -24,10 +24,10 @@ impl Plain for Option<OwnedFd> {}
 impl Plain for Option<Holder> {}
 impl Plain for SharedMemoryInfo {}
 
-/// A block of device memory that other devices, processes and APIs can have, too.
+/// A block of device memory that other devices, processes and APIs can use, too.
 ///
 /// Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One
-/// side has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
+/// side uses a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it
 /// back.
 #[pyclass(name = "SharedMemory", module = "rgraph", frozen, weakref)]
 pub(crate) struct PySharedMemory {
@@ -375,11 +375,11 @@ impl PyDeviceResource {
     /// to
     ///     The user's name, for messages.
     /// signal
-    ///     `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits
-    ///     until the device is done.
+    ///     `(semaphore, value)`: signalled once the other user may use it. The call then returns at once; by default it
+    ///     waits until the device is done.
     /// until
-    ///     `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it
-    ///     until `acquire`.
+    ///     `(semaphore, value)`: reached once the other user is done. Runs that use the resource wait for that. By
+    ///     default they refuse it until `acquire`.
     ///
     /// Raises
     /// ------
@@ -411,7 +411,7 @@ impl PyDeviceResource {
     /// wait
     ///     `(semaphore, value)`: runs that use it wait for that. By default the holder is done already.
     /// discard
-    ///     If true, drop the contents: nobody wrote any yet.
+    ///     If true, drop the contents: none were written yet.
     ///
     /// Raises
     /// ------

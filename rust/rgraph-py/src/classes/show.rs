@@ -166,7 +166,7 @@ impl PyPlan {
 
 #[pymethods]
 impl PyPlan {
-    /// The plan as one HTML page that needs nothing else: open it in a browser, keep it, send it.
+    /// The plan as one self-contained HTML page, to open in a browser, keep or send.
     ///
     /// Parameters
     /// ----------
@@ -178,9 +178,9 @@ impl PyPlan {
     ///     `queue`, `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
     /// images
     ///     Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays,
-    ///     the largest first. Longer sides than 256 texels are shown as means.
+    ///     the largest first. Images with a side above 256 texels are shown smaller, each texel a mean.
     /// findings
-    ///     The findings.
+    ///     Findings of `Plan.check` to show.
     /// against
     ///     A later plan to compare with; the differences are those of `diff`.
     /// against_images
@@ -253,7 +253,7 @@ impl PyPlan {
         })
     }
 
-    /// A still picture of the plan as SVG, for papers and reports: no script, no font, names whole.
+    /// A still picture of the plan as SVG, for papers and reports: no script, no font, full names.
     ///
     /// Parameters
     /// ----------

@@ -124,9 +124,9 @@ fn size(
 impl PyGraphModule {
     /// Declare a pass that traces rays.
     ///
-    /// How it uses what is bound follows from the shaders. Shaders are GLSL (`#extension GL_EXT_ray_tracing`) or SPIR-V:
-    /// text, paths or bytes as in `compute`. The shader binding table has a record per shader group, in this order of
-    /// arguments; rgraph makes it.
+    /// The accesses of bound resources follow from the shaders, which are GLSL (`#extension GL_EXT_ray_tracing`) or
+    /// SPIR-V: text, paths or bytes as in `compute`. rgraph makes the shader binding table, with a record per shader
+    /// group in the order of the arguments here.
     ///
     /// Parameters
     /// ----------
@@ -149,7 +149,7 @@ impl PyGraphModule {
     /// queue
     ///     See `add_pass`.
     /// push, entry, constants
-    ///     See `compute`; of all shaders.
+    ///     See `compute`; for all shaders.
     /// records
     ///     What shaders read as `shaderRecordEXT`: a dict with lists of bytes or arrays, by `raygen`, `miss`, `hit` and
     ///     `callable`.
@@ -167,7 +167,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// ShaderError
-    ///     If a shader is wrong, with the line.
+    ///     If a shader does not compile (with its line).
     /// GraphError
     ///     If a shader is of another stage, or a binding is missing, unknown or of the wrong kind. The graph is left
     ///     unchanged.

@@ -102,7 +102,7 @@ pub(crate) fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
 
 #[pymethods]
 impl PyGraphModule {
-    /// Declare a pass that copies from an image or buffer to another.
+    /// Declare a pass that copies an image or a buffer to another one.
     ///
     /// Further keyword arguments are those of `add_pass`.
     ///
@@ -135,7 +135,7 @@ impl PyGraphModule {
         transferring(slf, named, Arguments::new(options)?, "copy", work, step)
     }
 
-    /// Declare a pass that copies an image to another, scaled and converted.
+    /// Declare a pass that blits an image to another one, scaled and converted.
     ///
     /// Parameters
     /// ----------
@@ -169,7 +169,7 @@ impl PyGraphModule {
         transferring(slf, named, Arguments::new(options)?, "blit", work, step)
     }
 
-    /// Declare a pass that writes one value everywhere in an image.
+    /// Declare a pass that clears an image to one value.
     ///
     /// Parameters
     /// ----------
@@ -201,7 +201,7 @@ impl PyGraphModule {
         transferring(slf, named, Arguments::new(options)?, "clear", work, step)
     }
 
-    /// Declare a pass that writes one 32-bit word again and again into a buffer.
+    /// Declare a pass that fills a buffer with a 32-bit word.
     ///
     /// Parameters
     /// ----------

@@ -13,7 +13,8 @@ use crate::arguments::convert::{Bytes, Count, aspects, during};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::run::error::bad;
 
-/// Part of an image or a buffer: what `Image.mip`, `Image.layer` and their kin give, to be bound in its place.
+/// Part of an image or a buffer, from `Image.mip`, `Image.layer` and similar methods. It can be bound in place of the
+/// whole resource.
 #[pyclass(name = "View", module = "rgraph", frozen)]
 pub struct PyView {
     /// An image or a buffer.

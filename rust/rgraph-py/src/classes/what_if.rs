@@ -69,7 +69,7 @@ impl PyWhatIf {
         self.answer.notes.clone()
     }
 
-    /// Microseconds that the modelled frame is shorter; below 0: longer.
+    /// How much shorter the modelled frame is, in microseconds; negative: longer.
     #[getter]
     fn gain_us(&self) -> f64 {
         self.before.get().plan().report.frame_us - self.answer.plan.report.frame_us
@@ -188,7 +188,7 @@ impl PyPlan {
     /// drop
     ///     Passes that are left out. What only they write counts as imported, so its readers stay, and is no root.
     /// heap_limit
-    ///     Bytes of the heap that transients are in.
+    ///     Size of the heap of transients in bytes.
     /// policy, memory
     ///     See `Graph.bake`.
     /// graph

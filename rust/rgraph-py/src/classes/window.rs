@@ -133,16 +133,17 @@ impl PyDevice {
     /// display
     ///     What it was opened on: a `Display` of Xlib, an `xcb_connection_t` or a `wl_display`, as a number.
     /// platform
-    ///     `"x11"`, `"xcb"`, `"wayland"`, `"windows"`, `"surface"`, or `"headless"`, which nobody sees.
+    ///     `"x11"`, `"xcb"`, `"wayland"`, `"windows"`, `"surface"`, or `"headless"`, which is not visible.
     /// size
     ///     Width and height in texels, where the window has none of its own (Wayland, headless).
     /// mode
-    ///     `"fifo"` waits for the screen; `"fifo_relaxed"`, `"mailbox"` and `"immediate"` where the screen has them.
+    ///     Present mode: `"fifo"` waits for the screen; `"fifo_relaxed"`, `"mailbox"` and `"immediate"` if the surface
+    ///     supports them.
     /// latency
     ///     Frames under way before the next one waits, 1 to 8.
     /// color
-    ///     Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"`
-    ///     where the screen has them.
+    ///     Colour space of the values: `"automatic"` (as for saved pictures), `"encoded"`, `"linear"`; `"hdr10"` and
+    ///     `"scrgb"` if the surface supports them.
     /// fit
     ///     `"contain"` shows an image whole, between black bars; `"stretch"` fills the window.
     /// smooth
@@ -215,9 +216,9 @@ impl PyWindow {
     /// Parameters
     /// ----------
     /// frame
-    ///     What a run gave back; no later run of its graph has begun.
+    ///     The frame of a run; no later run of its graph may have begun.
     /// name
-    ///     The root, an image that is no integer, depth, multisampled or 3D one: its name or handle.
+    ///     The root, its name or handle: a 2D image of one sample per texel, neither of integers nor of depth.
     ///
     /// Returns
     /// -------
@@ -244,7 +245,8 @@ impl PyWindow {
         })
     }
 
-    /// Tell the size after an event; zeros: it is minimised. Windows of X11 have a size of their own, which counts.
+    /// Report the new size after a resize event; zeros: it is minimised. For windows of X11 the size that the surface
+    /// reports counts.
     ///
     /// Parameters
     /// ----------
@@ -286,7 +288,7 @@ impl PyWindow {
         Ok(self.info(py)?.map(|info| name_of(&info.color, &COLORS)))
     }
 
-    /// When images are shown, which may be `"fifo"` instead of the wished mode; `None` while it is minimised.
+    /// Present mode, which may be `"fifo"` instead of the requested one; `None` while it is minimised.
     #[getter]
     fn mode(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         Ok(self.info(py)?.map(|info| name_of(&info.mode, &MODES)))

@@ -9,7 +9,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::run::draft::{Draft, Setup};
 
-/// What is taken back, and what is to be dropped where Python code may run.
+/// Removed declarations, and values to be dropped where Python code may run.
 #[derive(Default)]
 pub struct Anew {
     /// Whether a declaration of a taken name replaces the earlier one.
@@ -20,15 +20,15 @@ pub struct Anew {
     pub resources: BTreeSet<ResourceId>,
     /// Number of declarations replaced or removed.
     pub count: usize,
-    /// What nothing needs any more.
+    /// Values that nothing needs any more.
     pub dropped: Vec<Dropped>,
 }
 
 /// Something that may run Python code when it is dropped.
 pub enum Dropped {
-    /// What a pass did.
+    /// The work of a pass.
     Draft(Draft),
-    /// What declared a pass's accesses.
+    /// The setup function of a pass.
     Setup(Setup),
     /// A function or an array.
     Object(Py<PyAny>),
@@ -42,7 +42,7 @@ impl Anew {
         Self { replaces: *replaces, passes, resources, count: *count, dropped: Vec::new() }
     }
 
-    /// What is to be dropped once the graph is not locked.
+    /// The values to be dropped once the graph is unlocked.
     #[must_use]
     pub fn take_dropped(&mut self) -> Vec<Dropped> {
         std::mem::take(&mut self.dropped)

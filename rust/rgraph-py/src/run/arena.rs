@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 /// Alignment of what is allocated, as of torch's own segments.
 const ALIGNMENT: usize = 512;
 
-/// A range of addresses of a CUDA device, and what is used of it: bytes by offset.
+/// A range of addresses of a CUDA device, and its used bytes by offset.
 struct Arena {
     device: c_int,
     base: usize,

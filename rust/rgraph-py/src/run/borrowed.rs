@@ -63,7 +63,7 @@ impl PyDevice {
     /// labels
     ///     Whether the instance was made with `VK_EXT_debug_utils`.
     /// features, extensions
-    ///     What the device was made with beyond that, by Vulkan's names: `"samplerAnisotropy"`,
+    ///     Further features and extensions that the device was made with, by Vulkan's names: `"samplerAnisotropy"`,
     ///     `"VK_KHR_external_memory_fd"`. rgraph uses nothing else.
     /// frames_in_flight
     ///     As of `Device`.
@@ -76,7 +76,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// GraphError
-    ///     RG-E225 if rgraph knows no feature of a name.
+    ///     RG-E225 if a feature's name is unknown.
     /// DeviceError
     ///     RG-E103 if a queue family does not exist.
     #[staticmethod]

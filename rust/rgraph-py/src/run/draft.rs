@@ -20,7 +20,7 @@ use rgraph_work::infer::Check;
 use crate::run::targets::Targets;
 use crate::run::unresolved::{self, Target, find_outwards};
 
-/// What a pass does.
+/// Pending work of a pass.
 pub struct Draft {
     /// The pass.
     pub pass: PassId,
@@ -30,9 +30,9 @@ pub struct Draft {
     pub place: Option<Place>,
     /// The resources that `todo` counts.
     pub table: Targets,
-    /// What it does.
+    /// The work.
     pub todo: Todo,
-    /// What the shaders ask of the resources.
+    /// Requirements of the shaders on the resources.
     pub checks: Vec<Check>,
     /// Whether the checks wait for names to be declared.
     pub open: bool,
@@ -44,7 +44,7 @@ pub enum Todo {
     Steps(Arc<[Step]>),
     /// A function that runs on the host.
     Host(Py<PyAny>),
-    /// A function that says the steps.
+    /// A function that records the steps.
     Record(Py<PyAny>),
 }
 
@@ -68,7 +68,7 @@ impl Todo {
 }
 
 impl Draft {
-    /// What the passes of a graph do that was read.
+    /// The work of the passes of a graph that was read.
     pub fn of_work(load: Workload) -> Vec<Self> {
         let Workload { graph, works } = load;
         let mut works: Vec<_> = works.into_iter().collect();

@@ -31,7 +31,7 @@ use crate::run::inside::Inside;
 /// graph in turn: Python's garbage collector sees it here, and takes it if nothing else needs it.
 pub struct Function(Mutex<Option<Held>>);
 
-/// The declaration with what its passes do, and the functions among that.
+/// The declaration with the work of its passes, and the functions in it.
 pub(crate) type Load = (Workload, Vec<Arc<Function>>);
 
 /// The function and the graph.
@@ -217,7 +217,7 @@ impl PyGraphModule {
     /// name
     ///     Its name among passes.
     /// function
-    ///     Called once a frame.
+    ///     Called once per frame.
     /// reads, writes
     ///     Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer
     ///     first.
@@ -279,8 +279,8 @@ impl PyGraphModule {
     /// function
     ///     Called with a `Commands`.
     /// reads, writes
-    ///     Resources: images are sampled or written as storage, buffers are storage. A dict of resource and usage says
-    ///     it otherwise, as {buffer: "index"}; so do the methods of the returned pass.
+    ///     Resources: images are sampled or written as storage images, buffers are storage buffers. A dict of resource
+    ///     and usage, such as {buffer: "index"}, or the methods of the returned pass name other usages.
     /// color, clear, load, depth, clear_depth, load_depth, depth_write, resolve, resolve_mode
     ///     Attachments, as in `raster`.
     /// **options
@@ -317,7 +317,7 @@ impl PyGraphModule {
     }
 }
 
-/// A function that says a pass's steps.
+/// A function that records a pass's steps.
 pub struct Recorded {
     /// Called with a `Commands`.
     pub function: Arc<Function>,

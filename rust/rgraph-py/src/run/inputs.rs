@@ -43,7 +43,7 @@ use crate::run::per_run::Word;
 use crate::run::runnable::{Param, Runnable};
 use crate::run::states::Packed;
 
-/// What stands for an imported resource.
+/// The contents given for an imported resource.
 enum Input {
     Host(Host),
     Bytes(Vec<u8>),
@@ -149,7 +149,7 @@ impl Runnable {
         })
     }
 
-    /// Gives back what the declaration says to what an earlier run changed and this one does not.
+    /// Resets parameters that an earlier run changed and this one does not to those of the declaration.
     fn restore(&self, inputs: &mut Inputs<'_>) {
         let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
         let given: BTreeSet<Param> = (inputs.push.iter().map(|(pass, _)| (*pass, None)))
@@ -246,7 +246,7 @@ fn unknown_flag(py: Python<'_>, compiled: &Runnable, name: &str) -> PyErr {
 /// An array that a result is written to.
 type IntoArray = (ResourceId, Host, ArrayLayout);
 
-/// What a run is given, read from Python: contents of imported resources, arrays to read into, and all the rest.
+/// The arguments of a run, read from Python: contents of imported resources, arrays to read into, and the rest.
 struct Given {
     uploads: Vec<(ResourceId, Input)>,
     targets: Vec<IntoArray>,
@@ -265,7 +265,7 @@ fn on_or_off(flag: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     })
 }
 
-/// What resources of a run hold before it.
+/// Contents of resources before a run.
 #[derive(Default)]
 struct Contents<'py> {
     /// Of imported resources.

@@ -16,11 +16,11 @@ const MOST_PASSES: usize = 100_000;
 /// A bake.
 #[derive(Clone)]
 pub(crate) struct Kept {
-    /// What was decided.
+    /// The plan.
     pub plan: Arc<Plan>,
-    /// What it was baked of.
+    /// The graph that it was baked from.
     pub graph: Arc<Graph>,
-    /// What it was baked for.
+    /// Profile and options of the bake.
     pub asked: Asked,
 }
 

@@ -52,7 +52,7 @@ impl Runnable {
         Ok((id, layout.pack(&host.form, host.bytes()).into()))
     }
 
-    /// What the next run finds in place of what is there.
+    /// Sets the contents that the next run finds.
     ///
     /// # Errors
     /// If it does not live from run to run, or the array does not fit.
@@ -64,7 +64,7 @@ impl Runnable {
         Ok(())
     }
 
-    /// The next run finds what the first one found.
+    /// Resets to the contents before the first run, for the next run.
     ///
     /// # Errors
     /// If one of them does not live from run to run.
@@ -100,7 +100,7 @@ impl Runnable {
 }
 
 impl PyCompiled {
-    /// Refuses what is set for a next run that a closed or lost device will not have.
+    /// Refuses to set contents for the next run of a closed or lost device.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.device.get().device.known().check().map_err(|error| raised(py, error))
     }
@@ -110,14 +110,14 @@ impl PyCompiled {
 impl PyCompiled {
     /// Set the contents of a persistent resource or a history before the next frame.
     ///
-    /// The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
+    /// The array is copied. For an image with a history (`previous()`), all remembered frames get these contents.
     ///
     /// Parameters
     /// ----------
     /// state
     ///     An image or a buffer that lives from frame to frame, or its name.
     /// array
-    ///     Of its shape and dtype, or of as many bytes as the buffer.
+    ///     An array of its shape and dtype; for a buffer, any of as many bytes.
     ///
     /// Raises
     /// ------

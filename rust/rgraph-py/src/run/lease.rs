@@ -27,7 +27,7 @@ pub(crate) fn _lend(resource: &Bound<'_, PyResource>, lender: &Bound<'_, PyAny>)
     replaced.map(drop).map_err(|mistake| one(py, mistake))
 }
 
-/// A resource that is lent, by whom, and what `inputs` has for it.
+/// A resource that is lent, its lender, and its value in `inputs`.
 pub(crate) struct Lent<'py> {
     pub id: ResourceId,
     pub lender: Bound<'py, PyAny>,

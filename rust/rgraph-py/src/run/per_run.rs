@@ -44,7 +44,7 @@ impl Word {
     }
 }
 
-/// An argument of a pass that is asked for at each run.
+/// An argument of a pass that a function gives at each run.
 pub struct PerRun {
     /// The pass.
     pub pass: PassId,

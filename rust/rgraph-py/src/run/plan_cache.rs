@@ -5,10 +5,10 @@ use std::cell::Cell;
 use pyo3::prelude::*;
 use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Scratch, Split, Without};
 
-/// Plans remembered a graph: enough to go back and forth between a few profiles or policies.
+/// Plans remembered per graph: enough to switch between a few profiles or policies.
 const REMEMBERED: usize = 4;
 
-/// What a plan was made of.
+/// The inputs of a bake.
 #[derive(PartialEq)]
 pub struct Key {
     hash: u128,

@@ -23,7 +23,7 @@ use crate::run::targets::Targets;
 /// Compiled graphs that a device remembers.
 const MOST: usize = 16;
 
-/// What was compiled, so that it is recognised.
+/// The key of what was compiled.
 #[derive(PartialEq)]
 pub enum What {
     /// A graph: its identity, its declaration's hash, how many passes have work, how many declarations were replaced,
@@ -55,21 +55,21 @@ impl What {
     }
 }
 
-/// What is no graph.
+/// The exception of a value that is no graph.
 pub(crate) fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
     let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
 }
 
-/// What the passes of a graph do, and how its arrays are seen.
+/// The work of a graph's passes, and the layouts of its arrays.
 pub struct Snapshot(Vec<Kept>, HashMap<ResourceId, Seen>);
 
 /// Pass, module, resources and steps of a draft.
 type Kept = (PassId, Arc<str>, Targets, Arc<[Step]>);
 
 impl Snapshot {
-    /// What they do now. `None` where another graph of the same declaration is another one: where functions are called,
-    /// or where something lives from frame to frame, which each graph has of its own.
+    /// The work now. `None` if graphs with this declaration are not interchangeable: they call functions, or resources
+    /// live from frame to frame, which each graph has of its own.
     pub fn of(graph: &PyGraph) -> Option<Self> {
         graph.read(|state| {
             let lasts = |life| matches!(life, Life::Persistent | Life::History(_));
@@ -87,7 +87,7 @@ impl Snapshot {
         })
     }
 
-    /// Whether the passes of a graph with the same declaration do that too.
+    /// Whether the passes of a graph with the same declaration have the same work.
     fn is_of(&self, state: &State) -> bool {
         state.executes.is_empty()
             && self.1 == state.seen

@@ -13,7 +13,7 @@ use crate::run::error::{bad, one};
 use crate::run::state::State;
 
 impl PyGraph {
-    /// What is baked: names found, setup functions called on a copy, in the order of its graph file.
+    /// The graph to bake: names resolved, setup functions called on a copy, in the order of its graph file.
     pub fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
         let py = slf.py();
         let copied = slf.get().state().resolved(py);

@@ -26,23 +26,23 @@ pub(crate) type Param = (PassId, Option<u32>);
 pub struct Runnable {
     /// Numbers of the devices that run it.
     pub numbers: Arc<[u64]>,
-    /// The declaration as it is run, and what its passes do.
+    /// The declaration as it is run, and the work of its passes.
     pub load: Arc<Workload>,
     /// The Python graph, which has the arrays of runs that are given no other.
     pub origin: Option<Py<PyGraph>>,
     /// The functions of its passes.
     held: Vec<Arc<Function>>,
-    /// What runs measure that do not say it themselves.
+    /// Default of `measure` and `sample` for runs.
     pub measuring: Measuring,
-    /// What the runs so far gave other data than the declaration.
+    /// Parameters that runs so far changed from the declaration.
     pub changed: Mutex<BTreeSet<Param>>,
-    /// What its resources are.
+    /// Kinds of its resources.
     pub kinds: Kinds,
     /// How arrays of its resources are seen.
     seen: HashMap<ResourceId, Seen>,
-    /// What persistent resources and histories hold before the first run.
+    /// Contents of persistent resources and histories before the first run.
     pub first: Vec<Packed>,
-    /// What the next run changes of them.
+    /// Changes of them in the next run.
     pending: Mutex<Pending>,
     /// Notes of the plan, and about passes that do nothing.
     pub notes: Vec<String>,

@@ -41,7 +41,7 @@ pub struct Forebear {
 pub struct State {
     /// The declaration; `None` once a setup function's working copy was baked.
     pub graph: Option<Graph>,
-    /// What waits for names to be declared.
+    /// Declarations that wait for names.
     pub late: Vec<Late>,
     /// Setup functions, in the order of their passes.
     pub setups: Vec<Setup>,
@@ -49,15 +49,15 @@ pub struct State {
     pub executes: HashMap<PassId, Py<PyAny>>,
     /// Clear values, loads and viewports that are asked for at each run.
     pub per_run: Vec<PerRun>,
-    /// What passes do, in the order of their declaration; only ever added to.
+    /// Pending work of passes, in the order of declaration; only ever added to.
     pub drafts: Vec<Draft>,
-    /// What imported resources are uploaded from.
+    /// Arrays that imported resources are uploaded from.
     pub arrays: HashMap<ResourceId, Py<PyAny>>,
     /// How arrays of resources are seen, where something is declared of that.
     pub seen: HashMap<ResourceId, Seen>,
-    /// What persistent resources and histories hold before the first frame.
+    /// Contents of persistent resources and histories before the first frame.
     pub first: HashMap<ResourceId, Kept>,
-    /// What imported resources were read from, where no array stands for them.
+    /// Pictures that imported resources were read from, if they have no array.
     pub pictures: Vec<(ResourceId, Arc<Picture>)>,
     /// The files that it was read from.
     pub files: Vec<PathBuf>,
@@ -73,7 +73,7 @@ pub struct State {
     pub hash: Option<u128>,
     /// Whether checks of a draft wait for names.
     pub open: bool,
-    /// What it is a copy of, and what that is a copy of.
+    /// The graph that it is a copy of, and the graphs that that one is a copy of.
     pub forebears: Vec<Forebear>,
     /// Removed declarations, and whether declarations replace earlier ones of the same name.
     pub anew: Anew,
@@ -129,7 +129,7 @@ impl State {
         of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.passes)
     }
 
-    /// Whether it says what passes do, or what imported resources hold.
+    /// Whether it has work of passes, or contents of imported resources.
     pub fn works(&self) -> bool {
         !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty() && self.pictures.is_empty())
     }
@@ -322,7 +322,7 @@ impl State {
         None
     }
 
-    /// What is wrong with drafts whose checks waited for names that are declared now.
+    /// Mistakes of drafts whose checks waited for names that are declared now.
     pub fn check_drafts(&self) -> Vec<Mistake> {
         let Some(graph) = &self.graph else { return Vec::new() };
         let open = self.drafts.iter().filter(|draft| draft.open);
@@ -334,7 +334,7 @@ impl State {
         found.collect()
     }
 
-    /// What is still missing, as mistakes that offer the nearest declared name.
+    /// Names that are still missing, as mistakes that offer the nearest declared name.
     pub fn missing(&self) -> Vec<Mistake> {
         let Some(graph) = &self.graph else { return Vec::new() };
         let mut mistakes: Vec<_> = self.late.iter().flat_map(|late| late.mistakes(graph)).collect();

@@ -16,7 +16,7 @@ use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
 
-/// What the resources of a graph are, sizes resolved.
+/// Kinds of a graph's resources, sizes resolved.
 pub enum Kinds {
     /// As in a plan of the whole graph.
     Plan(Arc<Plan>),
@@ -37,7 +37,7 @@ impl Kinds {
 /// Packed bytes of a resource.
 pub(crate) type Packed = (ResourceId, Arc<[u8]>);
 
-/// What the next run changes of what lives from run to run.
+/// Changes of resources that live from run to run, for the next run.
 #[derive(Default)]
 pub struct Pending {
     /// Whether it is reset.
@@ -135,7 +135,7 @@ pub(crate) fn declared(graph: &Graph, id: ResourceId, kind: &PlanKind, mistake: 
     Box::new(mistake.resource(name).side(name, format!("declared here, {what}"), place))
 }
 
-/// What resources hold before the first run.
+/// Contents of resources before the first run.
 ///
 /// # Errors
 /// If an array does not fit.

@@ -53,7 +53,7 @@ impl Runnable {
     /// Other entries of `params=` are left alone.
     ///
     /// # Errors
-    /// What a function raises, and what reading its value says.
+    /// The exception of a function, or of reading its value.
     pub fn target_changes(
         &self,
         origin: Option<&Bound<'_, PyGraph>>,

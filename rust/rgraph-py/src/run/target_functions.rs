@@ -13,7 +13,7 @@ use crate::run::per_run::{PerRun, Word};
 #[derive(Default)]
 pub(crate) struct Functions(Vec<(Word, Py<PyAny>)>);
 
-/// What is declared of an attachment in place of functions.
+/// Declared load and clear value of an attachment whose arguments are functions.
 pub(crate) type Declared = (Option<Load>, Option<Clear>);
 
 impl Functions {

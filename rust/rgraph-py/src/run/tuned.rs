@@ -13,7 +13,7 @@ use crate::run::functions::Function;
 pub struct Tuned {
     /// See [`Tuner`].
     pub tuner: Detached<Tuner>,
-    /// What it was asked for.
+    /// The value of `adapt=`.
     pub asked: Py<PyAny>,
     /// The functions that it calls.
     pub functions: Vec<Arc<Function>>,
