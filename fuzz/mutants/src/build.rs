@@ -21,7 +21,7 @@ pub struct Mutant {
     pub what: String,
 }
 
-/// The tests of one module of a test program, and the folder in which they run.
+/// The tests of one module of a test program, and the folder in which they run; both paths are below the home.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Program {
     pub name: String,
@@ -202,15 +202,17 @@ fn programs(messages: &[Value], home: &Path) -> Vec<Program> {
             // One that still runs keeps its file.
             let _ = fs::remove_file(&path);
             fs::copy(each["executable"].as_str()?, &path).expect("a program can be copied");
-            Some(parts(&name, &path, package))
+            let below = |path: &Path| path.strip_prefix(home).expect("it is below the home").to_owned();
+            Some(parts(&name, home, &below(&path), &below(package)))
         })
         .flatten()
         .collect()
 }
 
 /// The outermost modules of a test program, each to be run by itself: a mutant meets the shortest of them first.
-fn parts(name: &str, path: &Path, folder: &Path) -> Vec<Program> {
-    let output = Command::new(path).args(["--list", "--format", "terse"]).current_dir(folder).output();
+fn parts(name: &str, home: &Path, path: &Path, folder: &Path) -> Vec<Program> {
+    let output =
+        Command::new(home.join(path)).args(["--list", "--format", "terse"]).current_dir(home.join(folder)).output();
     let listed = output.expect("a test program lists its tests").stdout;
     let mut parts = BTreeMap::<String, Vec<String>>::new();
     for test in String::from_utf8_lossy(&listed).lines().filter_map(|line| line.strip_suffix(": test")) {

@@ -3,13 +3,18 @@
 //!
 //! ```text
 //! rgraph-mutants build [--root .] [--home target/mutants]
-//! rgraph-mutants run [--home target/mutants] [--jobs N] [--seconds S] [--one-in N]
+//! rgraph-mutants run [--home target/mutants] [--jobs N] [--seconds S] [--one-in N] [--only TEXT]
 //! rgraph-mutants all    # both
 //! ```
 //!
 //! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the
 //! environment, and builds the tests of planner and checker. `run` runs them for each mutant that they reach, module by
 //! module, the shortest first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
+//! `--only` tries the mutants of files whose path has a text in it.
+//!
+//! `run` needs of the home `mutants.json`, `programs` and `tree` alone, and keeps in it how long each module takes
+//! without a mutant (`baseline.json`, for the next run with the same variables) and how each mutant ended
+//! (`outcomes.txt`, written as they end).
 
 mod build;
 mod find;
@@ -17,6 +22,7 @@ mod results;
 mod run;
 mod write;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,12 +39,15 @@ fn main() -> ExitCode {
     let number = |name: &str, other: usize| option(name).map_or(other, |text| text.parse().expect("a number"));
     let root = fs::canonicalize(option("--root").map_or(".", String::as_str)).expect("the root is there");
     let home = option("--home").map_or(root.join("target/mutants"), PathBuf::from);
+    fs::create_dir_all(&home).expect("the home can be made");
+    let home = fs::canonicalize(home).expect("the home is there");
     let list = home.join("mutants.json");
     match arguments.first().map(String::as_str) {
         Some(verb @ ("build" | "run" | "all")) => {
             if verb != "run" {
                 // A build that ends early leaves no list that its programs do not fit.
                 let _ = fs::remove_file(&list);
+                let _ = fs::remove_file(home.join(run::BASELINE));
                 let built = build::build(&root, &home, STAGES);
                 let text = serde_json::to_string(&built).expect("it is plain data");
                 fs::write(&list, text).expect("the list can be written");
@@ -51,39 +60,44 @@ fn main() -> ExitCode {
             let built: Built = serde_json::from_str(&text).expect("the list is as `build` wrote it");
             let jobs = number("--jobs", std::thread::available_parallelism().map_or(1, usize::from));
             let until = Instant::now() + Duration::from_secs(number("--seconds", usize::MAX >> 16) as u64);
-            report(&built, &home, &Limits { jobs, until, one_in: number("--one-in", 1).max(1) })
+            let only = option("--only").map_or("", String::as_str);
+            report(&built, &home, &Limits { jobs, until, one_in: number("--one-in", 1).max(1), only })
         }
         _ => {
-            eprintln!("rgraph-mutants build | run | all, with --root, --home, --jobs, --seconds, --one-in");
+            eprintln!("rgraph-mutants build | run | all, with --root, --home, --jobs, --seconds, --one-in, --only");
             ExitCode::from(2)
         }
     }
 }
 
-/// Run the mutants, and print those that no test noticed and the sum in the words of cargo-mutants.
+/// Run the mutants, and print those that no test noticed, the sum of each file, and that of all in the words of
+/// cargo-mutants.
 fn report(built: &Built, home: &Path, limits: &Limits) -> ExitCode {
     let start = Instant::now();
     let ended = run::run(built, home, limits);
-    let count = |outcome| ended.iter().filter(|(_, each)| *each == outcome).count();
+    let (cut, ended): (Vec<_>, Vec<_>) = ended.into_iter().partition(|(_, outcome)| *outcome == Outcome::Cut);
+    let mut files = BTreeMap::<&str, (usize, usize)>::new();
     for (mutant, outcome) in &ended {
-        let word = match outcome {
-            Outcome::Missed => "MISSED",
-            Outcome::Unreached => "UNREACHED",
-            Outcome::Caught | Outcome::TimedOut => continue,
-        };
-        println!("{word} {}:{}: {}: {}", mutant.file, mutant.line, mutant.function, mutant.what);
+        let (killed, tried) = files.entry(&mutant.file).or_default();
+        *killed += usize::from(outcome.killed());
+        *tried += 1;
+        if !outcome.killed() {
+            println!("{}", outcome.line(mutant));
+        }
     }
+    for (file, (killed, tried)) in files {
+        println!("{killed:>5} of {tried:>5} killed  {file}");
+    }
+    let count = |outcome| ended.iter().filter(|(_, each)| *each == outcome).count();
     let missed = count(Outcome::Missed) + count(Outcome::Unreached);
+    let (caught, timeouts) = (count(Outcome::Caught), count(Outcome::TimedOut));
+    let (unreached, unviable, cut) = (count(Outcome::Unreached), built.unviable, cut.len());
+    let (tried, all) = (ended.len(), built.mutants.len());
     println!(
-        "{} mutants tested in {} s: {missed} missed ({} unreached), {} caught, {} timeouts, {} unviable; {} of {} not tried",
-        ended.len(),
+        "{tried} mutants tested in {} s: {missed} missed ({unreached} unreached), {caught} caught, {timeouts} timeouts, \
+         {unviable} unviable; {cut} cut short, {} of {all} not tried",
         start.elapsed().as_secs(),
-        count(Outcome::Unreached),
-        count(Outcome::Caught),
-        count(Outcome::TimedOut),
-        built.unviable,
-        built.mutants.len() - ended.len(),
-        built.mutants.len(),
+        all - tried - cut,
     );
     ExitCode::from(u8::from(missed > 0))
 }

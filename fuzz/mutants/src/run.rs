@@ -1,14 +1,16 @@
 //! Runs the modules of the test programs once for each mutant, until one of them notices it.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::build::{Built, Mutant, Program};
 
@@ -20,39 +22,77 @@ pub enum Outcome {
     /// No program comes by it.
     Unreached,
     Missed,
+    /// The time was over while a program ran it.
+    Cut,
 }
 
+impl Outcome {
+    /// Whether a test noticed.
+    pub fn killed(self) -> bool {
+        matches!(self, Outcome::Caught | Outcome::TimedOut)
+    }
+
+    /// The mutant and how it ended, in a line.
+    pub fn line(self, mutant: &Mutant) -> String {
+        let word = match self {
+            Outcome::Caught => "CAUGHT",
+            Outcome::TimedOut => "TIMEOUT",
+            Outcome::Unreached => "UNREACHED",
+            Outcome::Missed => "MISSED",
+            Outcome::Cut => "CUT",
+        };
+        format!("{word} {} {}:{}: {}: {}", mutant.id, mutant.file, mutant.line, mutant.function, mutant.what)
+    }
+}
+
+/// The file of the home with the times of the modules.
+pub const BASELINE: &str = "baseline.json";
+
 /// How many mutants run, for how long.
-pub struct Limits {
+pub struct Limits<'a> {
     pub jobs: usize,
     pub until: Instant,
     /// One mutant in so many.
     pub one_in: usize,
+    /// What the paths of their files have in them.
+    pub only: &'a str,
 }
 
 /// A program that passes without a mutant: how long it takes, and which mutants it comes by.
+#[derive(Serialize, Deserialize)]
 struct Known {
     program: Program,
     takes: Duration,
     reaches: BTreeSet<u32>,
 }
 
+/// The programs as they are with some variables of the environment.
+#[derive(Serialize, Deserialize)]
+struct Baseline {
+    variables: BTreeMap<String, String>,
+    known: Vec<Known>,
+}
+
 /// Try mutants until all are done or the time is over; those that were tried, and how each ended.
 pub fn run(built: &Built, home: &Path, limits: &Limits) -> Vec<(Mutant, Outcome)> {
-    let known = baseline(built, home, limits.jobs);
-    let chosen: Vec<&Mutant> = spread(&built.mutants).into_iter().step_by(limits.one_in).collect();
-    let (next, ended) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let known = kept(built, home, limits.jobs);
+    let all = spread(&built.mutants).into_iter().filter(|each| each.file.contains(limits.only));
+    let chosen: Vec<&Mutant> = all.step_by(limits.one_in).collect();
+    let file = File::create(home.join("outcomes.txt")).expect("the home can be written");
+    let (next, ended) = (AtomicUsize::new(0), Mutex::new((Vec::new(), file)));
     thread::scope(|scope| {
         for _ in 0..limits.jobs {
             scope.spawn(|| {
                 while let Some(mutant) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(outcome) = tried(mutant, &known, limits.until) else { break };
-                    ended.lock().expect("no thread panicked").push(((*mutant).clone(), outcome));
+                    let Some(outcome) = tried(mutant, &known, home, limits.until) else { break };
+                    let (list, file) = &mut *ended.lock().expect("no thread panicked");
+                    writeln!(file, "{}", outcome.line(mutant)).expect("the home can be written");
+                    list.push(((*mutant).clone(), outcome));
                 }
             });
         }
     });
-    let mut ended = ended.into_inner().expect("no thread panicked");
+    let (mut ended, _) = ended.into_inner().expect("no thread panicked");
     ended.sort_by_key(|(mutant, _)| mutant.id);
     ended
 }
@@ -64,6 +104,19 @@ fn spread(mutants: &[Mutant]) -> Vec<&Mutant> {
     all
 }
 
+/// What an earlier run with the same variables knows of the programs, else what they show now.
+fn kept(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
+    let variables = std::env::vars().filter(|(name, _)| name.starts_with("RGRAPH_")).collect();
+    let path = home.join(BASELINE);
+    let earlier = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Baseline>(&text).ok());
+    if let Some(earlier) = earlier.filter(|earlier| earlier.variables == variables) {
+        return earlier.known;
+    }
+    let now = Baseline { variables, known: baseline(built, home, jobs) };
+    fs::write(path, serde_json::to_string(&now).expect("it is plain data")).expect("the home can be written");
+    now.known
+}
+
 /// Run each program without a mutant. One that fails cannot test mutants.
 fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
     let (next, known) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -73,15 +126,16 @@ fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
                 while let Some(program) = built.programs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let log = home.join(format!("{}.reached", program.name));
                     let _ = fs::remove_file(&log);
-                    let reach = command(program, u32::MAX).env("RGRAPH_MUTANTS_REACHED", &log).status();
+                    let reach = command(program, home, u32::MAX).env("RGRAPH_MUTANTS_REACHED", &log).status();
                     let start = Instant::now();
-                    let plain = command(program, 0).status();
+                    let plain = command(program, home, 0).status();
                     let takes = start.elapsed();
                     if !reach.is_ok_and(|status| status.success()) || !plain.is_ok_and(|status| status.success()) {
                         println!("{} fails without a mutant: left out", program.name);
                         continue;
                     }
                     let text = fs::read_to_string(&log).unwrap_or_default();
+                    let _ = fs::remove_file(&log);
                     let reaches = text.lines().filter_map(|line| line.parse().ok()).collect();
                     let each = Known { program: program.clone(), takes, reaches };
                     known.lock().expect("no thread panicked").push(each);
@@ -97,25 +151,27 @@ fn baseline(built: &Built, home: &Path, jobs: usize) -> Vec<Known> {
     known
 }
 
-fn command(program: &Program, mutant: u32) -> Command {
-    let mut command = Command::new(&program.path);
-    command.arg("--exact").args(&program.tests).current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+fn command(program: &Program, home: &Path, mutant: u32) -> Command {
+    let mut command = Command::new(home.join(&program.path));
+    let folder = home.join(&program.folder);
+    command.arg("--exact").args(&program.tests).current_dir(&folder).env("CARGO_MANIFEST_DIR", &folder);
     command.env("RGRAPH_MUTANT", mutant.to_string()).env("RUST_TEST_THREADS", "1").env("RUST_BACKTRACE", "0");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// How a mutant ends; nothing if the time is over before.
-fn tried(mutant: &Mutant, known: &[Known], until: Instant) -> Option<Outcome> {
+/// How a mutant ends; nothing if the time is over before a program runs it.
+fn tried(mutant: &Mutant, known: &[Known], home: &Path, until: Instant) -> Option<Outcome> {
     let mut reached = false;
     for each in known.iter().filter(|each| each.reaches.contains(&mutant.id)) {
         reached = true;
         if Instant::now() > until {
             return None;
         }
-        let most = each.takes * 4 + Duration::from_secs(20);
-        match watched(command(&each.program, mutant.id), most) {
+        let most = each.takes * 4 + Duration::from_secs(5);
+        match watched(command(&each.program, home, mutant.id), most, until) {
             Ended::Passed => {}
+            Ended::Over => return Some(Outcome::Cut),
             Ended::Failed => return Some(Outcome::Caught),
             Ended::TooLong => return Some(Outcome::TimedOut),
         }
@@ -127,10 +183,12 @@ enum Ended {
     Passed,
     Failed,
     TooLong,
+    /// The time of the whole run is over.
+    Over,
 }
 
 /// Run a program until it ends, a test of it fails, or its time is over.
-fn watched(mut command: Command, most: Duration) -> Ended {
+fn watched(mut command: Command, most: Duration, until: Instant) -> Ended {
     let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else { return Ended::Failed };
     let output = child.stdout.take().expect("it is piped");
     let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -148,6 +206,7 @@ fn watched(mut command: Command, most: Duration) -> Ended {
             Ok(Some(status)) => break if status.success() { Ended::Passed } else { Ended::Failed },
             Ok(None) if failed.load(Ordering::Relaxed) => break Ended::Failed,
             Ok(None) if start.elapsed() > most => break Ended::TooLong,
+            Ok(None) if Instant::now() > until => break Ended::Over,
             Ok(None) => thread::sleep(Duration::from_millis(10)),
             Err(_) => break Ended::Failed,
         }
