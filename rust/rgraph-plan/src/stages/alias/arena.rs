@@ -395,3 +395,6 @@ pub(super) fn align_up(offset: u64, align: u64) -> Option<u64> {
     let mask = align.max(1) - 1;
     Some(offset.checked_add(mask)? & !mask)
 }
+
+#[cfg(test)]
+mod tests;

@@ -329,3 +329,6 @@ fn raise<K: Key>(
     }
     Some(total)
 }
+
+#[cfg(test)]
+mod tests;

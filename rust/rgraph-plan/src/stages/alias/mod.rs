@@ -16,3 +16,6 @@ mod greedy;
 mod online;
 mod search;
 mod timeline;
+
+#[cfg(test)]
+mod tests;

@@ -68,3 +68,6 @@ impl Remembered {
         answer.peak = peak;
     }
 }
+
+#[cfg(test)]
+mod tests;

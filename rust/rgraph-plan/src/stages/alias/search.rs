@@ -557,3 +557,6 @@ impl Blame {
         !blamed
     }
 }
+
+#[cfg(test)]
+mod tests;
