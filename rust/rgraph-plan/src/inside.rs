@@ -13,6 +13,11 @@ pub mod alias {
     }
 }
 
+/// Lower bounds of frames.
+pub mod bound {
+    pub use crate::stages::bound::{Bound, Orders, Scratch, bound};
+}
+
 /// Orders.
 pub mod schedule {
     pub use crate::stages::cull::LiveId;

@@ -19,7 +19,7 @@ const SETS: usize = 6;
 
 /// Memory that [`bound`] reuses, and the path that it finds.
 #[derive(Default, Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     /// By pass: earliest start, in microseconds.
     head: IdVec<LiveId, f64>,
     /// By pass: least time from its start to the end of the frame, in microseconds.
@@ -36,7 +36,7 @@ pub(crate) struct Scratch {
 
 /// A lower bound in its parts, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Bound {
+pub struct Bound {
     /// The longest path through the dependencies.
     pub critical_path_us: f64,
     /// The greatest load of a set of queues, with the time before and after it.
@@ -45,7 +45,7 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// No plan's frame is shorter.
-    pub(crate) fn us(self) -> f64 {
+    pub fn us(self) -> f64 {
         self.critical_path_us.max(self.load_us)
     }
 }
@@ -87,7 +87,7 @@ fn meet(a: &[ResourceId], b: &[ResourceId]) -> bool {
 
 /// What orders passes besides hazards.
 #[derive(Clone, Copy)]
-pub(crate) struct Orders<'a> {
+pub struct Orders<'a> {
     /// By pass: the memories that it uses as attachments, ascending.
     pub attached: &'a Csr<LiveId, ResourceId>,
     /// Whether a pass accesses nothing, so that `after` alone orders it.
@@ -108,7 +108,7 @@ fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: LiveId, later: 
 
 /// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the
 /// dependencies. O(passes + edges · attachments), times the sets of queues.
-pub(crate) fn bound(instance: &Instance<'_>, order: &[LiveId], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
+pub fn bound(instance: &Instance<'_>, order: &[LiveId], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
     let Scratch { head, tail, next, steps, path, .. } = scratch;
     let preds = &instance.deps.preds;
     head.refill(0.0, instance.len());

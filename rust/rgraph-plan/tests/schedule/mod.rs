@@ -1,5 +1,6 @@
 //! Schedules: laws that every policy keeps, bounds on generated frames, ratios to known optima.
 
+mod bound;
 mod boxes;
 mod exact;
 mod laws;
