@@ -250,6 +250,19 @@ cases! {
         "  left  film.py:5  declared here",
         "  help: say leave of \"lit\"",
     ];
+    what_modifies_an_image_without_a_shape_is_not_compared_with_it: |film| {
+        let bare = film.resource("bare", Resource::image(Image::default()));
+        film.resource("on", modifying(bare, of_format(Format::R8unorm)));
+        let whole = film.image("whole", Format::R8unorm);
+        film.resource("flat", modifying(whole, Image { size: Some(Size::absolute(8, 0)), ..Image::default() }));
+    } => [
+        "RG-E207 \"bare\" has no format",
+        "  bare  film.py:3  declared here",
+        "  help: declare one, such as rgba8unorm",
+        "RG-E205 \"flat\" has a height of 0",
+        "  flat  film.py:6  declared here",
+        "  help: declare at least 1",
+    ];
     a_history_of_a_buffer_has_its_bytes: |film| {
         let sums = film.buffer("sums", 64);
         let bytes = |size| Resource { life: history(sums, 1).life, ..Resource::buffer(size) };
@@ -435,4 +448,67 @@ cases! {
         "  flat  film.py:3  declared here",
         "  help: declare at least 1",
     ];
+}
+
+/// Declares images each of which is relative to the next, and the last to the first.
+fn ring(images: usize) -> Vec<String> {
+    let mut film = super::Film::new();
+    for at in 0..images {
+        let next = ResourceId::new(1 + (at + 1) % images);
+        film.resource(&format!("i{at}"), sized(Size::scaled(Some(next), 1.0, 1.0)));
+    }
+    film.said()
+}
+
+#[test]
+fn sixteen_images_of_a_cycle_are_spelled_out_and_more_are_counted() {
+    let names: Vec<String> = (0..16).map(|at| format!("i{at}")).collect();
+    let shown = names.join(" → ");
+    let said = ring(16);
+    assert_eq!(said[0], format!("RG-E205 \"i0\" needs its own size: {shown} → i0"));
+    assert_eq!(said.len(), 1 + 16 + 1);
+    assert_eq!(said[16], "  i15  film.py:18  is relative to \"i0\"");
+    let said = ring(18);
+    assert_eq!(said[0], format!("RG-E205 \"i0\" needs its own size: {shown} → (2 more) → i0"));
+    // Whose next one is not shown has no line.
+    assert_eq!(said.len(), 1 + 15 + 1);
+    assert_eq!(said[15], "  i14  film.py:17  is relative to \"i15\"");
+}
+
+#[test]
+fn a_history_that_says_its_shape_says_all_of_it_right() {
+    let volume = Image { size: Some(Size::volume(16, 8, 4)), mips: Some(Mips::Count(3)), ..of_format(Format::R8unorm) };
+    let cubes = Image {
+        size: Some(Size::absolute(8, 8)),
+        layers: Some(12),
+        mips: Some(Mips::Count(2)),
+        cube: true,
+        ..of_format(Format::R8unorm)
+    };
+    let (flat, many) = (of_format(Format::R8unorm), Image { samples: Some(4), ..of_format(Format::R8unorm) });
+    let said = |of: &Image, says: Image| {
+        let mut film = super::Film::new();
+        let lit = film.resource("lit", Resource::image(of.clone()));
+        film.resource("past", Resource { kind: Kind::Image(says), ..history(lit, 1) });
+        film.said()
+    };
+    for image in [&volume, &cubes, &flat, &many] {
+        assert_eq!(said(image, image.clone()), [""; 0]);
+    }
+    let of = |size: Size| Image { size: Some(size), ..Image::default() };
+    let others = [
+        (&volume, of_format(Format::Rgba8unorm)),
+        (&volume, of(Size::volume(15, 8, 4))),
+        (&volume, of(Size::volume(16, 9, 4))),
+        (&volume, of(Size::volume(16, 8, 5))),
+        (&volume, Image { mips: Some(Mips::Count(2)), ..Image::default() }),
+        (&cubes, Image { layers: Some(6), ..Image::default() }),
+        (&flat, Image { cube: true, ..Image::default() }),
+        (&flat, Image { samples: Some(4), ..Image::default() }),
+        (&many, Image { samples: Some(1), ..Image::default() }),
+    ];
+    for (image, says) in others {
+        let said = said(image, says.clone());
+        assert_eq!(said[0], "RG-E216 \"past\" is a history of \"lit\" and says another shape", "{says:?}");
+    }
 }
