@@ -2,6 +2,7 @@
 
 mod bound;
 mod boxes;
+mod counted;
 mod exact;
 mod laws;
 mod layered;

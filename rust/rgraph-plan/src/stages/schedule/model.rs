@@ -227,7 +227,7 @@ pub fn placeable(bytes: u64) -> u64 {
 /// the bytes that die in one: if the next pass would exceed the cap, and the interval has dead bytes, it ends early.
 ///
 /// The vectors are scratch. O(passes log merges + edges + uses).
-pub(super) fn intervals_within(
+pub fn intervals_within(
     instance: &Instance<'_>,
     order: &[LiveId],
     cap: u64,
