@@ -1,13 +1,31 @@
-//! Which bytes of its heap a subresource may lie in: those of a buffer are known; of an image with optimal tiling nobody
+//! Where a plan places memories, and which bytes of its heap a subresource may lie in: those of a buffer are known; of an image with optimal tiling nobody
 //! knows where a texel lies, and all its subresources overlap whatever its memory does.
 //!
 //! Source: Vulkan 1.3 specification, "Memory Aliasing".
 
 use rgraph_ir::id::IdVec;
-use rgraph_ir::plan::Plan;
+use rgraph_ir::plan::{HeapId, Plan};
 
 use crate::facts::Facts;
 use crate::ids::{MemoryId, Place};
+
+/// A placement of a memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed {
+    pub(crate) memory: MemoryId,
+    pub(crate) heap: HeapId,
+    /// First byte and end.
+    pub(crate) bytes: [u64; 2],
+}
+
+/// The placements of a plan, in its order, without those of resources that the graph does not have.
+pub(crate) fn placed(facts: &Facts, plan: &Plan) -> impl Iterator<Item = Placed> {
+    plan.memory.placements.iter().filter_map(|place| {
+        let memory = *facts.memory.get(place.resource)?;
+        let bytes = [place.offset, place.offset.saturating_add(place.size)];
+        Some(Placed { memory, heap: place.heap, bytes })
+    })
+}
 
 /// By memory: where its bytes are, if it is placed.
 pub(crate) struct Bytes(IdVec<MemoryId, Option<[u64; 2]>>);
@@ -15,10 +33,8 @@ pub(crate) struct Bytes(IdVec<MemoryId, Option<[u64; 2]>>);
 impl Bytes {
     pub(crate) fn new(facts: &Facts, plan: &Plan) -> Self {
         let mut places = IdVec::filled(None, facts.memory.len());
-        for place in &plan.memory.placements {
-            if let Some(&memory) = facts.memory.get(place.resource) {
-                places[memory].get_or_insert([place.offset, place.offset.saturating_add(place.size)]);
-            }
+        for Placed { memory, bytes, .. } in placed(facts, plan) {
+            places[memory].get_or_insert(bytes);
         }
         Self(places)
     }

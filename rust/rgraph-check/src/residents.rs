@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{HeapId, Plan};
 
+use crate::bytes::{Placed, placed};
 use crate::facts::Facts;
 use crate::ids::MemoryId;
 
@@ -42,11 +43,9 @@ impl<I: Id + Ord> Residents<I> {
     /// Reads where `count` candidates are placed; none is a resident yet. `of` maps a memory to its candidate.
     pub(crate) fn new(facts: &Facts, plan: &Plan, count: usize, of: impl Fn(MemoryId) -> Option<I>) -> Self {
         let mut spans = IdVec::filled(Vec::new(), count);
-        for place in &plan.memory.placements {
-            let one = facts.memory.get(place.resource).and_then(|memory| of(*memory));
-            if let (Some(one), true) = (one, place.size > 0) {
-                let bytes = [place.offset, place.offset.saturating_add(place.size)];
-                spans[one].push(Span { heap: place.heap, bytes });
+        for Placed { memory, heap, bytes } in placed(facts, plan).filter(|place| place.bytes[0] < place.bytes[1]) {
+            if let Some(one) = of(memory) {
+                spans[one].push(Span { heap, bytes });
             }
         }
         Self { spans, intervals: BTreeMap::new() }

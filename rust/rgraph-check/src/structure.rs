@@ -8,6 +8,7 @@ use rgraph_ir::plan::{Barriers, Command, HeapId, Plan, PlanAccess, PlanPassId, Q
 use rgraph_ir::profile::Capabilities;
 use rgraph_ir::resource::ResourceId;
 
+use crate::bytes::{Placed, placed};
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Findings, Rule};
 use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId};
@@ -405,13 +406,8 @@ pub(crate) fn is_noted(plan: &Plan, resource: &str) -> bool {
 
 /// Pairs of memories that share bytes. O(n log n + pairs).
 pub(crate) fn overlaps(facts: &Facts, plan: &Plan) -> Vec<(MemoryId, MemoryId)> {
-    let mut spans: Vec<(HeapId, u64, u64, MemoryId)> = Vec::new();
-    for p in &plan.memory.placements {
-        let resource = p.resource;
-        if let Some(&memory) = facts.memory.get(resource) {
-            spans.push((p.heap, p.offset, p.offset.saturating_add(p.size), memory));
-        }
-    }
+    let span = |Placed { memory, heap, bytes: [first, end] }| (heap, first, end, memory);
+    let mut spans: Vec<(HeapId, u64, u64, MemoryId)> = placed(facts, plan).map(span).collect();
     spans.sort_unstable();
     let mut pairs = Vec::new();
     let mut open: Vec<(HeapId, u64, MemoryId)> = Vec::new();

@@ -7,6 +7,7 @@ use rgraph_ir::plan::{BatchId, Command, Plan, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::ids::{AccessId, AttachmentId, ExecId, FineId, ItemId, PlaceId, ReadId, RenderingId, RunId, TargetId};
+use crate::bytes::{Placed, placed};
 use crate::facts::{BySubresource, DeclaredUse, Facts};
 use crate::ids::{
     BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, StoreId, SubresourceId, UseId,
@@ -244,20 +245,17 @@ impl<'a> Scene<'a> {
     /// Subresources that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
     fn find_aliases(&mut self) {
         let mut places = IdVec::<MemoryId, _>::filled(None, self.facts.memory.len());
-        for place in &self.plan.memory.placements {
-            if let Some(&memory) = self.facts.memory.get(place.resource) {
-                places[memory].get_or_insert(place);
-            }
+        for Placed { memory, bytes, .. } in placed(self.facts, self.plan) {
+            places[memory].get_or_insert(bytes);
         }
         for (a, b) in crate::structure::overlaps(self.facts, self.plan) {
             let (Some(at), Some(bt)) = (places[a], places[b]) else { continue };
-            let span = |memory: MemoryId, place: &rgraph_ir::plan::Placement, subresource: SubresourceId| {
-                let end = place.offset.saturating_add(place.size);
+            let span = |memory: MemoryId, [begin, end]: [u64; 2], subresource: SubresourceId| {
                 if self.facts.shapes[memory.first_name()].is_image() {
-                    return [place.offset, end];
+                    return [begin, end];
                 }
                 let [first, last] = self.fine[memory].part(subresource).bytes;
-                [place.offset.saturating_add(first), place.offset.saturating_add(last).min(end)]
+                [begin.saturating_add(first), begin.saturating_add(last).min(end)]
             };
             let [Some(first_a), Some(first_b)] = [a, b].map(|memory| self.first[memory].map(|store| self.base[store]))
             else {
