@@ -9,7 +9,8 @@ use rgraph_ir::resource::ResourceId;
 
 use super::bytes::{Memory, Span, shared};
 use super::pairs::Need;
-use super::{Access, AccessId, Link, LinkId, LinkKind, Refused, Region, State, Within};
+use super::{Access, AccessId, Link, LinkId, LinkKind, Refused, Region, State, Step, Within};
+use crate::bytes::{Placed, placed};
 use crate::facts::Facts;
 use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
 use crate::shape::Part;
@@ -21,7 +22,7 @@ pub(super) struct Listing {
     pub links: IdVec<LinkId, Link>,
     pub accesses: IdVec<AccessId, Access>,
     /// Steps of one run.
-    pub steps: u32,
+    pub steps: i64,
     /// The host, which follows the plan's queues.
     pub host: QueueId,
     pub memories: IdVec<MemoryId, Memory>,
@@ -117,12 +118,12 @@ pub(super) struct Lister<'a> {
     pub plan: &'a Plan,
     pub declared_of: &'a DeclaredOf,
     pub listing: Listing,
-    pub step: u32,
+    pub step: Step,
     pub host: QueueId,
     /// By memory: whether families share it.
     concurrent: IdVec<MemoryId, bool>,
     /// The step before the first command of the batch.
-    begin: u32,
+    begin: Step,
     /// The render pass that is open, its flag, and operations that its load and store operations add.
     pub render_pass: Option<super::attachments::RenderPass>,
     pub render_passes: u32,
@@ -148,11 +149,8 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
             ring: facts.ring[MemoryId::of_first(name)],
         })
         .collect();
-    for place in &plan.memory.placements {
-        if let Some(&memory) = facts.memory.get(place.resource) {
-            let end = place.offset.saturating_add(place.size);
-            memories[memory].places.push((place.heap, place.offset, end));
-        }
+    for Placed { memory, heap, bytes: [first, end] } in placed(facts, plan) {
+        memories[memory].places.push((heap, first, end));
     }
     let shared = |id: ResourceId| plan.resources.get(id).is_some_and(|r| r.sharing == Sharing::Concurrent);
     let mut lister = Lister {
@@ -160,10 +158,10 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
         plan,
         declared_of,
         listing: Listing { links: IdVec::new(), accesses: IdVec::new(), steps: 0, host, memories },
-        step: 1,
+        step: Step::FIRST,
         host,
         concurrent: facts.memory.ids().map(shared).collect(),
-        begin: 0,
+        begin: Step::FIRST,
         render_pass: None,
         render_passes: 0,
         entered: BTreeMap::new(),
@@ -176,7 +174,7 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
     }
     lister.exits();
     lister.declared_orders();
-    lister.listing.steps = lister.step + 2;
+    lister.listing.steps = lister.step.later_by(2).in_line();
     Ok(lister.listing)
 }
 
@@ -190,8 +188,8 @@ fn intervals(facts: &Facts, memory: MemoryId) -> IdVec<SubresourceId, [u64; 2]> 
 
 /// By queue: values and steps of its signals, and by batch its first step.
 struct Signals {
-    of: IdVec<QueueId, Vec<(u32, u32)>>,
-    first: IdVec<BatchId, u32>,
+    of: IdVec<QueueId, Vec<(u32, Step)>>,
+    first: IdVec<BatchId, Step>,
 }
 
 impl<'a> Lister<'a> {
@@ -199,10 +197,10 @@ impl<'a> Lister<'a> {
     /// command, one for its signal.
     fn signals(&self) -> Result<Signals, Refused> {
         let mut signals = Signals { of: IdVec::filled(Vec::new(), self.host.index() + 1), first: IdVec::new() };
-        let mut step = 1;
+        let mut step = Step::FIRST;
         for (id, batch) in self.plan.batches.iter_ids() {
             signals.first.push(step);
-            step += 3 + batch.commands.len() as u32;
+            step = step.later_by(3 + batch.commands.len());
             let queue = batch.queue.unwrap_or(self.host);
             if let Some(value) = batch.signal {
                 if signals.of[queue].last().is_some_and(|(last, _)| *last >= value) {
@@ -210,7 +208,7 @@ impl<'a> Lister<'a> {
                         format!("batch {} signals value {value}, which is not above the one before", id.index());
                     return Err(Refused::one(message));
                 }
-                signals.of[queue].push((value, step - 1));
+                signals.of[queue].push((value, step.before()));
             }
         }
         Ok(signals)
@@ -235,17 +233,17 @@ impl<'a> Lister<'a> {
             let link = Link { signal_queue: Some(from), run_before: wait.previous_run, ..link };
             self.listing.links.push(link);
         }
-        self.begin = self.step + 1;
-        self.step += 1;
+        self.step = self.step.later_by(1);
+        self.begin = self.step;
         for at in batch.commands.range() {
             rgraph_ir::cancel::poll();
-            self.step += 1;
+            self.step = self.step.later_by(1);
             self.command(queue, CommandId::new(at))?;
         }
         if self.render_pass.take().is_some() {
             return Err(Refused::one("a render pass does not end in its batch".to_owned()));
         }
-        self.step += 1;
+        self.step = self.step.later_by(1);
         Ok(())
     }
 
@@ -489,7 +487,7 @@ impl<'a> Lister<'a> {
 
     /// The states in which the run leaves what outlives it.
     fn exits(&mut self) {
-        self.step += 1;
+        self.step = self.step.later_by(1);
         for (at, edge) in self.plan.edges.iter().enumerate() {
             let resource = edge.resource;
             let Some(&memory) = self.facts.memory.get(resource) else { continue };

@@ -70,6 +70,28 @@ pub struct Certificate {
     pub pairs: Vec<Pair>,
 }
 
+/// A moment of a run: batches, their commands and their ends, one after the other. Counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Step(u32);
+
+impl Step {
+    const FIRST: Self = Self(1);
+
+    fn later_by(self, steps: usize) -> Self {
+        Self(self.0 + steps as u32)
+    }
+
+    fn before(self) -> Self {
+        Self(self.0 - 1)
+    }
+
+    /// On a time line on which runs follow each other.
+    fn in_line(self) -> i64 {
+        i64::from(self.0)
+    }
+}
+
 /// A link of a chain, in this run or the one before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,9 +159,9 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub run_before: bool,
     /// What stands before this step is in its first scope.
-    pub enter: u32,
+    pub enter: Step,
     /// What stands after this step is in its second scope.
-    pub leave: u32,
+    pub leave: Step,
     /// Stages of the first scope; logically earlier ones are in it too.
     #[serde(with = "words::flags")]
     pub src_stages: Stages,
@@ -167,7 +189,7 @@ pub struct Link {
 }
 
 impl Link {
-    fn new(kind: LinkKind, position: u32, queue: QueueId, [enter, leave]: [u32; 2], scope: Scope) -> Self {
+    fn new(kind: LinkKind, position: u32, queue: QueueId, [enter, leave]: [Step; 2], scope: Scope) -> Self {
         let Scope { src_stages, src_access, dst_stages, dst_access } = scope;
         Self {
             kind,
@@ -190,7 +212,7 @@ impl Link {
     }
 }
 
-/// Pieces of one memory.
+/// Subresources of one memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -201,7 +223,7 @@ pub struct Region {
     /// How many runs ago this copy of a ring was the current one.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub copy: u32,
-    /// Pieces of the memory: mip × layer × aspect of an image, intervals of a buffer, in the order of ARCHITECTURE.
+    /// Mip × layer × aspect of an image, intervals of a buffer, in the order of ARCHITECTURE.
     #[serde(with = "words::ids")]
     pub subresources: Vec<SubresourceId>,
 }
@@ -246,7 +268,7 @@ pub struct Access {
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::optional_id")]
     pub link: Option<LinkId>,
     /// Its step. Uses of one pass have one step.
-    pub step: u32,
+    pub step: Step,
     /// Its queue; the host follows the plan's queues.
     #[serde(with = "words::id")]
     pub queue: QueueId,

@@ -10,7 +10,7 @@ use rgraph_ir::plan::{Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
-use super::{Access, Region, State, Within};
+use super::{Access, Region, State, Step, Within};
 use crate::facts::{DeclaredUse, effective};
 use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UseId};
 use crate::shape::Part;
@@ -241,18 +241,18 @@ impl<'a> Lister<'a> {
     /// Passes that are declared to come after others without sharing anything: pairs of stages in memory of their own.
     pub(super) fn declared_orders(&mut self) {
         let facts = self.facts;
-        let mut ran: BTreeMap<DeclaredPassId, (u32, QueueId, PlanPassId)> = BTreeMap::new();
-        let mut step = 1;
+        let mut ran: BTreeMap<DeclaredPassId, (Step, QueueId, PlanPassId)> = BTreeMap::new();
+        let mut step = Step::FIRST;
         for batch in self.plan.batches.iter() {
             for (at, command) in self.plan.commands[batch.commands.range()].iter().enumerate() {
                 if let Command::Pass { pass, .. } = command
                     && let Some(declared) = self.declared_of[*pass]
                 {
                     let queue = batch.queue.unwrap_or(self.host);
-                    ran.insert(declared, (step + 2 + at as u32, queue, *pass));
+                    ran.insert(declared, (step.later_by(2 + at), queue, *pass));
                 }
             }
-            step += 3 + batch.commands.len() as u32;
+            step = step.later_by(3 + batch.commands.len());
         }
         let mut memory = MemoryId::new(facts.memory.len());
         for (later, earlier) in facts.graph.orderings() {

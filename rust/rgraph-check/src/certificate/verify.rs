@@ -61,9 +61,9 @@ impl Listing {
 
     /// Steps of both runs on one time line; the run before has the first ones.
     pub(super) fn span(&self, hop: Hop) -> [i64; 2] {
-        let (link, run) = (self.link(hop), if hop.run_before { 0 } else { i64::from(self.steps) });
-        let enter = run - if link.run_before { i64::from(self.steps) } else { 0 };
-        [enter + i64::from(link.enter), run + i64::from(link.leave)]
+        let (link, run) = (self.link(hop), if hop.run_before { 0 } else { self.steps });
+        let enter = run - if link.run_before { self.steps } else { 0 };
+        [enter + link.enter.in_line(), run + link.leave.in_line()]
     }
 
     /// Whether a link is about all memory, or names a subresource of the pair, under either name of its bytes (Vulkan
@@ -77,7 +77,7 @@ impl Listing {
     /// Whether `x` is in the first scope of a link.
     pub(super) fn takes(&self, hop: Hop, need: &Need) -> bool {
         let (link, x) = (self.link(hop), &self.accesses[need.x]);
-        let before = if need.run_before { 0 } else { i64::from(self.steps) } + i64::from(x.step) < self.span(hop)[0];
+        let before = if need.run_before { 0 } else { self.steps } + x.step.in_line() < self.span(hop)[0];
         let here = link.render_pass == 0 || !need.run_before && link.render_pass == x.render_pass;
         before
             && here
@@ -94,7 +94,7 @@ impl Listing {
     /// Whether `y` is in the second scope of a link.
     fn gives(&self, hop: Hop, need: &Need) -> bool {
         let (link, y) = (self.link(hop), &self.accesses[need.y]);
-        let after = self.span(hop)[1] < i64::from(self.steps) + i64::from(y.step) && link.queue == y.queue;
+        let after = self.span(hop)[1] < self.steps + y.step.in_line() && link.queue == y.queue;
         let shown = link.dst_stages.intersects(y.stages)
             && (link.kind == LinkKind::Wait || link.dst_access.intersects(y.access) && self.covers(link, need));
         let here = link.render_pass == 0 || !hop.run_before && link.render_pass == y.render_pass;
