@@ -20,6 +20,10 @@ rgraph_plan::id! {
     pub(crate) struct RenderingId;
     /// A command, by its position in [`Plan::commands`].
     pub(crate) struct CommandId;
+    /// An attachment of a render pass.
+    pub(crate) struct AttachmentId;
+    /// An attachment, by its position in [`Plan::attachments`].
+    pub(crate) struct PlanAttachmentId;
 }
 
 /// A render pass.
@@ -32,13 +36,13 @@ pub(crate) struct Rendering {
     /// Layers rendered to.
     pub layers: u32,
     /// Layouts of each attachment (of dynamic rendering: throughout): of colour or depth, and of stencil.
-    pub layouts: Vec<[Layout; 2]>,
+    pub layouts: IdVec<AttachmentId, [Layout; 2]>,
     /// What each attachment resolves to.
-    pub resolves: Vec<Option<Resolve>>,
-    /// Positions of colour attachments, in order.
-    pub colors: Vec<u32>,
-    /// Position of the depth attachment.
-    pub depth: Option<u32>,
+    pub resolves: IdVec<AttachmentId, Option<Resolve>>,
+    /// Its colour attachments, in order.
+    pub colors: Vec<AttachmentId>,
+    /// Its depth attachment.
+    pub depth: Option<AttachmentId>,
     /// Its passes, in order.
     pub passes: Vec<PlanPassId>,
     /// Its render pass, if it needs subpasses.
@@ -87,8 +91,8 @@ impl Renderings {
                         attachments: *attachments,
                         area: [1, 1],
                         layers: 1,
-                        layouts: Vec::new(),
-                        resolves: Vec::new(),
+                        layouts: IdVec::new(),
+                        resolves: IdVec::new(),
                         colors: Vec::new(),
                         depth: None,
                         passes: Vec::new(),
@@ -157,7 +161,7 @@ impl Rendering {
                 [main.or(stencil), stencil.or(main)].map(|layout| layout.unwrap_or(Layout::General))
             })
             .collect();
-        for (attachment, at) in attachments.iter().zip(0..) {
+        for (attachment, at) in attachments.iter().zip(self.layouts.ids()) {
             let PlanKind::Image { format, size, .. } = plan.resources[attachment.resource].kind else { continue };
             let [width, height, _] = mip_size(size, attachment.mip);
             self.area = [width, height];
@@ -168,7 +172,7 @@ impl Rendering {
                 self.colors.push(at);
             }
         }
-        self.resolves = vec![None; attachments.len()];
+        self.resolves = IdVec::filled(None, attachments.len());
         for at in 0..self.passes.len() {
             let pass = self.passes[at];
             for access in scene.of(pass).iter().filter(|access| access.usage == Usage::ResolveAttachment) {
@@ -180,7 +184,7 @@ impl Rendering {
     fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, pass: PlanPassId, access: PassAccess) {
         let attachments = &plan.attachments[self.attachments.range()];
         let to = |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| scene.same(to, access.resource));
-        let Some(from) = attachments.iter().position(to) else { return };
+        let Some(from) = attachments.iter().position(to).map(AttachmentId::new) else { return };
         let PlanKind::Image { format, .. } = plan.resources[access.resource].kind else { return };
         let details = access.declared.map(|at| graph.details_of(&graph.accesses()[at as usize]));
         let default = if format.is_depth_stencil() || is_integer(format) {
@@ -194,6 +198,11 @@ impl Rendering {
         self.resolves[from] = Some(Resolve { access, mode, layout });
     }
 
+    /// One of its attachments among those of the plan.
+    pub(crate) fn in_plan(&self, at: AttachmentId) -> PlanAttachmentId {
+        PlanAttachmentId::new(self.attachments.start as usize + at.index())
+    }
+
     /// Whether it is a render pass with subpasses: where the plan numbers some, or a pass reads an input attachment,
     /// which dynamic rendering lacks.
     pub(crate) fn needs_subpasses(&self, plan: &Plan, scene: &Scene) -> bool {
@@ -204,19 +213,19 @@ impl Rendering {
     }
 
     /// The attachment that an access draws to.
-    pub(crate) fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<u32> {
+    pub(crate) fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<AttachmentId> {
         let attachments = &plan.attachments[self.attachments.range()];
         let found = attachments.iter().position(|attachment| {
             scene.same(attachment.resource, access.resource)
                 && attachment.mip == access.region.mips[0]
                 && attachment.layers == access.region.layers
         });
-        found.map(|at| at as u32)
+        found.map(AttachmentId::new)
     }
 
     fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId, position: u32) -> Targets {
         let attachments = &plan.attachments[self.attachments.range()];
-        let format = |at: u32| format_of(plan, &attachments[at as usize]);
+        let format = |at: AttachmentId| format_of(plan, &attachments[at.index()]);
         let mut remap = Vec::new();
         let mut own = Vec::new();
         let (mut depth_tests, mut depth_writes) = (Aspects::empty(), Aspects::empty());
@@ -254,7 +263,7 @@ impl Rendering {
             remap.clear();
         }
         let colors = self.colors.iter().map(|at| format(*at)).collect();
-        let depth_aspects = self.depth.map_or(Aspects::empty(), |at| attachments[at as usize].aspects);
+        let depth_aspects = self.depth.map_or(Aspects::empty(), |at| attachments[at.index()].aspects);
         Targets { colors, depth, depth_aspects, samples, subpass: None, depth_tests, depth_writes, remap }
     }
 }

@@ -5,9 +5,10 @@
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 
-use crate::compile::rendering::{Rendering, Renderings};
+use crate::compile::rendering::{AttachmentId, Rendering, Renderings};
 use crate::compile::scene::{PassAccess, Scene};
 use crate::convert;
 use crate::convert::attachment_layout;
@@ -44,6 +45,7 @@ pub(crate) fn destroy(shared: &Shared, renderings: &mut Renderings) {
 /// One attachment of a subpass.
 #[derive(Clone, Copy)]
 struct Reference {
+    /// Vulkan's number: attachments of the render pass, then resolve targets.
     at: u32,
     aspects: Aspects,
     layouts: Layouts,
@@ -194,9 +196,9 @@ impl Maker<'_> {
         Layouts::new(both.map(|layout| layout.map_or(vk::ImageLayout::GENERAL, |one| attachment_layout(one, kind))))
     }
 
-    /// Position of the resolve target of the attachment at `from`: after all attachments, in their order.
-    fn resolve_position(&self, from: usize) -> u32 {
-        let before = self.rendering.resolves[..from].iter().flatten().count();
+    /// Vulkan's number of the resolve target of an attachment: after all attachments, in their order.
+    fn resolve_number(&self, from: AttachmentId) -> u32 {
+        let before = self.rendering.resolves.iter().take(from.index()).flatten().count();
         (self.attachments().len() + before) as u32
     }
 
@@ -205,7 +207,7 @@ impl Maker<'_> {
         for access in self.scene.of(pass) {
             let Some(at) = self.rendering.attachment_of(self.plan, self.scene, access) else { continue };
             let aspects = self.plan.resources[access.resource].kind.aspects();
-            let reference = Reference { at, aspects, layouts: self.layouts(pass, access) };
+            let reference = Reference { at: at.index() as u32, aspects, layouts: self.layouts(pass, access) };
             match access.usage {
                 Usage::ColorAttachment => {
                     out.colors.push(reference);
@@ -222,11 +224,11 @@ impl Maker<'_> {
         out
     }
 
-    fn resolve_of(&self, at: u32) -> Option<(Reference, vk::ResolveModeFlags)> {
-        let resolve = self.rendering.resolves[at as usize].as_ref()?;
+    fn resolve_of(&self, at: AttachmentId) -> Option<(Reference, vk::ResolveModeFlags)> {
+        let resolve = self.rendering.resolves[at].as_ref()?;
         let aspects = self.plan.resources[resolve.access.resource].kind.aspects();
         let layouts = Layouts { main: convert::layout(resolve.layout), stencil: None };
-        Some((Reference { at: self.resolve_position(at as usize), aspects, layouts }, resolve.mode))
+        Some((Reference { at: self.resolve_number(at), aspects, layouts }, resolve.mode))
     }
 
     /// First and last layouts of an attachment over the subpasses.

@@ -17,7 +17,7 @@ use crate::chaos::spec::Chaos;
 use crate::compile::chunk::{Chunk, ChunkId};
 use crate::compile::packet::{Action, Drawn, Packet, Packets};
 use crate::compile::prepared::{Imports, Prepared};
-use crate::compile::rendering::{CommandId, Rendering, RenderingId};
+use crate::compile::rendering::{AttachmentId, CommandId, Rendering, RenderingId};
 use crate::compile::subpass;
 use crate::convert;
 use crate::convert::attachment_layout;
@@ -252,23 +252,22 @@ impl Recorder<'_> {
         let [width, height] = rendering.area;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
         if let Some(pass) = rendering.subpasses {
-            let clear = |(attachment, at)| match self.what.targets.begun(at) {
+            let clear = |(attachment, at)| match self.what.targets.begun(rendering.in_plan(at)) {
                 Some(begun) => value_of(plan, attachment, Some(begun.value)),
                 None => clear_value(plan, attachment),
             };
-            let clears: Vec<_> = attachments.iter().zip(rendering.attachments.start..).map(clear).collect();
+            let clears: Vec<_> = attachments.iter().zip(rendering.layouts.ids()).map(clear).collect();
             subpass::begin(device, commands, pass, self.variant.framebuffers[id], area, &clears);
         } else {
-            let info = |at: u32, stencil: bool| {
-                let at = at as usize;
-                let (attachment, view) = (&attachments[at], views[at]);
+            let info = |at: AttachmentId, stencil: bool| {
+                let (attachment, view) = (&attachments[at.index()], views[at.index()]);
                 let (load, store) = match attachment.stencil.filter(|_| stencil) {
                     Some(stencil) => stencil,
                     None => (attachment.load, attachment.store),
                 };
                 let kind = plan.resources[attachment.resource].kind;
                 let poison = self.poison_of(attachment, (load, store), rendering.layouts[at][usize::from(stencil)]);
-                let begun = self.what.targets.begun(rendering.attachments.start + at as u32);
+                let begun = self.what.targets.begun(rendering.in_plan(at));
                 let aspect = if stencil { Aspects::STENCIL } else { Aspects::COLOR | Aspects::DEPTH };
                 let clears = begun.is_some_and(|begun| begun.clears.intersects(aspect));
                 let value = begun.map(|begun| value_of(plan, attachment, Some(begun.value)));
@@ -300,7 +299,7 @@ impl Recorder<'_> {
             let (mut depth, mut stencil) =
                 (vk::RenderingAttachmentInfo::default(), vk::RenderingAttachmentInfo::default());
             if let Some(at) = rendering.depth {
-                let attached = attachments[at as usize].aspects;
+                let attached = attachments[at.index()].aspects;
                 if attached.contains(Aspects::DEPTH) {
                     depth = info(at, false);
                     begin = begin.depth_attachment(&depth);
@@ -392,7 +391,7 @@ impl Recorder<'_> {
     /// The clear of an attachment before the draws of a pass.
     fn clear_attachment(&self, inside: &Inside) -> vk::ClearAttachment {
         let Inside { attachment, aspects, color, value } = *inside;
-        let attachment = &self.prepared.plan.attachments[attachment as usize];
+        let attachment = &self.prepared.plan.attachments[attachment.index()];
         vk::ClearAttachment {
             aspect_mask: convert::aspects(aspects),
             color_attachment: color,

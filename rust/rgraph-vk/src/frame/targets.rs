@@ -13,12 +13,13 @@ use ash::vk;
 use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{Access, Clear, Graph, PassId};
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::draw_checks::misplaced;
 use crate::compile::prepared::Prepared;
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{AttachmentId, PlanAttachmentId, Rendering};
 use crate::error::Error;
 use crate::frame::inputs::Inputs;
 use crate::frame::target_change::{Target, TargetChange};
@@ -27,7 +28,7 @@ use crate::frame::target_change::{Target, TargetChange};
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct RunTargets {
     /// By position in the plan's attachments.
-    begun: BTreeMap<u32, Begun>,
+    begun: BTreeMap<PlanAttachmentId, Begun>,
     /// Attachments that are cleared inside of a render pass, before the draws of a pass.
     inside: BTreeMap<PlanPassId, Vec<Inside>>,
     viewports: BTreeMap<PlanPassId, [f32; 4]>,
@@ -45,8 +46,7 @@ pub(crate) struct Begun {
 /// An attachment that is cleared before the draws of a pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Inside {
-    /// Position in the plan's attachments.
-    pub attachment: u32,
+    pub attachment: PlanAttachmentId,
     /// What of it.
     pub aspects: Aspects,
     /// Position among the colour attachments of the render pass, or of the subpass.
@@ -130,7 +130,7 @@ impl RunTargets {
             let attachment = rendering.attachment_of(&prepared.plan, &prepared.scene, access)?;
             Some((*planned, rendering, position as usize, attachment))
         });
-        let first = |rendering: &Rendering, position: usize, attachment: u32| {
+        let first = |rendering: &Rendering, position: usize, attachment: AttachmentId| {
             let uses = |pass: &PlanPassId| {
                 let accesses = prepared.scene.of(*pass).iter();
                 let mut attached = accesses.filter(|one| attaches(one.usage));
@@ -141,7 +141,7 @@ impl RunTargets {
         match load {
             Some(Load::Load) => {
                 let begins = planned.map(|(_, rendering, position, at)| {
-                    let index = rendering.attachments.start as usize + at as usize;
+                    let index = rendering.in_plan(at).index();
                     first(rendering, position, at).then(|| prepared.plan.attachments[index].load)
                 });
                 let loads = match (declared.load, begins) {
@@ -172,20 +172,20 @@ impl RunTargets {
                     Target::Color(_) => Clear::Color([0.0; 4]),
                     Target::Depth => Clear::Depth(0.0, None),
                 });
-                let index = rendering.attachments.start + at;
+                let attachment = rendering.in_plan(at);
                 let begins = first(rendering, position, at);
                 let alone = rendering.passes.len() == 1 || graph.passes()[pass].conditional.is_none();
                 if begins && (clears_always || alone && rendering.subpasses.is_none()) {
                     // What the plan clears it clears; other aspects keep what the plan has for them.
                     let clears = if clears_always { Aspects::empty() } else { declared.written };
-                    self.begun.insert(index, Begun { clears, value });
+                    self.begun.insert(attachment, Begun { clears, value });
                     return Ok(());
                 }
                 let color = match target {
                     Target::Color(location) if rendering.subpasses.is_some() => location,
                     _ => rendering.colors.iter().position(|color| *color == at).unwrap_or(0) as u32,
                 };
-                let inside = Inside { attachment: index, aspects: declared.written, color, value };
+                let inside = Inside { attachment, aspects: declared.written, color, value };
                 self.inside.entry(planned).or_default().push(inside);
                 Ok(())
             }
@@ -194,7 +194,7 @@ impl RunTargets {
     }
 
     /// How a render pass begins with an attachment, if this run changes it.
-    pub(crate) fn begun(&self, attachment: u32) -> Option<Begun> {
+    pub(crate) fn begun(&self, attachment: PlanAttachmentId) -> Option<Begun> {
         self.begun.get(&attachment).copied()
     }
 

@@ -248,12 +248,10 @@ impl Walk {
                     self.dependency(barriers, family, recorder, |recorder, info| recorder.barriers(info))?;
                 }
                 Command::SetEvent(event, barriers) => {
-                    let event = event.index() as u32;
-                    self.dependency(barriers, family, recorder, |recorder, info| recorder.set_event(event, info))?;
+                    self.dependency(barriers, family, recorder, |recorder, info| recorder.set_event(*event, info))?;
                 }
                 Command::WaitEvents(event, barriers) => {
-                    let event = event.index() as u32;
-                    self.dependency(barriers, family, recorder, |recorder, info| recorder.wait_event(event, info))?;
+                    self.dependency(barriers, family, recorder, |recorder, info| recorder.wait_event(*event, info))?;
                 }
                 Command::BeginRendering { .. } => {
                     let Some(position) = self.renderings.begun_at(at) else { continue };

@@ -4,7 +4,7 @@ use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages, Usage};
 use rgraph_plan::declared::mip_size;
 use rgraph_plan::graph::PassId;
-use rgraph_plan::plan::{BatchId, PlanKind, PlanPassId, QueueId};
+use rgraph_plan::plan::{BatchId, EventId, PlanKind, PlanPassId, QueueId};
 use rgraph_plan::resource::ResourceId;
 
 use super::Walk;
@@ -145,7 +145,7 @@ pub trait Recorder {
     ///
     /// # Errors
     /// What ends the walk.
-    fn set_event(&mut self, event: u32, dependency: &vk::DependencyInfo<'_>) -> Result<(), Self::Error> {
+    fn set_event(&mut self, event: EventId, dependency: &vk::DependencyInfo<'_>) -> Result<(), Self::Error> {
         let _ = (event, dependency);
         Ok(())
     }
@@ -154,7 +154,7 @@ pub trait Recorder {
     ///
     /// # Errors
     /// What ends the walk.
-    fn wait_event(&mut self, event: u32, dependency: &vk::DependencyInfo<'_>) -> Result<(), Self::Error> {
+    fn wait_event(&mut self, event: EventId, dependency: &vk::DependencyInfo<'_>) -> Result<(), Self::Error> {
         let _ = event;
         self.barriers(dependency)
     }

@@ -2,10 +2,11 @@
 
 use ash::vk;
 use rgraph_plan::access::Aspects;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
 
 use super::Walk;
-use crate::compile::rendering::Rendering;
+use crate::compile::rendering::{AttachmentId, Rendering};
 use crate::convert;
 use crate::convert::attachment_layout;
 use crate::frame::record::clear_value;
@@ -143,9 +144,8 @@ impl Walk {
             let range = (convert::aspects(aspects), mip, layers);
             WalkView { slot: self.slot_of(resource), kind: attachment_view_type(layers), format, range }
         };
-        let target = |at: u32, stencil: bool| {
-            let at = at as usize;
-            let attachment = &attachments[at];
+        let target = |at: AttachmentId, stencil: bool| {
+            let attachment = &attachments[at.index()];
             let (load, store) = match attachment.stencil.filter(|_| stencil) {
                 Some(stencil) => stencil,
                 None => (attachment.load, attachment.store),
@@ -165,7 +165,7 @@ impl Walk {
                 resolve,
             }
         };
-        let has = |aspect| of.depth.filter(|at| attachments[*at as usize].aspects.contains(aspect));
+        let has = |aspect| of.depth.filter(|at| attachments[at.index()].aspects.contains(aspect));
         let samples = attachments.first().map_or(1, |first| match self.plan.resources[first.resource].kind {
             PlanKind::Image { samples, .. } => samples,
             PlanKind::Buffer { .. } => 1,
