@@ -11,6 +11,9 @@ mod capture;
 mod chaos;
 mod compile;
 mod convert;
+#[cfg(test)]
+#[path = "../tests/support/demand.rs"]
+mod demand;
 mod device;
 mod devices;
 mod error;

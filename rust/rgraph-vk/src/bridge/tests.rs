@@ -1,8 +1,5 @@
 //! Copies through slots between two devices: through the host, and by a stand-in for CUDA.
 
-#[path = "../../tests/support/demand.rs"]
-mod demand;
-
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +10,7 @@ use rgraph_plan::plan::PlanKind;
 
 use super::standin::StandIn;
 use super::{Bridge, CopyWay, Ended, direct};
+use crate::demand;
 use crate::device::{Device, DeviceOptions};
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;

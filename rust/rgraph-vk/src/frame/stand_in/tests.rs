@@ -1,13 +1,11 @@
 //! What passes read, or write addresses of, while passes before them are off.
 
-#[path = "../../../tests/support/demand.rs"]
-mod demand;
-
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::prelude::{Graph, Options, Use};
 use rgraph_work::Workload;
 
 use super::*;
+use crate::demand;
 use crate::device::{Device, DeviceOptions};
 
 /// "records" writes addresses of "fine" or of its fallback for "use", as passes do that write records of instances:
