@@ -33,5 +33,6 @@ figure.savefig("49_matplotlib.png", dpi=80)
 
 y, x = np.mgrid[:96, :128]
 away = np.hypot(x - 64, y - 48) / 12
-assert np.abs(values - np.sinc(3 * away / np.pi)).max() < 1e-4
+# WGSL's `sin` may be off by 2^-11 and more beyond π.
+assert np.abs(values - np.sinc(3 * away / np.pi)).max() < 1e-3
 assert (line.get_ydata() == values[48]).all()

@@ -4328,8 +4328,8 @@ class DeviceResource:
     @property
     def state(self) -> dict[str, Any]:
         """Its last use: a dict of `layout`, `stages`, `access`, `queue` and `family` (indices; None: none owns it) and
-    `released` (whether the family released it).
-    """
+        `released` (whether the family released it).
+        """
     @property
     def offset(self) -> int | None:
         """First byte in its block of shared memory; None: it lies in none."""
