@@ -19,7 +19,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test rust python build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs pictures sheets package wheels clean
+.PHONY: demo test rust python build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants plan-mutants proof proof-short errors docs pictures sheets package wheels clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -82,8 +82,12 @@ soak:
 	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test soak
 
 # A hundred thousand mutants of plan files of graphs that run: each is refused, or computes what its graph says.
-mutants:
+plan-mutants:
 	RGRAPH_PLAN_MUTANTS=100000 cargo test --package rgraph-vk --locked --test all plan_mutants:: -- --nocapture
+
+# Mutants of the planner's stages, all in one build, which the tests of planner and checker should notice. Hours.
+mutants:
+	cargo run --release --locked --manifest-path fuzz/mutants/Cargo.toml -- all
 
 # Every campaign, or the short form of those that have one: goal beside reached (docs/reliability.md).
 proof:
