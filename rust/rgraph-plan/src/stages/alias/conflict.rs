@@ -96,3 +96,6 @@ fn pairs_to_look_at(timeline: &Timeline, ordered: bool) -> u64 {
     }
     pairs
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,3 +119,31 @@ fn items_that_nothing_crosses_any_more_are_placed_apart() {
     // item 0 too; two in a part of 2. That item 0 crosses a section costs a quarter, rounded down.
     assert_eq!(found.spent, (5 + 4 + 4) + 2 * (3 + 4 + 2) + 2 * (2 + 4 + 2));
 }
+
+#[test]
+fn what_lies_elsewhere_does_not_slow_a_search_that_blames() {
+    // Items that nothing overlaps are placed first, and no failure of the others is theirs: the search undoes all of
+    // them at once, and tries no other order of them.
+    let (mut random, mut placed) = (Random(2), 0);
+    for count in [3u64, 61, 64, 130] {
+        let far: Vec<Item> = (0..count as u32).map(|at| item(1, at, at)).collect();
+        for _ in 0..60 {
+            let near = random.items(8, 4, 5);
+            let bound = timeline(&near).bound;
+            let behind = near.iter().map(|item| Item { first: item.first + 500, last: item.last + 500, ..*item });
+            let all: Vec<Item> = far.iter().copied().chain(behind).collect();
+            for capacity in bound..bound + 2 {
+                let proof = searched(&near, None, capacity, true, 1 << 30);
+                let alone = searched(&near, None, capacity, false, 1 << 30);
+                let found = searched(&all, None, capacity, false, 1 << 30);
+                // What fits, it finds in cases as small as these.
+                let fits = proof.outcome == Outcome::Placed;
+                assert_eq!([&alone, &found].map(|of| of.outcome == Outcome::Placed), [fits; 2], "{near:?}");
+                let more = found.nodes - alone.nodes - count;
+                assert!(more == 0 || more == 1 && !fits, "{more} more choices: {near:?}");
+                placed += usize::from(fits);
+            }
+        }
+    }
+    assert!((100..400).contains(&placed), "{placed} of 480 fit");
+}
