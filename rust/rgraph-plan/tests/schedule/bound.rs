@@ -70,6 +70,7 @@ fn a_chain_takes_its_passes_and_the_least_between_them() {
         ("to the host: a hop", 1, ON_HOST, 7.0 + 100.0 + 10.0 + 50.0),
         ("from the host, which submits nothing", ON_HOST, 1, 100.0 + 17.0 + 50.0),
         ("on the host", ON_HOST, ON_HOST, 150.0),
+        ("both may run on the host, one also on a queue", ON_HOST, ON_HOST | 1, 150.0),
     ];
     for (what, from, to, expected) in cases {
         assert_eq!(chain(from, to).path_us(), expected, "{what}");
@@ -166,4 +167,5 @@ fn sets_of_queues_are_busy_together() {
     assert_eq!(with(&[0b1000, 0b1_0000, 0b10_0000]), 8.0);
     assert_eq!(with(&[0b1000, 0b1_0000, 0b10_0000, 0b100_0000]), 7.0 + 5.0 / 7.0);
     assert_eq!(with(&[0b1000, 0b1000, 0b1_0000, 0b10_0000, 0b100_0000]), 8.0);
+    assert_eq!(with(&[0b011, 0b011, 0b011, 0b011, 0b1000, 0b1_0000, 0b10_0000, 0b100_0000]), 7.0 + 6.0 * 0.5 / 2.0);
 }
