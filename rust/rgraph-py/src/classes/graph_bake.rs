@@ -83,9 +83,9 @@ impl PyGraph {
     ///     alive. `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the
     ///     heap. A number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
     /// max_batches
-    ///     Maximum number of batches of a frame, one submit each; None: no limit. To keep it, passes wait for more than
-    ///     they need, and leave queues that they do not name; passes stay on queues that they name, even if the limit
-    ///     is then missed. A note of the plan names the change.
+    ///     Maximum number of batches of a frame, one submit each; default: 256, None: no limit. To keep it, passes wait
+    ///     for more than they need, and leave queues that they do not name; passes stay on queues that they name, even
+    ///     if the limit is then missed. A note of the plan names the change.
     /// weights
     ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved
     ///     report.
