@@ -250,11 +250,13 @@ cases! {
         "  left  film.py:5  declared here",
         "  help: say leave of \"lit\"",
     ];
-    what_modifies_an_image_without_a_shape_is_not_compared_with_it: |film| {
+    what_modifies_a_resource_without_a_shape_is_not_compared_with_it: |film| {
         let bare = film.resource("bare", Resource::image(Image::default()));
         film.resource("on", modifying(bare, of_format(Format::R8unorm)));
         let whole = film.image("whole", Format::R8unorm);
         film.resource("flat", modifying(whole, Image { size: Some(Size::absolute(8, 0)), ..Image::default() }));
+        let void = film.resource("void", Resource { kind: Kind::Buffer(Buffer::default()), ..Resource::buffer(1) });
+        film.resource("more", Resource { modifies: Some(void), ..Resource::buffer(64) });
     } => [
         "RG-E207 \"bare\" has no format",
         "  bare  film.py:3  declared here",
@@ -262,6 +264,9 @@ cases! {
         "RG-E205 \"flat\" has a height of 0",
         "  flat  film.py:6  declared here",
         "  help: declare at least 1",
+        "RG-E205 \"void\" has no size",
+        "  void  film.py:7  declared here",
+        "  help: declare its bytes",
     ];
     a_history_of_a_buffer_has_its_bytes: |film| {
         let sums = film.buffer("sums", 64);
