@@ -390,7 +390,7 @@ class Calls(RuleBasedStateMachine):
         arguments: dict[str, Any] = {"inputs": inputs or None}
         if scale:
             arguments["params"] = {name: {"factor": f, "add": a} for name, (f, a) in scale.items()}
-        places = {name: np.zeros(WORDS, np.uint32) for name in model.roots} if into else {}
+        places = {name: np.zeros(WORDS, np.uint32) for name in model.read_back()} if into else {}
         if into:
             arguments["into"] = places
         mischief = any(model.mischief.get(op.name) is not None for op in model.ops)

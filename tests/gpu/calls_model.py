@@ -110,6 +110,9 @@ class Model:
                 values[op.writes] = made
         for name in state:
             state[name] = values[name]
-        # A root that no pass uses is not read back (RG-E225).
+        return {name: values[name] for name in self.read_back()}
+
+    def read_back(self) -> list[str]:
+        """Roots that passes use: others are not read back (RG-E225)."""
         used = {name for op in self.ops for name in (*op.reads, op.writes)}
-        return {name: values[name] for name in self.roots if name in used}
+        return [name for name in self.roots if name in used]
