@@ -8,6 +8,7 @@ pub(crate) mod chunk;
 pub(crate) mod descriptor;
 pub(crate) mod draw_checks;
 pub(crate) mod foreign;
+mod granularity;
 pub(crate) mod inherit;
 pub(crate) mod keys;
 pub(crate) mod known_plans;

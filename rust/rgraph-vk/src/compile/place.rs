@@ -11,6 +11,7 @@ use rgraph_plan::plan::{HeapId, Placement, Plan, PlanKind, PlanLife};
 use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::{Life, ResourceId};
 
+use crate::compile::granularity::{self, Bytes};
 use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
 use crate::compile::prepared::Place;
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
@@ -125,6 +126,21 @@ impl<'a> Placer<'a> {
         out
     }
 
+    /// Buffers that a plan puts into the page of an image, on a device with larger pages than it was made for.
+    fn strays(&self, memories: &[Planned]) -> IdVec<ResourceId, bool> {
+        let bytes = |one: &Planned| Bytes {
+            heap: one.heap.index(),
+            begin: one.offset,
+            end: one.offset.saturating_add(one.size),
+            is_image: matches!(self.plan.resources[one.memory].kind, PlanKind::Image { .. }),
+        };
+        let placed: Vec<Bytes> = memories.iter().map(bytes).collect();
+        let mut found = IdVec::filled(false, self.plan.resources.len());
+        let strays = granularity::strays(&placed, self.shared.limits.buffer_image_granularity.max(1));
+        memories.iter().zip(strays).for_each(|(one, is_stray)| found[one.memory] = is_stray);
+        found
+    }
+
     /// Makes what the plan places in heaps: in one arena per heap, or alone where the driver or the host wants it so.
     fn place_in_heaps(
         &mut self,
@@ -138,13 +154,14 @@ impl<'a> Placer<'a> {
         // Where the host cannot see the device's memory, only a heap of the host's holds what both use.
         let apart =
             |one: &Planned| hosts[one.memory] && !unified && !plan.memory.heaps[one.heap].memory_type.contains("host");
+        let strays = self.strays(&memories);
         let mut alone: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for &Planned { memory, .. } in &memories {
             alone[memory] = self.is_dedicated(memory, used[memory])?;
         }
         let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
         for heap in plan.memory.heaps.ids() {
-            let here = |one: &&Planned| one.heap == heap && !apart(one) && !alone[one.memory];
+            let here = |one: &&Planned| one.heap == heap && !apart(one) && !alone[one.memory] && !strays[one.memory];
             let here: Vec<_> = memories.iter().filter(here).copied().collect();
             let arena = self.arena(heap, &here, used, here.iter().any(|one| hosts[one.memory]))?;
             arenas.push(arena);
@@ -155,7 +172,7 @@ impl<'a> Placer<'a> {
             let kind = plan.resources[memory].kind;
             let concurrent = self.concurrent(memory);
             let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
-            let fits = needs.size <= size && offset % needs.alignment.max(1) == 0 && !apart(one);
+            let fits = needs.size <= size && offset % needs.alignment.max(1) == 0 && !apart(one) && !strays[memory];
             let shares = |arena: &&Arc<Arena>| fits && !alone[memory] && arena.allows(needs.memory_type_bits);
             let arena = arenas[heap.index()].as_ref().filter(shares);
             let physical = match arena {
