@@ -229,6 +229,19 @@ named! {
 }
 
 impl Usage {
+    /// Whether an access of this usage makes its pass a raster pass: an attachment of a render pass, or an input
+    /// attachment. The checker has a table of its own.
+    pub const fn is_attachment(self) -> bool {
+        matches!(
+            self,
+            Self::ColorAttachment
+                | Self::DepthStencilAttachment
+                | Self::DepthStencilRead
+                | Self::InputAttachment
+                | Self::ResolveAttachment
+        )
+    }
+
     /// Whether an access of this usage changes contents. The checker has a table of its own.
     pub const fn writes(self) -> bool {
         matches!(

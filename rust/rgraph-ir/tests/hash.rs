@@ -7,8 +7,9 @@ use rgraph_ir::access::{
     Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, Sharing, Stages, Transfer, Usage,
 };
 use rgraph_ir::error::{Code, Mistake};
+use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
-use rgraph_ir::graph::{Clear, FlagId, Graph, Pass, PassId, Place, Ranges, UnitId, Use};
+use rgraph_ir::graph::{Clear, FlagId, Graph, Pass, PassId, Place, Ranges, ShaderNeed, UnitId, Use};
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::{
     Axis, Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round, Size,
@@ -32,6 +33,8 @@ fn plain() -> Use {
 fn passes() -> Vec<(String, Graph)> {
     let base = Pass::new(PassQueue::Graphics);
     let weight = |us| Pass { weight_us: Some(us), ..base.clone() };
+    // Which shader needs them is for messages.
+    let needs = |features| Pass { needs: vec![ShaderNeed { shader: "lit".into(), features }], ..base.clone() };
     let all = [
         Pass { queue: PassQueue::Any, ..base.clone() },
         Pass { queue: PassQueue::Cpu, ..base.clone() },
@@ -47,6 +50,10 @@ fn passes() -> Vec<(String, Graph)> {
         Pass { conditional: Some(FlagId::new(0)), ..base.clone() },
         Pass { conditional: Some(FlagId::new(1)), ..base.clone() },
         Pass { setup: true, ..base.clone() },
+        Pass { unordered: true, ..base.clone() },
+        needs(Features::RAY_QUERY),
+        needs(Features::MESH_SHADER),
+        needs(Features::RAY_QUERY | Features::MESH_SHADER),
     ];
     let one = |pass: Pass| (format!("{pass:?}"), graph(&plain(), |graph, [_, two], _| *graph.pass_mut(two) = pass));
     all.into_iter().map(one).collect()

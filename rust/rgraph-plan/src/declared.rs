@@ -13,7 +13,6 @@ use crate::stages::size::{Shape, ShapeScratch, shapes};
 use crate::stages::validate::features::implied;
 use crate::stages::validate::{ValidateScratch, validate};
 
-pub use crate::stages::resolve::is_attachment;
 pub use crate::stages::resolve::meaning::{Meaning, default_shader_stage, meaning};
 pub use crate::stages::resolve::subresource::Part;
 pub use crate::stages::size::{full_mips, mip_size};

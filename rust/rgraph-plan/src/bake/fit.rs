@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
 use crate::stages::cull::LiveId;
-use crate::stages::resolve::{declared_of, is_attachment};
+use crate::stages::resolve::declared_of;
 use crate::stages::schedule::{Why, least_bytes, need};
 use crate::stages::transient::Placement;
 use crate::stages::validate::mistakes::{Floor, Worst, out_of_memory};
@@ -250,7 +250,7 @@ impl Scratch {
         let mut drawn = IdVec::filled(lazy.is_some(), self.shapes.len());
         for access in &self.facts.accesses {
             let usage = declared_of(graph, access).map(|declared| declared.usage);
-            drawn[self.facts.memory[access.resource]] &= usage.is_some_and(is_attachment);
+            drawn[self.facts.memory[access.resource]] &= usage.is_some_and(|usage| usage.is_attachment());
         }
         let placed = |memory: &ResourceId| {
             let place = self.transients.placements.iter().find(|place| place.memory == *memory);

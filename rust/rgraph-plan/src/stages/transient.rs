@@ -13,7 +13,7 @@ use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
-use crate::stages::resolve::{ResolvedAccess, declared_of, is_attachment};
+use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::read_group::Frame;
 use crate::stages::synchronize::schedule::LaneId;
@@ -395,7 +395,7 @@ fn is_used_in_part(frame: Frame<'_>, used: &IdVec<SubresourceId, bool>, memory: 
 /// written to memory.
 fn is_drawn(frame: Frame<'_>, access: &ResolvedAccess) -> bool {
     declared_of(frame.graph, access)
-        .is_some_and(|declared| is_attachment(declared.usage) && declared.usage != Usage::ResolveAttachment)
+        .is_some_and(|declared| declared.usage.is_attachment() && declared.usage != Usage::ResolveAttachment)
 }
 
 /// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
 use crate::stages::cull::{Live, LiveId};
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, declared_of, is_attachment};
+use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, declared_of};
 use crate::stages::schedule::deps::Csr;
 use crate::stages::schedule::{Bytes, Costs, CountedId, HOST, Instance};
 use crate::stages::size::{Shape, mip_size};
@@ -136,7 +136,8 @@ impl Weights {
             if !input.profile.draws_overlap_dispatches {
                 let accesses = &input.facts.accesses[pass.accesses.range()];
                 self.draws.push(accesses.iter().any(|access| {
-                    declared_of(input.graph, access).is_some_and(|declared_access| is_attachment(declared_access.usage))
+                    declared_of(input.graph, access)
+                        .is_some_and(|declared_access| declared_access.usage.is_attachment())
                 }));
             }
             self.unit.push(
@@ -210,7 +211,7 @@ impl Weights {
                 let memory = input.facts.memory[access.resource];
                 let drawn = &mut self.drawn[memory];
                 let usage = declared_of(input.graph, access).map(|declared_access| declared_access.usage);
-                if usage.is_some_and(is_attachment) && pass.conditional.is_none() {
+                if usage.is_some_and(|usage| usage.is_attachment()) && pass.conditional.is_none() {
                     self.attached.push(memory);
                     if let Some(earlier) = drawn.replace(at)
                         && earlier != at

@@ -12,7 +12,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{Command, Plan, PlanKind, PlanLife, PlanPassId};
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{layout_phrase, stages_phrase};
-use rgraph_plan::declared::{Part, is_attachment, meaning, part, whole};
+use rgraph_plan::declared::{Part, meaning, part, whole};
 
 const READS: u8 = 1;
 const WRITES: u8 = 2;
@@ -90,7 +90,7 @@ fn declared(plan: &Plan, graph: &Graph) -> Vec<One> {
     let layouts = layouts(plan);
     let mut draws: IdVec<PassId, bool> = IdVec::filled(false, graph.passes().len());
     for access in graph.accesses() {
-        draws[access.pass] |= is_attachment(access.usage) || matches!(access.usage, Usage::Vertex | Usage::Index);
+        draws[access.pass] |= access.usage.is_attachment() || matches!(access.usage, Usage::Vertex | Usage::Index);
     }
     let one = |access: &rgraph_ir::graph::Access| {
         let pass = *passes.get(graph.pass_name(access.pass))?;

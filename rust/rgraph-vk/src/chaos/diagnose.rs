@@ -10,7 +10,7 @@ use rgraph_plan::resource::{Life, Resource, ResourceId};
 use crate::chaos::poison::Poison;
 use crate::chaos::random::mix;
 use crate::chaos::report::{Difference, Finding, Switch};
-use crate::chaos::trial::{Outcome, Subject, Trial, Tried, writes};
+use crate::chaos::trial::{Outcome, Subject, Trial, Tried};
 use crate::error::Error;
 
 /// Random orders that are tried before a difference is put down to something else.
@@ -72,7 +72,7 @@ impl Diagnosis<'_> {
     fn last_writer(&self, resource: ResourceId, first: usize) -> Option<PassId> {
         let uses_it = |pass: &PassId| {
             let all = self.graph().accesses().iter();
-            all.filter(|one| one.pass == *pass && one.resource == resource).any(|one| writes(one.usage))
+            all.filter(|one| one.pass == *pass && one.resource == resource).any(|one| one.usage.writes())
         };
         self.declared().into_iter().take(first).rfind(uses_it)
     }
@@ -129,7 +129,7 @@ impl Diagnosis<'_> {
 
     fn accesses(&self, pass: PassId, resource: ResourceId, written: bool) -> bool {
         let all = self.graph().accesses().iter();
-        all.filter(|one| one.pass == pass && one.resource == resource).any(|one| !written || writes(one.usage))
+        all.filter(|one| one.pass == pass && one.resource == resource).any(|one| !written || one.usage.writes())
     }
 
     /// The memory whose deferred deletions reaches a result, and the first pass that reads it there.

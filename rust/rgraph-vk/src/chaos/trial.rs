@@ -189,11 +189,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The graph of a trial. What it writes for others is a root: those resources outlive the frame anyway.
+    /// The graph of a trial. What it writes for others is a root: those resources outlive the frame anyway. Acceleration
+    /// structures and their scratch memory are none: only a driver knows what their bytes mean, and it may vary.
     fn graph_of(&self, trial: &Trial) -> Graph {
         let mut graph = self.workload.graph.clone();
         let written: HashSet<ResourceId> =
-            graph.accesses().iter().filter(|access| writes(access.usage)).map(|access| access.resource).collect();
+            graph.accesses().iter().filter(|access| has_bytes(access.usage)).map(|access| access.resource).collect();
         let modified: HashSet<ResourceId> = graph.resources().iter().filter_map(|one| one.modifies).collect();
         let hidden = self.hidden.borrow();
         let shown = |id: ResourceId| {
@@ -306,18 +307,10 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Whether a usage writes.
-pub(crate) fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-    )
+/// Whether a usage writes bytes that a declaration defines.
+fn has_bytes(usage: Usage) -> bool {
+    let opaque = matches!(usage, Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationScratch);
+    usage.writes() && !opaque
 }
 
 fn code(error: &Error) -> Option<Code> {

@@ -228,7 +228,7 @@ impl RawContext<'_> {
         };
         let (mips, layers) = (view.mips.unwrap_or(access.region.mips), view.layers.unwrap_or(access.region.layers));
         let mut aspects = if view.aspects.is_empty() { access.region.aspects } else { view.aspects };
-        if aspects == Aspects::DEPTH | Aspects::STENCIL && !is_attachment(access.usage) {
+        if aspects == Aspects::DEPTH | Aspects::STENCIL && !access.usage.is_attachment() {
             aspects = Aspects::DEPTH;
         }
         let kind = kind.unwrap_or(match (volume, layers[1] - layers[0]) {
@@ -336,8 +336,4 @@ impl RawContext<'_> {
         let name = self.binder.plan.resource_name(resource);
         self.binder.refuse(self.pass, format!("takes \"{name}\", {is}, for {wanted}"), help)
     }
-}
-
-fn is_attachment(usage: Usage) -> bool {
-    matches!(usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead | Usage::InputAttachment)
 }

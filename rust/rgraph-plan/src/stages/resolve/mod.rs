@@ -279,21 +279,9 @@ impl Facts {
     }
 }
 
-/// Whether a usage makes its pass a raster pass.
-pub const fn is_attachment(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::DepthStencilRead
-            | Usage::InputAttachment
-            | Usage::ResolveAttachment
-    )
-}
-
 /// Whether an access that names no mips means the first one only.
 fn first_mip_only(usage: Usage) -> bool {
-    is_attachment(usage)
+    usage.is_attachment()
         || matches!(usage, Usage::StorageWrite | Usage::StorageReadWrite | Usage::TransferDst | Usage::HostWrite)
 }
 

@@ -5,7 +5,7 @@ use super::problem::Problem;
 use super::subresource::Part;
 use super::{
     AccessId, Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, ResolvedPassId, Source, combine,
-    declared, is_attachment, part_of,
+    declared, part_of,
 };
 use crate::access::{Accesses, Aspects, Load, Stages, Usage};
 use crate::graph::PassId;
@@ -141,7 +141,7 @@ impl Facts {
         if means.effect == Effect::Read && !self.fallbacks.of(access.resource).is_empty() {
             twice |= self.access_fallbacks(source, pass, id, access_id, &part, means);
         }
-        if is_attachment(access.usage) {
+        if access.usage.is_attachment() {
             self.attachments.push(ResolvedAttachment {
                 declared: access_id,
                 resource: access.resource,
@@ -204,7 +204,7 @@ impl Usages {
     const ATTACHMENTS: u32 = {
         let (mut bits, mut at) = (0, 0);
         while at < Usage::ALL.len() {
-            bits |= (is_attachment(Usage::ALL[at]) as u32) << at;
+            bits |= (Usage::ALL[at].is_attachment() as u32) << at;
             at += 1;
         }
         bits

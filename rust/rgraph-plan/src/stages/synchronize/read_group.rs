@@ -14,7 +14,7 @@ use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
-use crate::stages::resolve::{Facts, ResolvedAccess, declared_of, is_attachment};
+use crate::stages::resolve::{Facts, ResolvedAccess, declared_of};
 use crate::stages::size::Shape;
 
 crate::id! {
@@ -233,7 +233,7 @@ impl ReadGroups {
                     used.reader = None;
                 }
                 let declared = declared_of(frame.graph, access);
-                used.attachment |= declared.is_some_and(|declared_access| is_attachment(declared_access.usage));
+                used.attachment |= declared.is_some_and(|declared_access| declared_access.usage.is_attachment());
             }
         }
         self.sharing.refill(Sharing::Exclusive, frame.shapes.len());

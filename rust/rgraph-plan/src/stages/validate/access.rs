@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::queues::{Needs, access_needs};
-use super::usages::{alike, blends, is_attachment, kinds, stages_of, unfit, unfit_transfer};
+use super::usages::{alike, blends, kinds, stages_of, unfit, unfit_transfer};
 use super::words::{as_usage, aspect_list, capability_list, counted, listed, stage_list};
 use super::{At, Check, Known, Runs};
 use crate::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
@@ -375,7 +375,7 @@ impl Check<'_> {
                     };
                     wrong = beyond(ranges.mips, "mips", mips).or_else(|| beyond(ranges.layers, "layers", layers));
                     if wrong.is_none()
-                        && is_attachment(at.access.usage)
+                        && at.access.usage.is_attachment()
                         && let Some([first, end]) = ranges.mips
                         && end - first > 1
                     {

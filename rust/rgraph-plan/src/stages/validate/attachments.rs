@@ -1,7 +1,6 @@
 //! Attachments of one pass: they must be of one size, one number of layers and samples, with one depth attachment
 //! and no more colours than the profile allows; and what resolve attachments resolve.
 
-use super::usages::is_attachment;
 use super::words::{counted, describe, texels};
 use super::{At, Check, Known};
 use crate::access::{Aspects, ResolveMode, Usage};
@@ -162,7 +161,7 @@ impl Check<'_> {
             let finds = |other: &&Access| {
                 let ranges = graph.ranges_of(other);
                 let mips = if other.usage == Usage::Sampled { ranges.mips } else { ranges.mips.or(Some([0, 1])) };
-                (is_attachment(other.usage) || other.usage == Usage::Sampled)
+                (other.usage.is_attachment() || other.usage == Usage::Sampled)
                     && other.resource == access.resource
                     && within(mip, mips)
                     && within(layers, ranges.layers)
@@ -297,7 +296,7 @@ pub(super) fn resolved_access(
 ) -> Option<usize> {
     let attachments = || {
         of_pass.iter().map(|&index| (index as usize, &graph.accesses()[index as usize])).filter(|(_, access)| {
-            is_attachment(access.usage) && !matches!(access.usage, Usage::ResolveAttachment | Usage::InputAttachment)
+            access.usage.is_attachment() && !matches!(access.usage, Usage::ResolveAttachment | Usage::InputAttachment)
         })
     };
     if let Some(named) = graph.details_of(resolve).resolves {

@@ -275,7 +275,7 @@ impl<'a> Check<'a> {
                 }
                 let stamp = id.index() as u32 + 1;
                 twice |= std::mem::replace(&mut scratch.seen[access.resource], stamp) == stamp;
-                if usages::is_attachment(access.usage) {
+                if access.usage.is_attachment() {
                     self.add_attachment(at, known, &mut raster);
                 }
                 blits += usize::from(access.transfer.is_some());
@@ -361,7 +361,7 @@ impl<'a> Check<'a> {
 
     /// Stages of each access of a pass on any queue, also of those that name none.
     fn stages_on_any(&self, of_pass: &[u32]) -> impl Fn(&Access) -> Stages + use<> {
-        let draws = |usage: Usage| usages::is_attachment(usage) || matches!(usage, Usage::Vertex | Usage::Index);
+        let draws = |usage: Usage| usage.is_attachment() || matches!(usage, Usage::Vertex | Usage::Index);
         let draws = of_pass.iter().any(|&index| draws(self.graph.accesses()[index as usize].usage));
         move |access| meaning(access, PassQueue::Any, draws, Aspects::empty()).stages
     }

@@ -4,7 +4,6 @@
 //! Each access becomes intervals (of layers per mip and aspect, or of bytes), sorted by where they begin; one sweep
 //! then keeps how far the accesses of each class have reached. O(k log k) in the intervals, at most 96 an access.
 
-use super::usages::is_attachment;
 use super::words::{as_usage, part_words};
 use super::{At, Check};
 use crate::access::{Aspects, Load, Usage};
@@ -115,7 +114,7 @@ impl Check<'_> {
             access: index,
             end,
             class: Class::of(access),
-            attached: is_attachment(access.usage) || access.usage == Usage::InputAttachment,
+            attached: access.usage.is_attachment() || access.usage == Usage::InputAttachment,
         };
         match shape.kind {
             PlanKind::Buffer { .. } => {

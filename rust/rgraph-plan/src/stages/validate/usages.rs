@@ -4,18 +4,6 @@ use crate::access::{Stages, Transfer, Usage};
 use crate::error::Code;
 use crate::format::{Format, Numbers};
 
-/// Whether a usage is an attachment of a render pass.
-pub(super) const fn is_attachment(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::DepthStencilRead
-            | Usage::InputAttachment
-            | Usage::ResolveAttachment
-    )
-}
-
 pub(super) const fn is_storage(usage: Usage) -> bool {
     matches!(usage, Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite)
 }
@@ -101,7 +89,7 @@ pub(super) fn unfit(
     let color = "use depth_stencil_attachment, or declare it with a colour format";
     match usage {
         Usage::ColorAttachment if depth => Some((Code::BadFormat, "is depth or stencil", color)),
-        _ if is_attachment(usage) && block => {
+        _ if usage.is_attachment() && block => {
             Some((Code::BadFormat, "is block-compressed", "declare it with a format that is not compressed"))
         }
         Usage::DepthStencilAttachment | Usage::DepthStencilRead if !depth => {

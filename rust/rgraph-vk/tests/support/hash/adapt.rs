@@ -161,30 +161,6 @@ fn of_the_host(graph: &Graph) -> Vec<bool> {
     graph.resources().ids().map(|id| host[index(memory(id))]).collect()
 }
 
-fn is_attachment(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::DepthStencilRead
-            | Usage::ResolveAttachment
-            | Usage::InputAttachment
-    )
-}
-
-fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-    )
-}
-
 /// Usages that a shader reads through.
 pub fn is_shader_read(usage: Usage) -> bool {
     matches!(usage, Usage::Sampled | Usage::StorageRead | Usage::Uniform | Usage::Vertex)
@@ -276,7 +252,7 @@ impl Adapter {
             }
             id
         };
-        let attached = self.old.accesses().iter().filter(|access| access.pass == pass && is_attachment(access.usage));
+        let attached = self.old.accesses().iter().filter(|access| access.pass == pass && access.usage.is_attachment());
         let own: Vec<ResourceId> = attached.map(|access| memory(access.resource)).collect();
         let alone = !own.iter().any(|id| self.drawn.contains(id));
         if alone {
@@ -300,8 +276,8 @@ impl Adapter {
         let mips = |how: &Use| how.ranges.mips.map_or(u32::MAX, |[first, end]| end - first);
         let gives_way = |(number, (other, one)): (usize, &(&Access, Use))| {
             other.resource == access.resource
-                && writes(one.usage)
-                && (!writes(how.usage) || (mips(one), at) > (mips(&how), number))
+                && one.usage.writes()
+                && (!how.usage.writes() || (mips(one), at) > (mips(&how), number))
                 && met(how.ranges, one.ranges)
                 && !met(before, self.old.ranges_of(other))
         };
@@ -332,12 +308,12 @@ impl Adapter {
     }
 
     fn adapt_pass(&mut self, pass: PassId, queue: PassQueue, uses: &mut Vec<(ResourceId, Use)>) {
-        let drawn = uses.iter().any(|(_, how)| is_attachment(how.usage) && writes(how.usage));
+        let drawn = uses.iter().any(|(_, how)| how.usage.is_attachment() && how.usage.writes());
         for (_, how) in uses.iter_mut().filter(|(_, how)| how.usage == Usage::DepthStencilRead && !drawn) {
             (how.usage, how.stages) = (Usage::Sampled, Stages::empty());
             self.count("depth test of a pass that draws nothing as sampled");
         }
-        let raster = uses.iter().any(|(_, how)| is_attachment(how.usage));
+        let raster = uses.iter().any(|(_, how)| how.usage.is_attachment());
         let shaders = !matches!(queue, PassQueue::Transfer | PassQueue::Cpu);
         let is_image = |shapes: &[Shape], resource: ResourceId| shapes[index(resource)].is_image();
         let vertex = |uses: &[(ResourceId, Use)]| uses.iter().any(|(_, how)| how.usage == Usage::Vertex);
@@ -545,7 +521,7 @@ impl Adapter {
             };
             // What another name of the memory is written through is lost as a root.
             let outlives = outlives && !old.resources().iter().any(|other| other.modifies == Some(id));
-            let written = self.new.accesses().iter().any(|access| access.resource == id && writes(access.usage));
+            let written = self.new.accesses().iter().any(|access| access.resource == id && access.usage.writes());
             if outlives && written && self.random.chance(1, 2) {
                 self.new.root(id);
             }
