@@ -18,6 +18,12 @@ use crate::frame::variant::Variant;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
 use crate::memory::state::Region;
 
+/// Where passes do something.
+const ALL: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
+
+/// Where fills and clears do.
+const FILLS: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_TRANSFER;
+
 /// Records poison.
 #[derive(Clone, Copy)]
 pub(crate) struct Poisoner<'a> {
@@ -105,15 +111,15 @@ impl Poisoner<'_> {
         let all: Vec<_> = on.flat_map(|pass| &chaos.fills[*pass]).copied().collect();
         if all.is_empty() {
             if chaos.spec.serial {
-                self.fence();
+                self.order(ALL, ALL);
             }
             return;
         }
-        self.around(true);
+        self.order(ALL, FILLS);
         for (memory, [first, end]) in all {
             self.fill_one(memory, [first, end]);
         }
-        self.around(false);
+        self.order(FILLS, ALL);
     }
 
     /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of
@@ -147,7 +153,7 @@ impl Poisoner<'_> {
                 && self.prepared.scene.begins_empty(&self.prepared.plan, memory)
             {
                 self.fill_one(memory, [0, size & !3]);
-                self.around(false);
+                self.order(FILLS, ALL);
             }
         }
     }
@@ -179,31 +185,14 @@ impl Poisoner<'_> {
         }
     }
 
-    /// Orders everything behind everything before it.
-    fn fence(&self) {
-        let (all, write) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+    /// Orders all that the stages of `to` do behind the writes of those of `from`.
+    fn order(&self, from: vk::PipelineStageFlags2, to: vk::PipelineStageFlags2) {
+        let (read, write) = (vk::AccessFlags2::MEMORY_READ, vk::AccessFlags2::MEMORY_WRITE);
         let barrier = vk::MemoryBarrier2::default()
-            .src_stage_mask(all)
+            .src_stage_mask(from)
             .src_access_mask(write)
-            .dst_stage_mask(all)
-            .dst_access_mask(write | vk::AccessFlags2::MEMORY_READ);
-        self.call(&vk::DependencyInfo::default().memory_barriers(&[barrier]));
-    }
-
-    /// Orders fills behind everything before them, or everything else behind them.
-    fn around(&self, before: bool) {
-        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-        let (clear, write) = (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE);
-        let any = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
-        let barrier = vk::MemoryBarrier2::default();
-        let barrier = match before {
-            true => barrier
-                .src_stage_mask(all)
-                .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-                .dst_stage_mask(clear)
-                .dst_access_mask(write),
-            false => barrier.src_stage_mask(clear).src_access_mask(write).dst_stage_mask(all).dst_access_mask(any),
-        };
+            .dst_stage_mask(to)
+            .dst_access_mask(read | write);
         self.call(&vk::DependencyInfo::default().memory_barriers(&[barrier]));
     }
 }

@@ -4,6 +4,7 @@
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
 use crate::stages::resolve::ResolvedPassId;
+use crate::stages::validate::queues::MAX_QUEUES;
 
 crate::id! {
     /// A physical pass: its position in the schedule.
@@ -17,7 +18,7 @@ pub(crate) struct LaneId(u8);
 impl Id for LaneId {
     #[inline]
     fn new(index: usize) -> Self {
-        debug_assert!(index < 32, "a profile has at most 31 queues");
+        debug_assert!(index <= MAX_QUEUES, "the host comes behind as many queues as there may be");
         Self(index as u8)
     }
 
