@@ -238,8 +238,7 @@ impl Scratch {
         self.transients.nodes
     }
 
-    /// How many subresources of whole memories the last bake looked at for their uses in the run before, whatever a clock
-    /// says.
+    /// How many subresources the last bake looked at for their uses in the run before, whatever a clock says.
     pub fn subresources_gathered(&self) -> u64 {
         self.repeats.subresources_gathered
     }

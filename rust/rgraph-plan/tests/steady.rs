@@ -1,10 +1,10 @@
 //! What a bake costs, counted: a re-bake with the same scratch and plan allocates nothing, and placing takes so many
 //! steps per pass.
 
-use rgraph_plan::access::Usage;
+use rgraph_plan::access::{Aspects, Usage};
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::Kind;
+use rgraph_plan::resource::{Image, Kind, Resource};
 
 use crate::common::{counting, most_live};
 use crate::families;
@@ -306,6 +306,33 @@ fn the_uses_of_a_buffer_in_the_run_before_are_gathered_once_for_all_its_parts() 
             let mut scratch = Scratch::default();
             bake(&graph, &profile, &Options::default(), &mut scratch).expect("a good graph");
             assert_eq!(scratch.subresources_gathered(), parts + 1, "on {}", profile.name);
+        }
+    }
+}
+
+/// Each layer of an image has a first use, which follows the uses of its own texels in the run before.
+#[test]
+fn the_uses_of_an_images_layer_in_the_run_before_are_gathered_without_a_walk_over_the_others() {
+    // Depth is read without stencil, so each layer has two subresources, with a first use of both each.
+    let color = (Format::Rgba8unorm, Usage::TransferDst, Aspects::empty(), 1);
+    let depth = (Format::Depth24plusStencil8, Usage::DepthStencilAttachment, Aspects::DEPTH, 4);
+    for (format, usage, sampled, gathered) in [color, depth] {
+        for layers in [32, 256] {
+            let mut graph = Graph::new("layers", [8, 8]);
+            let image = Image { format: Some(format), layers: Some(layers), ..Image::default() };
+            let whole = graph.add_resource("whole", Resource::image(image), None);
+            let out = graph.buffer("out", 64);
+            for at in 0..layers {
+                let ranges = Ranges { layers: Some([at, at + 1]), ..Ranges::default() };
+                let part = Use { ranges, ..Use::new(usage) };
+                graph.pass(&format!("layer{at}"), PassQueue::Graphics).uses(whole, &part);
+            }
+            let look = Use { aspects: sampled, ..Use::new(Usage::Sampled) };
+            graph.pass("sum", PassQueue::Graphics).uses(whole, &look).storage_write(out);
+            graph.root(out);
+            let mut scratch = Scratch::default();
+            bake(&graph, &Profile::discrete(), &Options::default(), &mut scratch).expect("a good graph");
+            assert_eq!(scratch.subresources_gathered(), u64::from(layers) * gathered + 1, "{format}");
         }
     }
 }

@@ -42,15 +42,14 @@ pub(crate) struct Repeats {
     /// By memory: its last uses, in `gathered`, once they were asked for.
     whole: IdVec<ResourceId, Option<IdSpan<LeftId>>>,
     gathered: IdVec<LeftId, Left>,
-    /// Subresources whose last uses were gathered for that.
+    /// Subresources whose last uses were gathered for first uses.
     pub subresources_gathered: u64,
     /// Memories by family, for those that outlive a run.
     members: Vec<(ResourceId, ResourceId)>,
 }
 
 impl Repeats {
-    /// Adds sources and waits to the first uses of a walk. O(first uses · queues + subresources), and for the first uses of
-    /// an image whose bytes no other resource reused O(subresources of the image) each.
+    /// Adds sources and waits to the first uses of a walk. O(first uses · queues + subresources).
     pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
         self.waits.clear();
         self.unmet.clear();
@@ -199,7 +198,8 @@ impl Repeats {
                 if from_previous_frame && before == placement && scene.frame.is_image(memory) {
                     // Its own last uses in the run before: subresources of an image have no bytes in common, so only
                     // those of the same texels count.
-                    hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
+                    let count = hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
+                    self.subresources_gathered += count as u64;
                 } else if from_previous_frame {
                     self.add_whole(scene, hazards, memory);
                 }

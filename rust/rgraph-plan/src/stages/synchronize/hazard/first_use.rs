@@ -6,7 +6,7 @@ use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::resolve::subresource::{Part, SubresourceId};
 use crate::stages::synchronize::call::{About, CallSite};
 use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::read_group::takes_anew;
@@ -209,23 +209,23 @@ impl Hazards {
     }
 
     /// The same for one subresource of an image with all aspects of its mips and layers, since render passes load and
-    /// store them together.
+    /// store them together; returns how many subresources these are. O(their last uses).
     pub(crate) fn gather_texels(
         &self,
         scene: Scene<'_>,
         memory: ResourceId,
         subresource: SubresourceId,
         left: &mut Vec<Left>,
-    ) {
+    ) -> usize {
         let subresources = &scene.frame.facts.subresources;
-        let own = *subresources.get(subresource);
-        let meet = |[a, b]: [u32; 2], [c, d]: [u32; 2]| a < d && c < b;
-        for other in subresources.of(memory).ids() {
-            let part = subresources.get(other);
-            if meet(part.mips, own.mips) && meet(part.layers, own.layers) {
-                self.gather_subresource(other, 0, left);
-            }
-        }
+        let aspects = scene.frame.shapes[memory].aspects;
+        let texels = Part { aspects, ..subresources.get(subresource).part() };
+        let mut count = 0;
+        subresources.runs(memory, &texels, |run| {
+            count += run.ids().len();
+            run.ids().for_each(|one| self.gather_subresource(one, 0, left));
+        });
+        count
     }
 
     fn gather_subresource(&self, subresource: SubresourceId, start: usize, left: &mut Vec<Left>) {
