@@ -57,8 +57,10 @@ rules! {
     Event = "event",
     /// A render pass's attachments or their load and store operations are wrong.
     Attachment = "attachment",
-    /// A resource's name, kind, life or lifetime differs from the graph's.
+    /// A resource's name, kind, life, lifetime or memory, or what that is made for, differs from the graph's.
     Resource = "resource",
+    /// A pass has another flag, or readers get another fallback, than the graph says.
+    Flags = "flags",
     /// A resource has no place, lies outside its heap, or has too few bytes.
     Placement = "placement",
     /// An edge of an imported, persistent or history resource is missing or wrong.

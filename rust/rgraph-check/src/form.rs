@@ -115,8 +115,17 @@ impl Form<'_> {
         for (id, pass) in plan.passes.iter_ids() {
             let holds = (pass.name as usize) < plan.pass_names.len()
                 && of.queue(pass.queue)
+                && pass.flag.is_none_or(|flag| flag.index() < plan.flag_names.len())
                 && inside(pass.accesses, plan.pass_accesses.len());
             self.demand(holds, || format!("pass {} points outside the plan", id.index()));
+        }
+        for (id, resource) in plan.resources.iter_ids() {
+            let holds = of.known(resource.memory) && resource.remembers.is_none_or(|remembers| of.known(remembers.of));
+            self.demand(holds, || format!("the memory of resource {} points outside the plan", id.index()));
+        }
+        for one in &plan.fallbacks {
+            let holds = one.pass.index() < plan.passes.len() && of.known(one.output) && of.known(one.input);
+            self.demand(holds, || "a fallback points outside the plan".to_owned());
         }
         let mut next = 0;
         for (id, batch) in plan.batches.iter_ids() {

@@ -12,6 +12,7 @@ mod entries;
 mod events;
 mod foreign;
 mod generator;
+mod memories;
 mod minimal;
 mod mutations;
 mod naive;

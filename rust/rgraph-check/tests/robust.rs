@@ -5,10 +5,13 @@ use rgraph_check::generate::{Limits, generate};
 use rgraph_check::interpret::interpret_plan;
 use rgraph_check::random::Random;
 use rgraph_check::{Rule, check};
-use rgraph_plan::access::{Accesses, Stages};
+use rgraph_plan::access::{Accesses, Stages, Usage, UsageSet};
 use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::graph::FlagId;
 use rgraph_plan::id::{Id, Span};
-use rgraph_plan::plan::{Command, EventId, HeapId, PhysicalPassId, Plan, PlanPassId, QueueId, Wait};
+use rgraph_plan::plan::{
+    Command, EventId, HeapId, PhysicalPassId, Plan, PlanFallback, PlanPassId, QueueId, Remembers, Wait,
+};
 use rgraph_plan::resource::ResourceId;
 
 fn number(random: &mut Random) -> usize {
@@ -35,7 +38,7 @@ fn pick<T>(random: &mut Random, list: &mut [T], change: impl FnOnce(&mut Random,
 /// One random fault of any kind, sensible or not.
 fn corrupt(plan: &mut Plan, random: &mut Random) {
     let resource = |random: &mut Random| ResourceId::new(number(random));
-    match random.below(26) {
+    match random.below(31) {
         0 => pick(random, plan.image_barriers.as_mut_slice(), |r, b| b.resource = resource(r)),
         1 => pick(random, plan.image_barriers.as_mut_slice(), |r, b| b.mips = [number(r) as u32, number(r) as u32]),
         2 => pick(random, plan.image_barriers.as_mut_slice(), |r, b| b.layers = [number(r) as u32, number(r) as u32]),
@@ -119,6 +122,20 @@ fn corrupt(plan: &mut Plan, random: &mut Random) {
         }),
         24 => pick(random, plan.attachments.as_mut_slice(), |r, attachment| {
             (attachment.resource, attachment.mip) = (resource(r), number(r) as u32);
+        }),
+        25 => pick(random, plan.resources.as_vec_mut().as_mut_slice(), |r, one| one.memory = resource(r)),
+        26 => pick(random, plan.resources.as_vec_mut().as_mut_slice(), |r, one| {
+            (one.ring, one.remembers) =
+                (number(r) as u32, Some(Remembers { of: resource(r), frames: number(r) as u32 }));
+        }),
+        27 => pick(random, plan.resources.as_vec_mut().as_mut_slice(), |r, one| {
+            one.usages = r.chance(1, 2).then(|| UsageSet::of(Usage::ALL[r.below(23) as usize]));
+        }),
+        28 => pick(random, plan.passes.as_vec_mut().as_mut_slice(), |r, pass| pass.flag = Some(FlagId::new(number(r)))),
+        29 => plan.fallbacks.push(PlanFallback {
+            pass: PlanPassId::new(number(random)),
+            output: resource(random),
+            input: resource(random),
         }),
         _ => {
             let count = random.below(plan.resources.len() as u64 + 1) as usize;

@@ -3,7 +3,7 @@
 use super::json::{Joined, Word};
 use rgraph_ir::access::{
     ACCESS_NAMES, Accesses, Aspects, DECLARED_STAGE_NAMES, Layout, Load, MemoryDomain, PassQueue, ResolveMode,
-    STAGE_NAMES, Sharing, Stages, Store, Transfer, Usage,
+    STAGE_NAMES, Sharing, Stages, Store, Transfer, Usage, UsageSet,
 };
 use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::feature::Features;
@@ -34,6 +34,24 @@ words! {
     Sharing: "a way of sharing";
     MemoryDomain: "a memory domain";
     PassQueue: "a queue";
+}
+
+/// One usage, for lists of them.
+impl Word for UsageSet {
+    const WHAT: &'static str = Usage::WHAT;
+    fn from_text(text: &str) -> Option<Self> {
+        Usage::from_name(text).map(Self::of)
+    }
+    fn words() -> Vec<&'static str> {
+        Usage::words()
+    }
+}
+
+impl Joined for UsageSet {
+    const NOTHING: Self = Self::EMPTY;
+    fn join(self, other: Self) -> Self {
+        self | other
+    }
 }
 
 impl Word for MemoryBudget {

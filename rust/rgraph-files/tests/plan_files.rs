@@ -179,7 +179,7 @@ const EDITS: [(&str, &str, &str); 30] = [
     (
         "\"reason\": null",
         "\"raison\": null",
-        "RG-E222 bad.rplan.json:3: passes[0].raison is not a key of a pass\n  help: did you mean \"reason\"? known: id, name, declared, owner, queue, culled, reason, physical_pass, subpass, culled_why, why, accesses",
+        "RG-E222 bad.rplan.json:3: passes[0].raison is not a key of a pass\n  help: did you mean \"reason\"? known: id, name, declared, owner, queue, culled, reason, physical_pass, subpass, flag, culled_why, why, accesses",
     ),
     (
         "\"declared\": 0",

@@ -5,6 +5,10 @@
 //! Source: Vulkan 1.3 specification, "Synchronization and Cache Control"; stage and access names are those of
 //! `VkPipelineStageFlagBits2` and `VkAccessFlagBits2` in lower case, without prefix and vendor suffix.
 
+mod usage_set;
+
+pub use usage_set::UsageSet;
+
 use bitflags::bitflags;
 
 bitflags! {

@@ -3,16 +3,17 @@
 
 mod barrier;
 mod equal;
+mod query;
 mod report;
 
 pub use barrier::{Barriers, BufferBarrier, Hazard, ImageBarrier, MemoryBarrier, Scope, Why};
 pub use report::{BakeTimes, FrameBound, Report, Unmerged, UnmergedWhy};
 
-use crate::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
+use crate::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store, UsageSet};
 use crate::feature::Features;
 use crate::format::Format;
-use crate::graph::Clear;
-use crate::id::{Id, IdVec, Names, Span};
+use crate::graph::{Clear, FlagId};
+use crate::id::{IdVec, Names, Span};
 use crate::profile::Capabilities;
 use crate::resource::ResourceId;
 
@@ -50,6 +51,8 @@ pub struct Plan {
     pub pass_names: Names,
     /// Names of resources, by id.
     pub resource_names: Names,
+    /// Names of the graph's flags, by id.
+    pub flag_names: Names,
     /// The passes.
     pub passes: IdVec<PlanPassId, PlanPass>,
     /// Accesses of inserted passes, by [`PlanPass::accesses`].
@@ -100,6 +103,8 @@ pub struct Plan {
     pub packet_passes: Vec<PlanPassId>,
     /// Passes that only move bytes, a row for each pair of source and target.
     pub copies: Vec<PlanCopy>,
+    /// What readers of the outputs of passes get while those are off.
+    pub fallbacks: Vec<PlanFallback>,
     /// What could not be done as asked, and figures.
     pub report: Report,
 }
@@ -134,6 +139,8 @@ pub struct PlanPass {
     /// Its subpass within the render pass, from 0. Attachment accesses of one subpass are in rasterisation order; those
     /// of different subpasses are ordered only by the by-region barriers between them.
     pub subpass: u32,
+    /// The flag that switches it, in [`Plan::flag_names`]; of an inserted level, that of its owner.
+    pub flag: Option<FlagId>,
     /// Accesses, for inserted passes, in [`Plan::pass_accesses`].
     pub accesses: Span,
     /// Why it stands where it does.
@@ -224,6 +231,24 @@ pub struct PlanResource {
     pub inserted: bool,
     /// An attachment of one render pass, neither loaded nor stored: tiles may hold all that it ever has.
     pub transient_attachment: bool,
+    /// The resource whose memory it is in: itself, or the first name of a memory with several.
+    pub memory: ResourceId,
+    /// How many memories take turns from run to run: above 1 where a history remembers the contents.
+    pub ring: u32,
+    /// Of a history: which memory of which ring it is.
+    pub remembers: Option<Remembers>,
+    /// What its memory is made for under all of its names, and in all of its ring: the usages of accesses and of what the
+    /// plan and the caller do with it. `None`: the plan was read from a file that does not say.
+    pub usages: Option<UsageSet>,
+}
+
+/// Which memory of a ring a history is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Remembers {
+    /// The memory whose ring it is.
+    pub of: ResourceId,
+    /// How many runs ago that memory had its turn.
+    pub frames: u32,
 }
 
 /// How long a planned resource's contents live.
@@ -478,6 +503,17 @@ pub struct PassSet {
     pub passes: Span,
 }
 
+/// While the flag of a pass is off, readers of its output get the input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanFallback {
+    /// The pass, which may be culled.
+    pub pass: PlanPassId,
+    /// What it would write.
+    pub output: ResourceId,
+    /// What readers get.
+    pub input: ResourceId,
+}
+
 /// A pass that only moves bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PlanCopy {
@@ -487,40 +523,4 @@ pub struct PlanCopy {
     pub from: ResourceId,
     /// What it writes.
     pub to: ResourceId,
-}
-
-impl Plan {
-    /// A pass's name.
-    pub fn pass_name(&self, pass: PlanPassId) -> &str {
-        self.pass_names.get(self.passes[pass].name as usize)
-    }
-
-    /// A resource's name.
-    pub fn resource_name(&self, resource: ResourceId) -> &str {
-        self.resource_names.get(resource.index())
-    }
-
-    /// The live pass of that name, or the culled one.
-    pub fn find_pass(&self, name: &str) -> Option<PlanPassId> {
-        self.passes.ids().find(|&id| self.pass_name(id) == name)
-    }
-
-    /// Passes that run, in plan order.
-    pub fn live(&self) -> impl Iterator<Item = PlanPassId> {
-        self.passes.iter_ids().filter(|(_, pass)| pass.culled.is_none()).map(|(id, _)| id)
-    }
-
-    /// The set of each pass of the CPU, or of the GPU, counted from 0 among those of its side; `None` for others.
-    pub fn set_of(&self, cpu: bool) -> IdVec<PlanPassId, Option<u32>> {
-        let mut of = IdVec::filled(None, self.passes.len());
-        for (set, at) in self.sets.iter().filter(|set| set.cpu == cpu).zip(0..) {
-            self.set_passes[set.passes.range()].iter().for_each(|&pass| of[pass] = Some(at));
-        }
-        of
-    }
-
-    /// Passes that do not run.
-    pub fn culled(&self) -> impl Iterator<Item = (PlanPassId, Culled)> {
-        self.passes.iter_ids().filter_map(|(id, pass)| Some((id, pass.culled?)))
-    }
 }

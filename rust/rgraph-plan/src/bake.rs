@@ -35,7 +35,7 @@ use std::borrow::Cow;
 
 use batches::FewBatches;
 
-use crate::access::Stages;
+use crate::access::{Stages, UsageSet};
 use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
@@ -67,6 +67,7 @@ use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::synchronize::schedule::{LaneId, Schedule};
 use crate::stages::synchronize::sources::Sources;
 use crate::stages::transient::Transients;
+use crate::stages::usages::Memories;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
@@ -88,6 +89,7 @@ pub struct Scratch {
     validate: ValidateScratch,
     problems: Vec<Problem>,
     facts: Facts,
+    memories: Memories,
     live: Live,
     deps: Dependencies,
     weights: Weights,
@@ -150,8 +152,17 @@ pub struct Measured {
     pub align: u64,
 }
 
-/// Asks a driver for what a resource of that shape needs; `None`: as the profile says.
-pub type Measure<'a> = &'a dyn Fn(ResourceId, &PlanKind) -> Option<Measured>;
+/// An image or buffer that a driver is asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// What it is.
+    pub kind: PlanKind,
+    /// What it is made for: [`PlanResource::usages`](crate::plan::PlanResource::usages).
+    pub usages: UsageSet,
+}
+
+/// Asks a driver for what a resource needs; `None`: as the profile says.
+pub type Measure<'a> = &'a dyn Fn(ResourceId, &Asked) -> Option<Measured>;
 
 /// Bakes with the sizes and alignments of a real driver instead of the profile's estimates.
 ///
@@ -258,6 +269,7 @@ impl Scratch {
         poll_now();
         resolve(Source { graph, shapes: &self.shapes }, &mut self.facts, &mut self.problems);
         if self.problems.is_empty() {
+            self.memories.find(graph, &self.shapes, &self.facts);
             return Ok(());
         }
         GraphError::check(mistakes::of_problems(graph, &self.shapes, &self.problems))
@@ -266,7 +278,8 @@ impl Scratch {
     fn measure(&mut self, measure: Measure<'_>) {
         for id in self.shapes.ids() {
             let shape = &mut self.shapes[id];
-            if let Some(measured) = measure(id, &shape.kind) {
+            let asked = Asked { kind: shape.kind, usages: self.memories.usages(id) };
+            if let Some(measured) = measure(id, &asked) {
                 let align = measured.align.max(1).next_power_of_two();
                 shape.align = align;
                 shape.bytes = measured.bytes.next_multiple_of(align);
@@ -535,11 +548,13 @@ impl Scratch {
             merged: &self.merge,
             read_groups,
             transients,
+            memories: &self.memories,
         };
         describe::passes(tables, &mut self.live, plan);
         poll_now();
         describe::resources(tables, &mut self.describe, plan);
         describe::memory(tables, &mut self.describe, plan);
+        describe::flags(graph, &mut self.describe.planned, plan);
         poll_now();
         describe::subgraphs(tables, &self.live, &mut self.describe, plan);
         poll_now();

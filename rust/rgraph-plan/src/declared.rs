@@ -3,13 +3,15 @@
 
 use crate::error::GraphError;
 use crate::feature::Features;
-use crate::graph::{Access, Graph};
-use crate::id::IdVec;
-use crate::plan::PlanKind;
+use crate::graph::{Access, Graph, PassId};
+use crate::id::{Id, IdVec};
+use crate::plan::{Plan, PlanKind};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
-use crate::stages::resolve::part_of;
+use crate::stages::describe;
+use crate::stages::resolve::{Facts, Source, part_of};
 use crate::stages::size::{Shape, ShapeScratch, shapes};
+use crate::stages::usages::Memories;
 use crate::stages::validate::features::implied;
 use crate::stages::validate::{ValidateScratch, validate};
 
@@ -45,6 +47,31 @@ pub fn needed_features(graph: &Graph) -> Features {
     let graph = flat.as_ref().unwrap_or(graph);
     let of_passes = graph.passes().iter().map(|pass| pass.needed_features());
     of_passes.chain(graph.accesses().iter().map(implied)).collect()
+}
+
+/// Adds to a plan that was read from a file of an earlier version what such files do not say: memories of resources, what
+/// they are made for, flags and fallbacks. Changes no plan that says it ([`Plan::says_memory`]).
+/// O(passes + accesses + resources).
+///
+/// The graph must be valid, and the plan must be one of it, with the graph's ids: the checker says so.
+pub fn complete(graph: &Graph, plan: &mut Plan) {
+    let flat = graph.flattened();
+    let graph = flat.as_ref().unwrap_or(graph);
+    if plan.says_memory() {
+        return;
+    }
+    let shapes: IdVec<ResourceId, Shape> = plan.resources.iter().map(|resource| shape(resource.kind)).collect();
+    let (mut facts, mut memories) = (Facts::default(), Memories::default());
+    facts.find_memories(Source { graph, shapes: &shapes });
+    memories.find(graph, &shapes, &facts);
+    for (id, planned) in plan.resources.as_vec_mut().iter_mut().enumerate().take(graph.resources().len()) {
+        memories.describe((graph, &facts), ResourceId::new(id), planned);
+    }
+    for pass in plan.passes.iter_mut() {
+        let declared = pass.declared.or(pass.owner).map(|at| PassId::new(at as usize));
+        pass.flag = declared.and_then(|declared| graph.passes().get(declared)?.conditional);
+    }
+    describe::flags(graph, &mut IdVec::new(), plan);
 }
 
 /// The part of a resource of this kind that an access names or implies.

@@ -172,6 +172,10 @@ impl Naive<'_> {
                 life,
                 inserted: false,
                 transient_attachment: false,
+                memory: id,
+                ring: 1,
+                remembers: None,
+                usages: None,
             });
             if life == PlanLife::Transient {
                 let first = memory(graph, id);
@@ -225,6 +229,7 @@ impl Naive<'_> {
             culled: None,
             physical_pass: None,
             subpass: 0,
+            flag: None,
             accesses: Span::default(),
             why: PassWhy::default(),
         })

@@ -1,7 +1,7 @@
 //! The keys of a plan file: those that the reader knows, with which the schema is compared.
 
 /// Of a plan file.
-pub(crate) const PLAN: [&str; 16] = [
+pub(crate) const PLAN: [&str; 18] = [
     "rplan",
     "graph",
     "graph_hash",
@@ -17,6 +17,8 @@ pub(crate) const PLAN: [&str; 16] = [
     "sets",
     "packets",
     "copies",
+    "flags",
+    "fallbacks",
     "report",
 ];
 /// Of the device profile.
@@ -24,7 +26,7 @@ pub(crate) const PROFILE: [&str; 3] = ["name", "features", "queues"];
 /// Of a queue.
 pub(crate) const QUEUE: [&str; 3] = ["name", "family", "capabilities"];
 /// Of a pass.
-pub(crate) const PASS: [&str; 12] = [
+pub(crate) const PASS: [&str; 13] = [
     "id",
     "name",
     "declared",
@@ -34,6 +36,7 @@ pub(crate) const PASS: [&str; 12] = [
     "reason",
     "physical_pass",
     "subpass",
+    "flag",
     "culled_why",
     "why",
     "accesses",
@@ -45,7 +48,7 @@ pub(crate) const PASS_WHY: [&str; 4] = ["queue", "after", "start_us", "duration_
 /// Of an access of an inserted pass.
 pub(crate) const ACCESS: [&str; 6] = ["resource", "stages", "access", "layout", "mips", "layers"];
 /// Of a resource.
-pub(crate) const RESOURCE: [&str; 17] = [
+pub(crate) const RESOURCE: [&str; 21] = [
     "id",
     "name",
     "kind",
@@ -63,7 +66,15 @@ pub(crate) const RESOURCE: [&str; 17] = [
     "inserted",
     "transient_attachment",
     "memory_domain",
+    "memory",
+    "ring",
+    "remembers",
+    "usages",
 ];
+/// Of a history: which memory of which ring it is.
+pub(crate) const REMEMBERS: [&str; 2] = ["of", "frames"];
+/// Of a fallback.
+pub(crate) const FALLBACK: [&str; 3] = ["pass", "output", "input"];
 /// Of a lifetime.
 pub(crate) const LIFETIME: [&str; 2] = ["first", "last"];
 /// Of a batch.

@@ -8,8 +8,8 @@ use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::error::Code;
 use rgraph_ir::id::Span;
 use rgraph_ir::plan::{
-    BakeTimes, Edge, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report,
-    State, Subgraph, Unmerged, UnmergedWhy,
+    BakeTimes, Edge, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanFallback, PlanKind,
+    PlanPassId, Report, State, Subgraph, Unmerged, UnmergedWhy,
 };
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{FOREIGN_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
@@ -96,6 +96,17 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
     if let Some(copies) = fields.get("copies") {
         copies.elements(" of copies", |_, node| plan.copies.extend(copy(node, counts)));
     }
+    if let Some(fallbacks) = fields.get("fallbacks") {
+        fallbacks.elements(" of fallbacks", |_, node| plan.fallbacks.extend(fallback(node, counts)));
+    }
+}
+
+fn fallback(node: Node<'_, '_>, counts: &Counts) -> Option<PlanFallback> {
+    let fields = node.fields("a fallback", &keys::FALLBACK)?;
+    let pass = fields.need("pass").and_then(|id| id.id(counts.passes, "passes"));
+    let output = fields.need("output").and_then(|id| id.id(counts.resources, "resources"));
+    let input = fields.need("input").and_then(|id| id.id(counts.resources, "resources"));
+    Some(PlanFallback { pass: pass?, output: output?, input: input? })
 }
 
 fn set(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {

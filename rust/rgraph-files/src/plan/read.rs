@@ -7,12 +7,13 @@ use super::command::batch;
 use super::keys;
 use super::outcome::{read_memory, read_report, read_rest};
 use crate::json::{Fields, Node, Source, Word, shown};
-use rgraph_ir::access::{Accesses, Layout, Sharing, Stages};
+use rgraph_ir::access::{Accesses, Layout, Sharing, Stages, UsageSet};
 use rgraph_ir::error::{Code, GraphError};
 use rgraph_ir::format::Format;
 use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{
     Culled, PassWhy, Plan, PlanAccess, PlanKind, PlanLife, PlanPass, PlanPassId, PlanQueue, PlanResource, QueueWhy,
+    Remembers,
 };
 use rgraph_ir::profile::Capabilities;
 use rgraph_ir::resource::ResourceId;
@@ -119,6 +120,13 @@ fn plan(root: Node<'_, '_>) -> Option<Plan> {
         queues: plan.queues.len(),
         commands: fields.get("batches").map_or(0, |list| count_commands(&list)),
     };
+    if let Some(list) = fields.get("flags") {
+        list.elements(" of flags", |_, node| {
+            if let Some(name) = node.name() {
+                plan.flag_names.push(&name);
+            }
+        });
+    }
     if let Some(list) = fields.get("resources") {
         read_resources(&list, &counts, &mut plan);
     }
@@ -172,6 +180,16 @@ impl Node<'_, '_> {
             return None;
         }
         Some(I::new(id as usize))
+    }
+
+    /// A whole number from 1 to `most`.
+    fn positive(&self, most: u64) -> Option<u32> {
+        let count = self.integer(most)?;
+        if count == 0 {
+            self.wrong("1 or more");
+            return None;
+        }
+        u32::try_from(count).ok()
     }
 
     /// A half-open range that is not empty and ends at most at `end`.
@@ -287,7 +305,20 @@ fn resource(
             Some(domain) => Some(domain.word()?),
             None => None,
         },
+        memory: fields
+            .get("memory")
+            .map_or(Some(ResourceId::new(index)), |memory| memory.id(counts.resources, "resources"))?,
+        ring: fields.get("ring").map_or(Some(1), |ring| ring.positive(u64::from(u32::MAX)))?,
+        remembers: fields.given("remembers").map_or(Some(None), |node| remembers(node, counts).map(Some))?,
+        usages: fields.get("usages").map_or(Some(None), |usages| usages.joined::<UsageSet>().map(Some))?,
     })
+}
+
+fn remembers(node: Node<'_, '_>, counts: &Counts) -> Option<Remembers> {
+    let fields = node.fields("which memory of a ring a history is in", &keys::REMEMBERS)?;
+    let of = fields.need("of").and_then(|of| of.id(counts.resources, "resources"));
+    let frames = fields.need("frames").and_then(|frames| frames.positive(u64::from(u32::MAX)));
+    Some(Remembers { of: of?, frames: frames? })
 }
 
 fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> {
@@ -301,14 +332,7 @@ fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> 
     });
     let count = |key, most| match fields.get(key) {
         None => Some(1),
-        Some(node) => {
-            let count = node.integer(most)?;
-            if count == 0 {
-                node.wrong("1 or more");
-                return None;
-            }
-            Some(count as u32)
-        }
+        Some(node) => node.positive(most),
     };
     let (mips, layers, samples) = (count("mips", MOST_MIPS), count("layers", MOST_LAYERS), count("samples", 64));
     let (size, volume) = size?;
@@ -336,6 +360,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let physical_pass = fields.given("physical_pass").map_or(Some(None), |id| id.id(counts.passes, "passes").map(Some));
     let subpass = fields.given("subpass").map_or(Some(0), |subpass| subpass.u32());
+    let flag = fields.given("flag").map_or(Some(None), |flag| flag.id(plan.flag_names.len(), "flags").map(Some));
     let culled = if fields.flag("culled") {
         let why = fields.given("culled_why");
         Some(why.map_or(Some(Culled::WritesNothing), |why| read_culled(why, counts))?)
@@ -360,6 +385,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
         culled,
         physical_pass: physical_pass?,
         subpass: subpass?,
+        flag: flag?,
         accesses: Span::new(start, plan.pass_accesses.len()),
         why: fields.given("why").map_or(Some(PassWhy::default()), |why| pass_why(why, counts))?,
     })

@@ -95,6 +95,18 @@ fn write(plan: &Plan, timings: bool) -> String {
         let mut row = sheet.row();
         row.put("pass", copy.pass.index()).put("from", copy.from.index()).put("to", copy.to.index()).end();
     });
+    if !plan.flag_names.is_empty() {
+        sheet.key("  ", "flags");
+        sheet.value(&words(plan.flag_names.iter()));
+    }
+    if !plan.fallbacks.is_empty() {
+        sheet.key("  ", "fallbacks");
+        sheet.list("  ", &plan.fallbacks, |sheet, one| {
+            let mut row = sheet.row();
+            row.put("pass", one.pass.index()).put("output", one.output.index());
+            row.put("input", one.input.index()).end();
+        });
+    }
     report(&mut sheet, &plan.report, timings);
     sheet.text("\n}\n");
     sheet.finish()
@@ -121,6 +133,7 @@ fn pass(sheet: &mut Sheet, plan: &Plan, positions: &Positions, id: PlanPassId) {
     if pass.subpass > 0 {
         row.put("subpass", pass.subpass);
     }
+    row.some("flag", index(pass.flag));
     if let Some(culled) = pass.culled {
         let mut why = row.key("culled_why").row();
         why.put("rule", culled_word(culled));
@@ -186,7 +199,13 @@ fn resource(sheet: &mut Sheet, plan: &Plan, id: ResourceId) {
         }
     }
     row.flag("inserted", resource.inserted).flag("transient_attachment", resource.transient_attachment);
-    row.some("memory_domain", resource.memory_domain.map(|domain| domain.name())).end();
+    row.some("memory_domain", resource.memory_domain.map(|domain| domain.name()));
+    row.some("memory", (resource.memory != id).then(|| resource.memory.index()));
+    row.some("ring", (resource.ring > 1).then_some(resource.ring));
+    if let Some(remembers) = resource.remembers {
+        row.key("remembers").row().put("of", remembers.of.index()).put("frames", remembers.frames).end();
+    }
+    row.some("usages", resource.usages.map(|usages| words(usages.names()))).end();
 }
 
 fn batch(sheet: &mut Sheet, plan: &Plan, id: BatchId, batch: &Batch) {

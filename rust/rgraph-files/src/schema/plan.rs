@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::graph::clear;
 use super::*;
-use rgraph_ir::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
+use rgraph_ir::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store, Usage};
 use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
@@ -31,6 +31,8 @@ pub(super) fn schema() -> Value {
             ("sets", list(object(&["on", "passes"], [("on", words_of(&SET_WORDS)), ("passes", list(id()))]))),
             ("packets", list(list(id()))),
             ("copies", list(object(&["pass", "from", "to"], [("pass", id()), ("from", id()), ("to", id())]))),
+            ("flags", list(name())),
+            ("fallbacks", list(fallback())),
             ("report", report()),
         ],
     )
@@ -89,6 +91,7 @@ fn pass() -> Value {
             ("reason", nullable(json!({"type": "string"}))),
             ("physical_pass", nullable(id())),
             ("subpass", u32()),
+            ("flag", nullable(id())),
             ("culled_why", nullable(culled_why)),
             ("why", nullable(why)),
             ("accesses", nullable(list(access()))),
@@ -132,12 +135,24 @@ fn resource() -> Value {
             ("cube", boolean()),
             ("inserted", boolean()),
             ("transient_attachment", boolean()),
+            ("memory", id()),
+            ("ring", positive(u64::from(u32::MAX))),
+            ("remembers", nullable(remembers())),
+            ("usages", list(word::<Usage>(&[]))),
         ],
     );
     schema["if"] = json!({"properties": {"kind": {"const": "image"}}});
     schema["then"] = json!({"required": ["format", "size"], "properties": {"size": {"type": "array"}}});
     schema["else"] = json!({"properties": {"size": {"type": "integer"}}});
     schema
+}
+
+fn remembers() -> Value {
+    object(&["of", "frames"], [("of", id()), ("frames", positive(u64::from(u32::MAX)))])
+}
+
+fn fallback() -> Value {
+    object(&["pass", "output", "input"], [("pass", id()), ("output", id()), ("input", id())])
 }
 
 fn batch() -> Value {
@@ -385,6 +400,8 @@ mod tests {
         assert_keys(&memory(), &keys::MEMORY);
         assert_keys(&edge(), &keys::EDGE);
         assert_keys(&foreign(), &keys::FOREIGN);
+        assert_keys(&remembers(), &keys::REMEMBERS);
+        assert_keys(&fallback(), &keys::FALLBACK);
         assert_keys(&report(), &keys::REPORT);
     }
 }

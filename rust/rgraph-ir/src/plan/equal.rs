@@ -16,6 +16,7 @@ impl PartialEq for Plan {
             queues,
             pass_names: _,
             resource_names,
+            flag_names,
             passes,
             pass_accesses: _,
             resources,
@@ -40,6 +41,7 @@ impl PartialEq for Plan {
             packets,
             packet_passes: _,
             copies,
+            fallbacks,
             report,
         } = self;
         let bytes = [*total, *without_aliasing, *lower_bound];
@@ -49,6 +51,7 @@ impl PartialEq for Plan {
             && *features == other.features
             && queues.as_slice() == other.queues.as_slice()
             && *resource_names == other.resource_names
+            && *flag_names == other.flag_names
             && both(passes, &other.passes, |a, b| self.same_pass(a, other, b))
             && both(resources, &other.resources, |a, b| self.same_resource(a, other, b))
             && both(batches, &other.batches, |a, b| self.same_batch(a, other, b))
@@ -62,6 +65,7 @@ impl PartialEq for Plan {
             && both(sets, &other.sets, |a, b| self.same_set(a, other, b))
             && both(packets, &other.packets, |a, b| same(&self.packet_passes, *a, &other.packet_passes, *b))
             && *copies == other.copies
+            && *fallbacks == other.fallbacks
             && same_report(report, &other.report)
     }
 }

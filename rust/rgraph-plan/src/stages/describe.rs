@@ -2,10 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::graph::{Graph, PassId};
+use crate::graph::{Fallback, Graph, PassId};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{
-    Heap, HeapId, PassWhy, Placement, Plan, PlanAccess, PlanLife, PlanPass, PlanPassId, PlanResource, QueueId, Subgraph,
+    Heap, HeapId, PassWhy, Placement, Plan, PlanAccess, PlanFallback, PlanLife, PlanPass, PlanPassId, PlanResource,
+    QueueId, Subgraph,
 };
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
@@ -16,6 +17,7 @@ use crate::stages::resolve::{Origin, ResolvedPassId, declared};
 use crate::stages::schedule::Order;
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::transient::Transients;
+use crate::stages::usages::Memories;
 use crate::stages::weigh::queue_why;
 
 /// Memory that describing reuses.
@@ -27,6 +29,8 @@ pub(crate) struct Scratch {
     rooted: Vec<(u32, u32, ResourceId)>,
     aliases: Vec<(ResourceId, ResourceId)>,
     heap_of: Vec<u32>,
+    /// By declared pass.
+    pub(crate) planned: IdVec<PassId, Option<PlanPassId>>,
 }
 
 /// What the tables are made from.
@@ -48,6 +52,8 @@ pub(crate) struct Input<'a> {
     pub read_groups: &'a ReadGroups,
     /// Placements.
     pub transients: &'a Transients,
+    /// Memories and what they are made for.
+    pub memories: &'a Memories,
 }
 
 /// Passes: live ones in the order of the schedule, then culled ones as declared. O(passes + dependencies).
@@ -80,6 +86,7 @@ pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             culled: None,
             physical_pass: None,
             subpass: 0,
+            flag: facts.passes[scheduled.pass].conditional,
             accesses: Span::new(start, plan.pass_accesses.len()),
             why: PassWhy {
                 queue: queue_why(input.profile, facts, scheduled.pass, chosen),
@@ -99,6 +106,7 @@ pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             culled: Some(reason),
             physical_pass: None,
             subpass: 0,
+            flag: graph.passes()[planned].conditional,
             accesses: Span::default(),
             why: PassWhy::default(),
         });
@@ -170,7 +178,13 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
             life,
             inserted: false,
             transient_attachment: input.transients.is_transient_attachment(memory),
+            memory,
+            ring: 1,
+            remembers: None,
+            usages: None,
         });
+        let planned = plan.resources.as_vec_mut().last_mut().expect("it was added just before");
+        input.memories.describe((graph, facts), id, planned);
     }
     for here in schedule.passes.ids() {
         for access in input.frame.accesses(here) {
@@ -220,6 +234,28 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
             extend(input, here);
         }
     }
+}
+
+/// Flags, and what readers get while passes are off. O(flags), and O(passes) with fallbacks.
+pub(crate) fn flags(graph: &Graph, planned: &mut IdVec<PassId, Option<PlanPassId>>, plan: &mut Plan) {
+    plan.flag_names.clear();
+    for flag in graph.flags().iter() {
+        plan.flag_names.push(flag);
+    }
+    plan.fallbacks.clear();
+    if graph.fallbacks().is_empty() {
+        return;
+    }
+    planned.refill(None, graph.passes().len());
+    for (id, pass) in plan.passes.iter_ids() {
+        if let Some(place) = pass.declared.and_then(|at| planned.as_vec_mut().get_mut(at as usize)) {
+            *place = Some(id);
+        }
+    }
+    // A plan has every declared pass.
+    let fallback =
+        |one: &Fallback| Some(PlanFallback { pass: planned[one.pass]?, output: one.output, input: one.input });
+    plan.fallbacks.extend(graph.fallbacks().iter().filter_map(fallback));
 }
 
 /// Heaps and placements; every name of a placed memory is in the list.

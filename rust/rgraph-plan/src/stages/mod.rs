@@ -15,5 +15,6 @@ pub(crate) mod schedule;
 pub(crate) mod size;
 pub(crate) mod synchronize;
 pub(crate) mod transient;
+pub(crate) mod usages;
 pub(crate) mod validate;
 pub(crate) mod weigh;

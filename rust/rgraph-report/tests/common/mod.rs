@@ -1,7 +1,7 @@
 //! A plan made by hand that says everything a plan can say.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use rgraph_plan::access::{Accesses as A, Aspects, Layout, Load, Sharing, Stages as S, Store};
+use rgraph_plan::access::{Accesses as A, Aspects, Layout, Load, Sharing, Stages as S, Store, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Clear;
 use rgraph_plan::id::{Id, Span};
@@ -121,6 +121,10 @@ fn resources(plan: &mut Plan) {
             life,
             inserted: at == HISTORY,
             transient_attachment: at == ALBEDO,
+            memory: if at == OUT { id(ALBEDO) } else { id(at) },
+            ring: if at == HDR { 2 } else { 1 },
+            remembers: (at == HISTORY).then(|| Remembers { of: id(HDR), frames: 1 }),
+            usages: Some([Usage::Sampled, Usage::StorageWrite].into_iter().collect()),
         });
     }
 }
@@ -171,7 +175,19 @@ fn passes(plan: &mut Plan) {
         let owner = (name == "lighting/mips/hdr.1").then_some(1);
         let name = plan.pass_names.push(name) as u32;
         let (queue, physical_pass, subpass) = (queue.map(id), physical.map(id), u32::from(physical == Some(2)));
-        plan.passes.push(PlanPass { name, declared, owner, queue, culled, physical_pass, subpass, accesses, why });
+        let flag = (plan.passes.len() == 2).then(|| id(0));
+        plan.passes.push(PlanPass {
+            name,
+            declared,
+            owner,
+            queue,
+            culled,
+            physical_pass,
+            subpass,
+            flag,
+            accesses,
+            why,
+        });
     }
 }
 
@@ -358,7 +374,9 @@ pub fn plan() -> Plan {
         plan.queues.push(PlanQueue { name: name.into(), family, capabilities });
     }
     resources(&mut plan);
+    plan.flag_names.push("foggy");
     passes(&mut plan);
+    plan.fallbacks.push(PlanFallback { pass: id(2), output: id(HDR), input: id(OUT) });
     let first = graphics_batch(&mut plan);
     let [second, third, fourth] = rest(&mut plan);
     let wait =

@@ -378,7 +378,7 @@ fn run(
 fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Resource, Error> {
     let prepared = compiled.prepared();
     let name = prepared.workload.graph.resource_name(id);
-    let home = prepared.scene.resource_of.get(id).map(|resource| prepared.home(*resource).0);
+    let home = prepared.known(id).map(|resource| prepared.home(resource).0);
     let place = home.map(|home| (home, &prepared.places[home]));
     let Some((home, Place::Import(usages, domain))) = place else {
         return Err(bad(format!("the capture has several mips of \"{name}\", which is not imported"), ""));

@@ -209,7 +209,7 @@ fn imported(prepared: &Prepared, state: &RunState, inputs: &Inputs<'_>) -> Resul
     for import in &prepared.imports {
         let name = prepared.plan.resource_name(import.home);
         let of = |declared: ResourceId| {
-            let resource = prepared.scene.resource_of.get(declared).copied();
+            let resource = prepared.known(declared);
             resource.is_some_and(|resource| prepared.home(resource).0 == import.home)
         };
         let given = inputs.uploads.iter().rev().find(|(declared, _)| of(*declared));

@@ -18,7 +18,7 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, scene: &Scene) -> Fills {
     for pass in plan.live() {
         let on_gpu = plan.passes[pass].queue.is_some();
         for access in scene.of(pass) {
-            let (memory, range) = (scene.memory[access.resource], access.region.range);
+            let (memory, range) = (plan.memory_of(access.resource), access.region.range);
             let buffer = matches!(plan.resources[memory].kind, PlanKind::Buffer { .. });
             let Some(declared) = access.declared.map(|at| &graph.accesses()[at as usize]).filter(|_| buffer) else {
                 continue;
@@ -27,13 +27,13 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, scene: &Scene) -> Fills {
             let meets = |other: [u64; 2]| other[0] < range[1] && range[0] < other[1];
             let first = !touched.iter().any(|&(of, other)| of == memory && meets(other));
             let replaced = matches!(declared.load, Some(Load::Discard | Load::Clear));
-            let always = scene.flag_of[pass].is_none();
-            if on_gpu && writes && (first || replaced && always) && scene.begins_empty(plan, memory) {
+            let always = plan.passes[pass].flag.is_none();
+            if on_gpu && writes && (first || replaced && always) && plan.begins_empty(memory) {
                 let words = [range[0].next_multiple_of(4), range[1] & !3];
                 out[pass].extend((words[0] < words[1]).then_some((memory, words)));
             }
         }
-        touched.extend(scene.of(pass).iter().map(|access| (scene.memory[access.resource], access.region.range)));
+        touched.extend(scene.of(pass).iter().map(|access| (plan.memory_of(access.resource), access.region.range)));
     }
     out
 }

@@ -7,7 +7,6 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;
 
 use crate::chaos::random::mix;
-use crate::compile::scene::Scene;
 
 /// The pattern of each memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,14 +18,13 @@ pub(crate) struct Poison {
 }
 
 impl Poison {
-    fn bits(&self, scene: &Scene, memory: ResourceId, lane: u64) -> u64 {
-        let declared = scene.declared[memory];
-        let other = self.other.as_ref().filter(|(_, of)| declared.is_some_and(|id| of.contains(&id)));
+    fn bits(&self, memory: ResourceId, lane: u64) -> u64 {
+        let other = self.other.as_ref().filter(|(_, of)| of.contains(&memory));
         mix(mix(other.map_or(self.seed, |(seed, _)| *seed)) ^ lane)
     }
 
     /// A colour that is rare in pictures; of seeds other than 0 often NaN, large or negative.
-    pub(crate) fn color(&self, scene: &Scene, memory: ResourceId, format: Format) -> vk::ClearColorValue {
+    pub(crate) fn color(&self, memory: ResourceId, format: Format) -> vk::ClearColorValue {
         let numbers = format.numbers();
         // Integers beyond the format's range are undefined.
         let fits = match format.name() {
@@ -34,7 +32,7 @@ impl Poison {
             name if name.contains("16") => 0x7fff,
             _ => 0x7f,
         };
-        let bits = [0, 1, 2, 3].map(|lane| self.bits(scene, memory, lane));
+        let bits = [0, 1, 2, 3].map(|lane| self.bits(memory, lane));
         match numbers {
             Numbers::Uint => vk::ClearColorValue { uint32: bits.map(|bits| bits as u32 & fits) },
             Numbers::Sint => vk::ClearColorValue { int32: bits.map(|bits| (bits as u32 & fits) as i32) },
@@ -53,26 +51,26 @@ impl Poison {
     }
 
     /// Depth and stencil.
-    pub(crate) fn depth(&self, scene: &Scene, memory: ResourceId) -> vk::ClearDepthStencilValue {
-        let bits = self.bits(scene, memory, 4);
+    pub(crate) fn depth(&self, memory: ResourceId) -> vk::ClearDepthStencilValue {
+        let bits = self.bits(memory, 4);
         vk::ClearDepthStencilValue { depth: (bits >> 40) as f32 / (1u64 << 24) as f32, stencil: (bits & 0xff) as u32 }
     }
 
     /// Counts of indirect work stay small, so that deferred deletions ends soon; other words are floats near 1.
-    pub(crate) fn word(&self, scene: &Scene, memory: ResourceId, counts: bool) -> u32 {
-        let bits = self.bits(scene, memory, 5);
+    pub(crate) fn word(&self, memory: ResourceId, counts: bool) -> u32 {
+        let bits = self.bits(memory, 5);
         if counts { (bits % 4) as u32 } else { 0x3f00_0000 | (bits as u32 & 0x00ff_ffff) }
     }
 }
 
 impl Poison {
     /// What an attachment is cleared with whose old contents are discarded.
-    pub(crate) fn attachment(&self, plan: &Plan, scene: &Scene, resource: ResourceId) -> Option<vk::ClearValue> {
+    pub(crate) fn attachment(&self, plan: &Plan, resource: ResourceId) -> Option<vk::ClearValue> {
         let PlanKind::Image { format, .. } = plan.resources[resource].kind else { return None };
-        let memory = scene.memory[resource];
-        scene.begins_empty(plan, resource).then(|| match format.is_depth_stencil() {
-            true => vk::ClearValue { depth_stencil: self.depth(scene, memory) },
-            false => vk::ClearValue { color: self.color(scene, memory, format) },
+        let memory = plan.memory_of(resource);
+        plan.begins_empty(resource).then(|| match format.is_depth_stencil() {
+            true => vk::ClearValue { depth_stencil: self.depth(memory) },
+            false => vk::ClearValue { color: self.color(memory, format) },
         })
     }
 }

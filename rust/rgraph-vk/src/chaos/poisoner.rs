@@ -76,7 +76,7 @@ impl Poisoner<'_> {
         let PlanKind::Image { format, .. } = plan.resources[planned.resource].kind else { return false };
         let needs = if format.is_depth_stencil() { Capabilities::GRAPHICS } else { Capabilities::COMPUTE };
         let capable = self.queue.capabilities.intersects(needs | Capabilities::GRAPHICS);
-        let clearable = match &self.prepared.places[self.prepared.scene.memory[planned.resource]] {
+        let clearable = match &self.prepared.places[self.prepared.plan.memory_of(planned.resource)] {
             Place::Fixed(physical) => physical.clearable,
             Place::PerContext(physicals) => physicals.iter().all(|physical| physical.clearable),
             _ => false,
@@ -86,20 +86,20 @@ impl Poisoner<'_> {
             && format.block() == [1, 1]
             && barrier.old_layout == vk::ImageLayout::UNDEFINED
             && barrier.src_queue_family_index == barrier.dst_queue_family_index
-            && self.prepared.scene.begins_empty(plan, planned.resource)
+            && plan.begins_empty(planned.resource)
     }
 
     fn clear(&self, barrier: &vk::ImageMemoryBarrier2<'_>, planned: &ImageBarrier) {
-        let (device, scene) = (&self.prepared.shared.raw, &self.prepared.scene);
-        let memory = scene.memory[planned.resource];
-        let PlanKind::Image { format, .. } = self.prepared.plan.resources[memory].kind else { return };
+        let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
+        let memory = plan.memory_of(planned.resource);
+        let PlanKind::Image { format, .. } = plan.resources[memory].kind else { return };
         let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [barrier.subresource_range]);
         if format.is_depth_stencil() {
-            let value = self.poison.depth(scene, memory);
+            let value = self.poison.depth(memory);
             // SAFETY: a graphics queue; the barrier before made the layout, and the image was made for transfers.
             unsafe { device.cmd_clear_depth_stencil_image(self.commands, barrier.image, layout, &value, &range) };
         } else {
-            let value = self.poison.color(scene, memory, format);
+            let value = self.poison.color(memory, format);
             // SAFETY: a graphics or compute queue; as above.
             unsafe { device.cmd_clear_color_image(self.commands, barrier.image, layout, &value, &range) };
         }
@@ -125,17 +125,17 @@ impl Poisoner<'_> {
     /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of
     /// transfers.
     pub(crate) fn physical(&self, memory: ResourceId, physical: &PhysicalResource) {
-        let (device, scene) = (&self.prepared.shared.raw, &self.prepared.scene);
+        let device = &self.prepared.shared.raw;
         let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [Region::whole(physical.kind).subresources()]);
         match (physical.raw, physical.kind) {
             (Raw::Buffer(raw), PlanKind::Buffer { size }) => self.fill_raw(memory, raw, [0, size & !3]),
             (Raw::Image(raw), PlanKind::Image { format, .. }) if format.is_depth_stencil() => {
-                let value = self.poison.depth(scene, memory);
+                let value = self.poison.depth(memory);
                 // SAFETY: the queue is the graphics queue; the layout is the barrier's.
                 unsafe { device.cmd_clear_depth_stencil_image(self.commands, raw, layout, &value, &range) };
             }
             (Raw::Image(raw), PlanKind::Image { format, .. }) if format.block() == [1, 1] => {
-                let value = self.poison.color(scene, memory, format);
+                let value = self.poison.color(memory, format);
                 // SAFETY: as above.
                 unsafe { device.cmd_clear_color_image(self.commands, raw, layout, &value, &range) };
             }
@@ -150,7 +150,7 @@ impl Poisoner<'_> {
                 continue;
             }
             if let PlanKind::Buffer { size } = self.prepared.plan.resources[memory].kind
-                && self.prepared.scene.begins_empty(&self.prepared.plan, memory)
+                && self.prepared.plan.begins_empty(memory)
             {
                 self.fill_one(memory, [0, size & !3]);
                 self.order(FILLS, ALL);
@@ -173,13 +173,12 @@ impl Poisoner<'_> {
     }
 
     fn fill_raw(&self, memory: ResourceId, raw: vk::Buffer, [first, end]: [u64; 2]) {
-        let scene = &self.prepared.scene;
-        let graph = &self.prepared.workload.graph;
-        let counts = graph.accesses().iter().any(|access| {
-            access.usage == Usage::Indirect && scene.memory[scene.resource_of[access.resource]] == memory
-        });
+        let plan = &self.prepared.plan;
+        let accesses = self.prepared.workload.graph.accesses();
+        let counts =
+            accesses.iter().any(|access| access.usage == Usage::Indirect && plan.memory_of(access.resource) == memory);
         if first < end {
-            let word = self.poison.word(scene, memory, counts);
+            let word = self.poison.word(memory, counts);
             // SAFETY: multiples of 4 within the buffer, which was made for transfers.
             unsafe { self.prepared.shared.raw.cmd_fill_buffer(self.commands, raw, first, end - first, word) };
         }

@@ -153,8 +153,8 @@ impl Binder<'_> {
     }
 
     pub(crate) fn planned(&self, pass: PlanPassId, resource: ResourceId) -> Result<ResourceId, Error> {
-        match self.scene.resource_of.get(resource) {
-            Some(planned) => Ok(*planned),
+        match self.graph.resources().get(resource) {
+            Some(_) => Ok(resource),
             None => self.refuse(pass, "touches a resource of another graph", "use this graph's handles"),
         }
     }

@@ -108,7 +108,7 @@ pub(crate) fn split(
     }
     let used = used_by_batches(plan, scene);
     for (edge, at) in plan.edges.iter().zip((0..).map(EdgeId::new)) {
-        let memory = scene.memory[edge.resource];
+        let memory = plan.memory_of(edge.resource);
         let first = plan
             .batches
             .iter_ids()

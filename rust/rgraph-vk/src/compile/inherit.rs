@@ -32,7 +32,7 @@ pub(crate) struct Heritage<'a> {
 /// What a memory has to be, to be taken as it is.
 pub(crate) struct Wanted<'a> {
     pub name: &'a str,
-    pub declared: ResourceId,
+    pub memory: ResourceId,
     pub kind: PlanKind,
     pub life: PlanLife,
     /// Images or buffers of its ring; 0: it is no ring.
@@ -71,10 +71,10 @@ impl<'a> Heritage<'a> {
     /// What there is for a memory.
     pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Found {
         let of = self.of;
-        let place = |declared: ResourceId| &of.places[of.scene.memory[of.scene.resource_of[declared]]];
+        let place = |declared: ResourceId| &of.places[of.plan.memory_of(declared)];
         let Some(names) = &self.names else {
             let lasts = wanted.life != PlanLife::Fresh;
-            return match place(wanted.declared) {
+            return match place(wanted.memory) {
                 Place::Fixed(physical) if lasts => Found::Taken(Place::Fixed(physical.clone())),
                 Place::Ring(ring) => Found::Taken(Place::Ring(ring.clone())),
                 _ => Found::Nothing,
@@ -84,7 +84,7 @@ impl<'a> Heritage<'a> {
             return Found::Nothing;
         }
         let Some(&earlier) = names.get(wanted.name) else { return Found::Begins(Begin::Anew, None) };
-        let memory = of.scene.memory[of.scene.resource_of[earlier]];
+        let memory = of.plan.memory_of(earlier);
         let physicals = match &of.places[memory] {
             Place::Fixed(physical) if of.plan.resources[memory].life == PlanLife::Persistent => {
                 std::slice::from_ref(physical)

@@ -9,12 +9,12 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{HeapId, Placement, Plan, PlanKind, PlanLife};
 use rgraph_plan::profile::LAZY_MEMORY;
-use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::resource::ResourceId;
 
 use crate::compile::granularity::{self, Bytes};
 use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
 use crate::compile::prepared::Place;
-use crate::compile::scene::{Scene, memories, usages, used_by_batches};
+use crate::compile::scene::{Scene, add_fallbacks, used_by_batches};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::arena::Arena;
@@ -22,7 +22,6 @@ use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::requirements::allow_clears;
 use crate::memory::usages::Usages;
 use crate::memory::{Domain, Want};
-use crate::work::Workload;
 
 /// What an image can be used for whose memory exists in tiles only.
 ///
@@ -36,7 +35,6 @@ const TILE_USAGES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 /// Makes images and buffers.
 pub(crate) struct Placer<'a> {
     shared: &'a Arc<Shared>,
-    workload: &'a Workload,
     plan: &'a Plan,
     scene: &'a Scene,
     notes: &'a mut Vec<String>,
@@ -66,7 +64,7 @@ pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
 impl<'a> Placer<'a> {
     pub(crate) fn new(
         shared: &'a Arc<Shared>,
-        workload: &'a Workload,
+        graph: &Graph,
         plan: &'a Plan,
         scene: &'a Scene,
         notes: &'a mut Vec<String>,
@@ -76,14 +74,14 @@ impl<'a> Placer<'a> {
         for memory in used_by_batches(plan, scene).into_iter().flatten() {
             used[memory] = true;
         }
-        for &root in workload.graph.roots() {
-            rooted[scene.memory[scene.resource_of[root]]] = true;
+        for &root in graph.roots() {
+            rooted[plan.memory_of(root)] = true;
         }
-        Self { shared, workload, plan, scene, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
+        Self { shared, plan, scene, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
     }
 
     pub(crate) fn place(&mut self) -> Result<Placed, Error> {
-        let used = self.usages(&self.workload.graph);
+        let used = self.usages();
         let hosts = self.seen_by_host();
         let mut places: IdVec<ResourceId, Place> = self.plan.resources.ids().map(|_| Place::Unused).collect();
         let arenas = self.place_in_heaps(&used, &hosts, &mut places)?;
@@ -93,21 +91,20 @@ impl<'a> Placer<'a> {
 
     /// Memories that passes of the host use.
     fn seen_by_host(&self) -> IdVec<ResourceId, bool> {
-        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
+        let (plan, scene) = (self.plan, self.scene);
         let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
             let accesses = scene.of(pass).iter();
             let reads = accesses.clone().filter(|access| access.usage != Usage::HostWrite);
             let mut read: Vec<ResourceId> = reads.map(|access| access.resource).collect();
-            scene.add_stand_ins(pass, &mut read);
+            add_fallbacks(plan, pass, &mut read);
             let all = accesses.map(|access| access.resource).chain(read);
-            all.for_each(|resource| seen[scene.memory[resource]] = true);
+            all.for_each(|resource| seen[plan.memory_of(resource)] = true);
         }
         // What remembers lies in the ring of what it remembers.
-        for (id, resource) in graph.resources().iter_ids() {
-            if let Life::History(history) = resource.life {
-                let home = scene.memory[scene.resource_of[history.of]];
-                seen[home] |= seen[scene.memory[scene.resource_of[id]]];
+        for resource in plan.resources.iter() {
+            if let Some(remembers) = resource.remembers {
+                seen[remembers.of] |= seen[resource.memory];
             }
         }
         seen
@@ -118,7 +115,7 @@ impl<'a> Placer<'a> {
         let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, self.plan.resources.len());
         let mut out = Vec::new();
         for &Placement { resource, heap, offset, size } in &self.plan.memory.placements {
-            let memory = self.scene.memory[resource];
+            let memory = self.plan.memory_of(resource);
             if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
                 out.push(Planned { memory, heap, offset, size });
             }
@@ -204,20 +201,17 @@ impl<'a> Placer<'a> {
         hosts: &IdVec<ResourceId, bool>,
         places: &mut IdVec<ResourceId, Place>,
     ) -> Result<(), Error> {
-        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
-        for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
-            if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
+        let plan = self.plan;
+        for (memory, resource) in plan.resources.iter_ids() {
+            let life = resource.life;
+            if resource.memory != memory || !self.used[memory] && resource.ring == 1 {
                 continue;
             }
-            let history = scene.declared[memory].and_then(|declared| match graph.resources()[declared].life {
-                Life::History(history) => Some(history),
-                _ => None,
-            });
             // Those that remember lie in the ring of what they remember.
-            if history.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
+            if resource.remembers.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
                 continue;
             }
-            let domain = match plan.resources[memory].memory_domain {
+            let domain = match resource.memory_domain {
                 Some(chosen) => Domain::Chosen(chosen),
                 None if hosts[memory] => Domain::Cached,
                 None => Domain::Device,
@@ -225,8 +219,8 @@ impl<'a> Placer<'a> {
             let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
             let make = |suffix: &str| {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
-                let kind = plan.resources[memory].kind;
-                let physical = PhysicalResource::new(self.shared, &name, kind, used[memory], domain, concurrent)?;
+                let physical =
+                    PhysicalResource::new(self.shared, &name, resource.kind, used[memory], domain, concurrent)?;
                 if hosts[memory] && physical.mapped().is_none() {
                     return Err(unseen(&name, domain));
                 }
@@ -236,15 +230,15 @@ impl<'a> Placer<'a> {
                 places[memory] = place;
                 continue;
             }
-            places[memory] = match scene.remembered[memory] {
-                0 if life == PlanLife::Fresh => {
+            places[memory] = match resource.ring {
+                1 if life == PlanLife::Fresh => {
                     let contexts = 0..self.shared.frames_in_flight;
                     Place::PerContext(contexts.map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?)
                 }
-                0 if life == PlanLife::Imported => Place::Import(used[memory], domain),
-                0 => Place::Fixed(make("")?),
-                frames => {
-                    let ring = (0..=frames).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
+                1 if life == PlanLife::Imported => Place::Import(used[memory], domain),
+                1 => Place::Fixed(make("")?),
+                ring => {
+                    let ring = (0..ring).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
                     Place::Ring(ring)
                 }
             };
@@ -255,17 +249,16 @@ impl<'a> Placer<'a> {
     /// The place that another compiled graph has for a memory that lasts, if it suits.
     fn inherited(&mut self, memory: ResourceId, usages: Usages, host: bool) -> Option<Place> {
         let contents = self.contents.as_ref()?;
-        let declared = self.scene.declared[memory]?;
-        let remembered = self.scene.remembered[memory] as usize;
+        let resource = &self.plan.resources[memory];
         let found = contents.find(&Wanted {
-            name: self.workload.graph.resource_name(declared),
-            declared,
-            kind: self.plan.resources[memory].kind,
-            life: self.plan.resources[memory].life,
-            ring: if remembered > 0 { remembered + 1 } else { 0 },
+            name: self.plan.resource_name(memory),
+            memory,
+            kind: resource.kind,
+            life: resource.life,
+            ring: if resource.ring > 1 { resource.ring as usize } else { 0 },
             usages,
             host,
-            chosen: self.plan.resources[memory].memory_domain,
+            chosen: resource.memory_domain,
         });
         match found {
             Found::Taken(place) => Some(place),
@@ -279,17 +272,11 @@ impl<'a> Placer<'a> {
     }
 
     /// Usages by the plan's memories.
-    fn usages(&self, graph: &Graph) -> IdVec<ResourceId, Usages> {
-        let kind = |id: ResourceId| self.plan.resources[self.scene.resource_of[id]].kind;
-        let memory = memories(graph, kind);
-        let used = usages(graph, &memory, kind);
-        let mut out = IdVec::filled(Usages::default(), self.plan.resources.len());
-        for (id, memory) in memory.iter_ids() {
-            out[self.scene.resource_of[id]] = used[*memory];
-        }
+    fn usages(&self) -> IdVec<ResourceId, Usages> {
+        let mut out: IdVec<ResourceId, Usages> = self.plan.resources.iter().map(Usages::planned).collect();
         for (id, resource) in self.plan.resources.iter_ids().filter(|(_, one)| one.transient_attachment) {
             // No pass that runs uses it in another way.
-            let used = &mut out[self.scene.memory[id]].image;
+            let used = &mut out[self.plan.memory_of(id)].image;
             if matches!(resource.kind, PlanKind::Image { .. }) && !self.clears {
                 *used = (*used & TILE_USAGES) | vk::ImageUsageFlags::TRANSIENT_ATTACHMENT;
             }

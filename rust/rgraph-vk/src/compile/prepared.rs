@@ -8,12 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_plan::access::Usage;
-use rgraph_plan::bake::{Measure as DriverSizes, Measured, Options, Scratch, bake_measured};
-use rgraph_plan::declared;
+use rgraph_plan::bake::{Asked, Measure as DriverSizes, Measured, Options, Scratch, bake_measured};
 use rgraph_plan::error::GraphError;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, PlanQueue, QueueId};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, PlanQueue, QueueId};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -26,7 +25,7 @@ use crate::compile::known_plans::PlanKey;
 use crate::compile::packet::Packets;
 use crate::compile::place::Placer;
 use crate::compile::rendering::Renderings;
-use crate::compile::scene::{Scene, final_states, memories, usages};
+use crate::compile::scene::{Scene, add_fallbacks, final_states, side_by_side};
 use crate::compile::subpass;
 use crate::device::Shared;
 use crate::device::context::c_string;
@@ -173,7 +172,7 @@ impl Prepared {
             Some(plan) => plan,
             None => {
                 let profile = &shared.profile;
-                let plan = Self::planned(shared, graph, profile, false, |measure, scratch| {
+                let plan = Self::planned(shared, graph, false, |measure, scratch| {
                     bake_measured(graph, profile, options, measure, scratch)
                 })?;
                 let plan = Arc::new(plan);
@@ -205,7 +204,7 @@ impl Prepared {
         chaos: Option<ChaosSpec>,
     ) -> Result<Self, Error> {
         let begin = std::time::Instant::now();
-        let plan = Self::planned(shared, &workload.graph, profile, chaos.is_some(), |measure, scratch| {
+        let plan = Self::planned(shared, &workload.graph, chaos.is_some(), |measure, scratch| {
             bake_measured(&workload.graph, profile, options, measure, scratch)
         })?;
         let bake_us = begin.elapsed().as_secs_f64() * 1e6;
@@ -216,31 +215,23 @@ impl Prepared {
     pub(crate) fn planned<T>(
         shared: &Shared,
         graph: &Graph,
-        profile: &Profile,
         clears: bool,
         bake: impl FnOnce(DriverSizes<'_>, &mut Scratch) -> Result<T, GraphError>,
     ) -> Result<T, Error> {
-        let used = if let Some(kinds) = declared::kinds(graph, profile) {
-            let kind = |id: ResourceId| kinds[id];
-            let memory = memories(graph, kind);
-            let mut used = usages(graph, &memory, kind);
-            if clears {
-                used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, *of, used));
-            }
-            memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
-        } else {
-            // The bake says what is wrong.
-            IdVec::filled(Usages::default(), graph.resources().len())
-        };
         let refused = std::cell::RefCell::new(None);
-        let measure =
-            |id: ResourceId, kind: &PlanKind| match shared.measure(graph.resource_name(id), *kind, used[id], true) {
+        let measure = |id: ResourceId, asked: &Asked| {
+            let mut used = Usages::of(asked.kind, asked.usages);
+            if clears {
+                allow_clears(shared, asked.kind, &mut used);
+            }
+            match shared.measure(graph.resource_name(id), asked.kind, used, true) {
                 Ok(needs) => Some(Measured { bytes: needs.size, align: needs.alignment }),
                 Err(error) => {
                     refused.borrow_mut().get_or_insert(error);
                     None
                 }
-            };
+            }
+        };
         let mut scratch = SCRATCH.take().unwrap_or_default();
         let plan = bake(&measure, &mut scratch);
         SCRATCH.set(Some(scratch));
@@ -280,14 +271,14 @@ impl Prepared {
         }
         shared.check_layouts(&plan)?;
         shared.check_attachments(&plan)?;
-        let scene = Scene::new(&workload.graph, &plan)?;
+        let (plan, scene) = side_by_side(&workload.graph, plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
         let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
         renderings.check(&plan, shared.limits.max_color_attachments)?;
         shared.check_resolves(&plan, &scene, &renderings)?;
         subpass::create(shared, &plan, &scene, &mut renderings)?;
-        let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
+        let mut placer = Placer::new(shared, &workload.graph, &plan, &scene, &mut notes);
         (placer.clears, placer.contents) = (chaos.is_some(), contents);
         let (places, arenas) = placer.place()?;
         let begins = std::mem::take(&mut placer.begins);
@@ -304,16 +295,17 @@ impl Prepared {
         }
         let host_sets = plan.set_of(true).iter_ids().map(|(pass, set)| set.unwrap_or(pass.index() as u32)).collect();
         let roots = workload.graph.roots().iter().map(|&declared| {
-            let resource = scene.resource_of[declared];
-            let states = scene.begins_empty(&plan, resource).then(|| final_states(&plan, &scene, resource));
+            let resource = declared;
+            let states = plan.begins_empty(resource).then(|| final_states(&plan, resource));
             Root { resource, declared, states }
         });
         let roots = roots.collect();
         let (structures, structure_uses) = structures(shared, &plan, &scene);
-        let phases = scene.remembered.iter().filter(|frames| **frames > 0).fold(1, |all, frames| {
-            let length = u64::from(*frames) + 1;
-            all / gcd(all, length) * length
-        });
+        let phases = plan
+            .resources
+            .iter()
+            .map(|resource| u64::from(resource.ring))
+            .fold(1, |all, length| all / gcd(all, length) * length);
         let named = shared.labels.is_some().then(|| plan.passes.ids()).into_iter().flatten();
         let labels = named.map(|pass| c_string(plan.pass_name(pass))).collect();
         let signals = signals(&plan);
@@ -323,7 +315,7 @@ impl Prepared {
         });
         let events = events.max().unwrap_or(0);
         let released = released_edges(&plan);
-        let imports = imports(&workload, &scene, &places);
+        let imports = imports(&workload, &places);
         let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
         Ok(Self {
             shared: shared.clone(),
@@ -378,14 +370,13 @@ impl Prepared {
 
     /// The memory whose place a resource has: its own, or that of what it remembers; and how many runs ago.
     pub(crate) fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
-        let memory = self.scene.memory[resource];
-        let life = self.scene.declared[memory].map(|declared| self.workload.graph.resources()[declared].life);
-        match life {
-            Some(Life::History(history)) => {
-                (self.scene.memory[self.scene.resource_of[history.of]], u64::from(history.frames))
-            }
-            _ => (memory, 0),
-        }
+        let resource = &self.plan.resources[resource];
+        resource.remembers.map_or((resource.memory, 0), |remembers| (remembers.of, u64::from(remembers.frames)))
+    }
+
+    /// A resource of the graph, if there is one with that id: plans have the same ids.
+    pub(crate) fn known(&self, declared: ResourceId) -> Option<ResourceId> {
+        self.workload.graph.resources().get(declared).map(|_| declared)
     }
 
     /// The image or buffer that a resource is in a run.
@@ -443,13 +434,13 @@ fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, 
             if let Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationRead = access.usage {
                 read.clear();
                 read.push(access.resource);
-                scene.add_stand_ins(pass, &mut read);
+                add_fallbacks(plan, pass, &mut read);
                 for &one in &read {
                     if !all.contains(&one) {
                         all.push(one);
                     }
                 }
-                if !read.iter().all(|one| scene.begins_empty(plan, *one)) {
+                if !read.iter().all(|one| plan.begins_empty(*one)) {
                     let builds = access.usage == Usage::AccelerationBuild;
                     uses.push(StructureUse { pass, resource: access.resource, builds });
                 }
@@ -512,9 +503,9 @@ fn signals(plan: &Plan) -> HashMap<(Option<QueueId>, u32), BatchId> {
 }
 
 /// What the caller gives.
-fn imports(workload: &Workload, scene: &Scene, places: &IdVec<ResourceId, Place>) -> Vec<Import> {
+fn imports(workload: &Workload, places: &IdVec<ResourceId, Place>) -> Vec<Import> {
     let import = |(home, place): (ResourceId, &Place)| {
-        let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
+        let life = workload.graph.resources().get(home).map(|resource| resource.life);
         let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
         let bound = matches!(place, Place::Import(..));
         (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })

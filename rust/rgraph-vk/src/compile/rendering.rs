@@ -183,7 +183,8 @@ impl Rendering {
 
     fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, pass: PlanPassId, access: PassAccess) {
         let attachments = &plan.attachments[self.attachments.range()];
-        let to = |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| scene.same(to, access.resource));
+        let to =
+            |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| plan.is_same_memory(to, access.resource));
         let Some(from) = attachments.iter().position(to).map(AttachmentId::new) else { return };
         let PlanKind::Image { format, .. } = plan.resources[access.resource].kind else { return };
         let details = access.declared.map(|at| graph.details_of(&graph.accesses()[at as usize]));
@@ -213,10 +214,10 @@ impl Rendering {
     }
 
     /// The attachment that an access draws to.
-    pub(crate) fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<AttachmentId> {
+    pub(crate) fn attachment_of(&self, plan: &Plan, access: &PassAccess) -> Option<AttachmentId> {
         let attachments = &plan.attachments[self.attachments.range()];
         let found = attachments.iter().position(|attachment| {
-            scene.same(attachment.resource, access.resource)
+            plan.is_same_memory(attachment.resource, access.resource)
                 && attachment.mip == access.region.mips[0]
                 && attachment.layers == access.region.layers
         });
@@ -232,7 +233,7 @@ impl Rendering {
         for access in scene.of(pass) {
             match access.usage {
                 Usage::ColorAttachment => {
-                    let at = self.attachment_of(plan, scene, access);
+                    let at = self.attachment_of(plan, access);
                     own.extend(at);
                     let among = at.and_then(|at| self.colors.iter().position(|color| *color == at));
                     remap.extend(among.map(|at| at as u32));

@@ -205,7 +205,7 @@ impl Maker<'_> {
     fn references(&self, pass: PlanPassId) -> References {
         let mut out = References::default();
         for access in self.scene.of(pass) {
-            let Some(at) = self.rendering.attachment_of(self.plan, self.scene, access) else { continue };
+            let Some(at) = self.rendering.attachment_of(self.plan, access) else { continue };
             let aspects = self.plan.resources[access.resource].kind.aspects();
             let reference = Reference { at: at.index() as u32, aspects, layouts: self.layouts(pass, access) };
             match access.usage {

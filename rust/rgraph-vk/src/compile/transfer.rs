@@ -249,7 +249,7 @@ fn copy_buffer(
         let says = format!("copies {size} bytes of \"{f}\" to \"{t}\", and {rest} are within both");
         return binder.wrong(pass, &says, "stay within the declared ranges");
     }
-    if binder.scene.same(from, to) && overlap(from_offset, to_offset, size) {
+    if binder.plan.is_same_memory(from, to) && overlap(from_offset, to_offset, size) {
         return binder.wrong(pass, "copies between overlapping ranges of one buffer", "copy through another");
     }
     let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size };

@@ -167,14 +167,13 @@ impl Shared {
         for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
             let prepared = compiled.prepared();
             for import in &part.imports {
-                let home = prepared.home(prepared.scene.resource_of[import.resource]).0;
+                let home = prepared.home(import.resource).0;
                 let Place::Import(usages, domain) = prepared.places[home] else { continue };
                 let memory = self.ring_of(place.device, import.memory).map_or(import.memory, |(memory, _)| memory);
                 let known = wanted.entry((place.device, memory)).or_insert((import.resource, usages, domain));
                 known.1.image |= usages.image | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
                 known.1.buffer |=
                     usages.buffer | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-                known.1.mutable |= usages.mutable;
                 if domain == Domain::Cached && known.2 == Domain::Device {
                     known.2 = domain;
                 }
@@ -185,7 +184,7 @@ impl Shared {
             let shared = &self.devices.list()[device as usize].0;
             let (_, compiled) = self.part_on(device, resource).expect("a part of the device imports it");
             let prepared = compiled.prepared();
-            let kind = prepared.plan.resources[prepared.scene.resource_of[resource]].kind;
+            let kind = prepared.plan.resources[resource].kind;
             let name = self.graph.resource_name(memory);
             let peers = self.peers(device, memory);
             let make = |_| {

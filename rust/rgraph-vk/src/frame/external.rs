@@ -17,8 +17,9 @@ pub(crate) fn points<'a>(
     memory: ResourceId,
     signals: bool,
 ) -> impl Iterator<Item = &'a ForeignPoint> + 'a {
-    let of =
-        move |point: &&ForeignPoint| prepared.scene.memory[point.resource] == memory && point.wait.is_none() == signals;
+    let of = move |point: &&ForeignPoint| {
+        prepared.plan.memory_of(point.resource) == memory && point.wait.is_none() == signals
+    };
     prepared.plan.foreign.iter().filter(of)
 }
 

@@ -220,9 +220,7 @@ impl Recorder<'_> {
         let chaos = self.prepared.chaos.as_deref()?;
         let written = matches!(layout, Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::General);
         let wanted = load == Load::Discard && store == Store::Store && written;
-        wanted
-            .then(|| chaos.spec.poison.attachment(&self.prepared.plan, &self.prepared.scene, attachment.resource))
-            .flatten()
+        wanted.then(|| chaos.spec.poison.attachment(&self.prepared.plan, attachment.resource)).flatten()
     }
 
     /// Records poison, in chaos runs.
@@ -556,5 +554,5 @@ pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, 
         None => true,
         Some(chaos) => prepared.scene.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
     };
-    prepared.scene.flag_of.iter_ids().map(|(pass, flag)| on(*flag) && runs(pass)).collect()
+    prepared.plan.passes.iter_ids().map(|(pass, planned)| on(planned.flag) && runs(pass)).collect()
 }

@@ -31,8 +31,8 @@ pub(crate) fn stand_in(
     pass: PlanPassId,
     resource: ResourceId,
 ) -> ResourceId {
-    let scene = &prepared.scene;
-    let is_output = |of: ResourceId| scene.stand_ins.iter().any(|one| one.output == of);
+    let (scene, fallbacks) = (&prepared.scene, &prepared.plan.fallbacks);
+    let is_output = |of: ResourceId| fallbacks.iter().any(|one| one.output == of);
     // A pass that is off reads nothing, and its fallback need not exist.
     if !on[pass] || !is_output(resource) {
         return resource;
@@ -45,7 +45,7 @@ pub(crate) fn stand_in(
     }
     let mut found = resource;
     // No chain of fallbacks is a circle, so none is longer than their number.
-    for _ in &scene.stand_ins {
+    for _ in fallbacks {
         let writes = writes_before(prepared, (pass, is_ordered), found);
         let off = reads.iter().flat_map(|read| decisive(read, &writes, on)).max_by_key(|write| write.position);
         let Some(input) = off.and_then(|write| write.input) else { break };
@@ -66,9 +66,10 @@ fn writes_before(prepared: &Prepared, (reader, is_ordered): (PlanPassId, bool), 
     let mut writes = Vec::new();
     for pass in plan.live().filter(is_before) {
         let position = position_of(pass);
-        let apart = |input: ResourceId| !scene.same(input, resource);
+        let apart = |input: ResourceId| !plan.is_same_memory(input, resource);
         let owner = scene.owner_of[pass];
-        let named = scene.stand_ins.iter().find(|one| one.output == resource && Some(one.pass) == owner);
+        let is_owner = |writer: PlanPassId| scene.pass_of[writer] == owner;
+        let named = plan.fallbacks.iter().find(|one| one.output == resource && is_owner(one.pass));
         let input = named.map(|one| one.input).filter(|input| apart(*input));
         for access in scene.of(pass).iter().filter(|access| access.resource == resource && access.usage.writes()) {
             writes.push(Write { position, pass, region: access.region, input });

@@ -127,14 +127,14 @@ impl RunTargets {
             let (at, position) = prepared.renderings.of_pass[*planned]?;
             let rendering = &prepared.renderings.passes[at];
             let access = prepared.scene.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
-            let attachment = rendering.attachment_of(&prepared.plan, &prepared.scene, access)?;
+            let attachment = rendering.attachment_of(&prepared.plan, access)?;
             Some((*planned, rendering, position as usize, attachment))
         });
         let first = |rendering: &Rendering, position: usize, attachment: AttachmentId| {
             let uses = |pass: &PlanPassId| {
                 let accesses = prepared.scene.of(*pass).iter();
                 let mut attached = accesses.filter(|one| attaches(one.usage));
-                attached.any(|one| rendering.attachment_of(&prepared.plan, &prepared.scene, one) == Some(attachment))
+                attached.any(|one| rendering.attachment_of(&prepared.plan, one) == Some(attachment))
             };
             !rendering.passes[..position].iter().any(uses)
         };

@@ -221,7 +221,7 @@ impl Variant {
             let at = plan.queues.iter_ids().find(|(_, queue)| queue.family == planned);
             at.map_or(planned, |(at, _)| prepared.shared.queues[prepared.queues[at]].family)
         };
-        let shared = self.concurrent[prepared.scene.memory[resource]];
+        let shared = self.concurrent[prepared.plan.memory_of(resource)];
         match (shared || real(from) == real(to), family == Some(from)) {
             (true, true) => Change::Released,
             (true, false) => Change::None,

@@ -368,7 +368,7 @@ impl PhysicalResource {
     pub(crate) fn suits(&self, usages: Usages, host: bool, chosen: Option<MemoryDomain>) -> bool {
         let (own, usages) = (self.usages, self.shared.usable(usages));
         let used = match self.raw {
-            Raw::Image(_) => own.image.contains(usages.image) && own.mutable >= usages.mutable,
+            Raw::Image(_) => own.image.contains(usages.image),
             Raw::Buffer(_) => own.buffer.contains(usages.buffer),
         };
         used && own.external >= usages.external && (!host || self.mapped.is_some()) && self.chosen == chosen

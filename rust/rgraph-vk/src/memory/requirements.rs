@@ -21,13 +21,7 @@ pub(crate) fn image_info<'a>(
     let PlanKind::Image { format, size, mips, layers, samples, volume, cube } = kind else {
         return vk::ImageCreateInfo::default();
     };
-    let mut flags = vk::ImageCreateFlags::empty();
-    if cube {
-        flags |= vk::ImageCreateFlags::CUBE_COMPATIBLE;
-    }
-    if usages.mutable {
-        flags |= vk::ImageCreateFlags::MUTABLE_FORMAT;
-    }
+    let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
     let info = vk::ImageCreateInfo::default()
         .flags(flags)
         .image_type(if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D })

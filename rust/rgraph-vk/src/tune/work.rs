@@ -50,7 +50,7 @@ impl SearchJob {
         }
         let mut hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
         let (graph, profile) = (&workload.graph, &shared.profile);
-        let (candidates, _) = Prepared::planned(shared, graph, profile, false, |measure, scratch| {
+        let (candidates, _) = Prepared::planned(shared, graph, false, |measure, scratch| {
             let hook = hook.as_deref_mut().map(|hook| hook as &mut dyn Propose);
             let options = self.options;
             search(Search { graph, profile, measure: Some(measure), options, hook, most: self.bakes }, scratch)

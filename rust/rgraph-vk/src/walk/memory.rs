@@ -7,7 +7,7 @@ use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::scene::{Scene, memories, usages, used_by_batches};
+use crate::compile::scene::{Scene, used_by_batches};
 use crate::memory::requirements::{buffer_info, image_info};
 use crate::memory::usages::Usages;
 
@@ -77,25 +77,14 @@ impl WalkMemory {
 pub(super) fn of(graph: &Graph, plan: &Plan, scene: &Scene, frames: usize) -> Vec<WalkMemory> {
     let mut used = IdVec::filled(false, plan.resources.len());
     used_by_batches(plan, scene).into_iter().flatten().for_each(|memory| used[memory] = true);
-    let kind = |id: ResourceId| plan.resources[scene.resource_of[id]].kind;
-    let declared = memories(graph, kind);
-    let wanted = usages(graph, &declared, kind);
-    let mut usages = IdVec::filled(Usages::default(), plan.resources.len());
-    for (id, memory) in declared.iter_ids() {
-        usages[scene.resource_of[id]] = wanted[*memory];
-    }
     let mut rooted = IdVec::filled(false, plan.resources.len());
-    graph.roots().iter().for_each(|root| rooted[scene.memory[scene.resource_of[*root]]] = true);
+    graph.roots().iter().for_each(|root| rooted[plan.memory_of(*root)] = true);
     let mut places = IdVec::filled(None, plan.resources.len());
     for placement in &plan.memory.placements {
-        places[scene.memory[placement.resource]] = Some((placement.heap.index(), placement.offset));
+        places[plan.memory_of(placement.resource)] = Some((placement.heap.index(), placement.offset));
     }
-    let history = |memory: ResourceId| {
-        scene.declared[memory]
-            .is_some_and(|declared| matches!(graph.resources()[declared].life, rgraph_plan::resource::Life::History(_)))
-    };
-    let ids = plan.resources.ids().filter(|&id| scene.memory[id] == id && !history(id));
-    let ids = ids.filter(|&id| used[id] || scene.remembered[id] > 0);
+    let ids = plan.resources.ids().filter(|&id| plan.memory_of(id) == id && plan.resources[id].remembers.is_none());
+    let ids = ids.filter(|&id| used[id] || plan.resources[id].ring > 1);
     ids.map(|memory| {
         let resource = &plan.resources[memory];
         let within = matches!(resource.life, PlanLife::Transient | PlanLife::Fresh);
@@ -104,13 +93,13 @@ pub(super) fn of(graph: &Graph, plan: &Plan, scene: &Scene, frames: usize) -> Ve
             name: plan.resource_name(memory).to_owned(),
             kind: resource.kind,
             life: resource.life,
-            count: match scene.remembered[memory] {
-                0 if resource.life == PlanLife::Fresh => frames,
-                remembered => remembered as usize + 1,
+            count: match resource.ring {
+                1 if resource.life == PlanLife::Fresh => frames,
+                ring => ring as usize,
             },
             concurrent: resource.sharing == Sharing::Concurrent || !within || rooted[memory],
             place: places[memory],
-            usages: usages[memory],
+            usages: Usages::planned(resource),
         }
     })
     .collect()

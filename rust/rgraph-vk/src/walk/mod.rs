@@ -18,18 +18,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
-use rgraph_plan::declared;
+use rgraph_plan::bake::{Asked, Measured, Options, Scratch, bake_measured};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{Id, IdVec};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, QueueId};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, QueueId};
 use rgraph_plan::profile::Profile;
-use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::resource::ResourceId;
 
 use crate::compile::chunk::{Again, split};
 use crate::compile::foreign;
 use crate::compile::rendering::{CommandId, Renderings};
-use crate::compile::scene::{Scene, memories, usages};
+use crate::compile::scene::{Scene, side_by_side};
 use crate::device::queue::DeviceQueueId;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::state::{EdgeId, Tracked, released_edges};
@@ -81,16 +80,9 @@ impl Walk {
         frames: usize,
         requirements: Requirements<'_>,
     ) -> Result<Self, Error> {
-        let kinds = declared::kinds(graph, profile);
-        let used = kinds.as_ref().map(|kinds| {
-            let kind = |id: ResourceId| kinds[id];
-            let memory = memories(graph, kind);
-            let used = usages(graph, &memory, kind);
-            memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
-        });
-        let measure = |id: ResourceId, kind: &PlanKind| {
-            let usages = used.as_ref().map_or_else(Usages::default, |used| used[id]);
-            let needs = requirements(&WalkMemory::wanted(graph.resource_name(id), *kind, usages));
+        let measure = |id: ResourceId, asked: &Asked| {
+            let usages = Usages::of(asked.kind, asked.usages);
+            let needs = requirements(&WalkMemory::wanted(graph.resource_name(id), asked.kind, usages));
             Some(Measured { bytes: needs.size, align: needs.alignment })
         };
         let plan = bake_measured(graph, profile, options, &measure, &mut Scratch::default())?;
@@ -114,7 +106,7 @@ impl Walk {
             let error = DeviceError::new(Code::Missing, message, help);
             Err(if pass.is_empty() { error } else { error.in_pass(pass) }.into())
         };
-        let scene = Scene::new(graph, &plan)?;
+        let (plan, scene) = side_by_side(graph, plan)?;
         if let Some(fallback) = graph.fallbacks().first() {
             return refused("fallbacks of conditional passes", graph.pass_name(fallback.pass));
         }
@@ -134,7 +126,7 @@ impl Walk {
         memories.iter().enumerate().for_each(|(index, memory)| at[memory.memory] = Some(index));
         let stride = plan.batches.iter().filter_map(|batch| batch.signal).max().map_or(0, u64::from);
         let concurrent = |memory: ResourceId| at[memory].is_some_and(|at: usize| memories[at].concurrent);
-        let changes = Changes::new(&plan, |resource| concurrent(scene.memory[resource]));
+        let changes = Changes::new(&plan, |resource| concurrent(plan.memory_of(resource)));
         let released = released_edges(&plan);
         Ok(Self {
             graph: graph.clone(),
@@ -174,19 +166,14 @@ impl Walk {
 
     /// The image or buffer that a resource of the graph is in the run that comes.
     pub fn slot(&self, resource: ResourceId) -> Slot {
-        self.slot_of(self.scene.resource_of[resource])
+        self.slot_of(resource)
     }
 
     /// The same of a resource of the plan.
     pub(super) fn slot_of(&self, resource: ResourceId) -> Slot {
-        let memory = self.scene.memory[resource];
-        let life = self.scene.declared[memory].map(|declared| self.graph.resources()[declared].life);
-        let (memory, back) = match life {
-            Some(Life::History(history)) => {
-                (self.scene.memory[self.scene.resource_of[history.of]], u64::from(history.frames))
-            }
-            _ => (memory, 0),
-        };
+        let resource = &self.plan.resources[resource];
+        let (memory, back) =
+            resource.remembers.map_or((resource.memory, 0), |remembers| (remembers.of, u64::from(remembers.frames)));
         let count = self.at[memory].map_or(1, |at| self.memories[at].count) as u64;
         let index = ((self.run % count + count - back % count) % count) as usize;
         Slot { memory, index }
@@ -200,7 +187,7 @@ impl Walk {
             return Err(Error::input(unknown, message, "name a flag of the graph"));
         }
         let on = |flag: &Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off.contains(&&*flags[flag]));
-        Ok(self.scene.flag_of.iter().map(on).collect())
+        Ok(self.plan.passes.iter().map(|pass| on(&pass.flag)).collect())
     }
 
     /// Goes through the next run: the recorder does each step in this order. Flags in `off` switch conditional passes.

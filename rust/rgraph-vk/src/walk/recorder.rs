@@ -92,7 +92,7 @@ impl WalkPass<'_> {
             .of(self.planned)
             .iter()
             .filter(|access| matches!(plan.resources[access.resource].kind, PlanKind::Image { .. }));
-        let parts = images.filter_map(|access| Some((scene.declared[access.resource]?, access.region)));
+        let parts = images.map(|access| (access.resource, access.region));
         let levels = parts.flat_map(|(image, region)| {
             let [first, end] = region.layers;
             (region.mips[0]..region.mips[1]).flat_map(move |mip| (first..end).map(move |layer| (image, mip, layer)))
@@ -103,7 +103,7 @@ impl WalkPass<'_> {
     /// The layout in which the pass finds a level and layer of an image of the graph; `None`: it does not declare it.
     pub fn layout(&self, resource: ResourceId, mip: u32, layer: u32) -> Option<vk::ImageLayout> {
         let (scene, plan) = (&self.walk.scene, &self.walk.plan);
-        let resource = scene.resource_of[resource];
+        let resource = resource;
         scene.layout(plan, self.planned, resource, [mip, layer], Aspects::all()).map(convert::layout)
     }
 }

@@ -220,7 +220,7 @@ impl Window {
         shared.check()?;
         shared.outside()?;
         check_device(inner, shared)?;
-        let Some(resource) = prepared.scene.resource_of.get(target).copied() else {
+        let Some(resource) = prepared.known(target) else {
             return Err(Error::input("?", "the target is a resource of another graph", "use this graph's handles"));
         };
         let kind = prepared.plan.resources[resource].kind;
@@ -237,8 +237,8 @@ impl Window {
         }
         let whole = image.tracked().whole();
         image.tracked().set(whole, &ResourceState::default());
-        let memory = prepared.scene.memory[resource];
-        let mut edges = prepared.plan.edges.iter().filter(|edge| prepared.scene.memory[edge.resource] == memory);
+        let memory = prepared.plan.memory_of(resource);
+        let mut edges = prepared.plan.edges.iter().filter(|edge| prepared.plan.memory_of(edge.resource) == memory);
         let leaves = edges.clone().count() > 0 && edges.all(|edge| edge.exit.layout == Layout::PresentSrc);
         // A read-back follows the graph, and leaves another layout.
         let leaves = leaves && !reads(prepared, &inputs, memory);
@@ -276,8 +276,8 @@ impl Window {
 /// Whether a run reads a memory back.
 fn reads(prepared: &Prepared, inputs: &Inputs<'_>, memory: ResourceId) -> bool {
     let is = |declared: &ResourceId| {
-        let resource = prepared.scene.resource_of.get(*declared);
-        resource.is_some_and(|resource| prepared.scene.memory[*resource] == memory)
+        let resource = prepared.known(*declared);
+        resource.is_some_and(|resource| prepared.plan.memory_of(resource) == memory)
     };
     let parts = inputs.parts.iter().any(|(declared, _)| is(declared));
     parts

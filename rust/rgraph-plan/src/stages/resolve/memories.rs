@@ -6,7 +6,7 @@ use crate::stages::size::shares_memory;
 
 impl Facts {
     /// Whose memory each resource is in. A chain of modifying resources is followed once.
-    pub(super) fn find_memories(&mut self, source: Source<'_>) {
+    pub(crate) fn find_memories(&mut self, source: Source<'_>) {
         let Source { graph, shapes } = source;
         let resources = graph.resources();
         self.memory.clear();

@@ -78,15 +78,15 @@ impl RunState {
     /// Refuses a run that would not wait for the other user of an import: memory of the caller's own for which it has no
     /// semaphore.
     pub(super) fn check_awaited(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
-        let scene = &prepared.scene;
-        for point in prepared.plan.foreign.iter().filter(|point| point.wait.is_some()) {
-            let memory = scene.memory[point.resource];
-            let known = |of: Option<ResourceId>| of.is_none_or(|of| scene.memory[scene.resource_of[of]] == memory);
+        let plan = &prepared.plan;
+        for point in plan.foreign.iter().filter(|point| point.wait.is_some()) {
+            let memory = plan.memory_of(point.resource);
+            let known = |of: Option<ResourceId>| of.is_none_or(|of| plan.memory_of(of) == memory);
             let given = inputs.waits.iter().any(|wait| known(wait.resource));
             let home = prepared.home(point.resource).0;
             let Some(physical) = self.imports[home].as_ref().filter(|_| !given) else { continue };
             if physical.is_borrowed() {
-                let name = prepared.plan.resource_name(memory);
+                let name = plan.resource_name(memory);
                 let message =
                     format!("\"{name}\" is declared to wait for its other user, and the run has no semaphore");
                 let help = format!("give wait=(semaphore, value, \"{name}\"), or import it without wait");
@@ -101,10 +101,9 @@ impl RunState {
         let mut prologue = Prologue::default();
         self.initialised &= !inputs.reset;
         self.begin(prepared, &mut prologue);
-        let resource_of = &prepared.scene.resource_of;
         let begins = |declared: ResourceId| {
             let anew = |home| self.begins.iter().any(|(of, begin)| *of == home && matches!(begin, Begin::Anew));
-            !self.initialised || resource_of.get(declared).is_none_or(|resource| anew(prepared.home(*resource).0))
+            !self.initialised || prepared.known(declared).is_none_or(|resource| anew(prepared.home(resource).0))
         };
         let first = inputs.first.iter().filter(|(declared, _)| begins(*declared));
         for (declared, bytes) in first.chain(&inputs.states) {
@@ -112,7 +111,7 @@ impl RunState {
         }
         let mut uploaded = Vec::with_capacity(inputs.uploads.len());
         for (declared, upload) in &inputs.uploads {
-            let Some(resource) = prepared.scene.resource_of.get(*declared).copied() else {
+            let Some(resource) = prepared.known(*declared) else {
                 return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
             };
             uploaded.push(prepared.home(resource).0);
@@ -153,7 +152,7 @@ impl RunState {
         let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
         for resource in graph.resources() {
             if let Life::History(history) = resource.life {
-                zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
+                zero[prepared.plan.memory_of(history.of)] |= history.zero_first;
             }
         }
         let mut anew = |home: ResourceId| match &prepared.places[home] {
@@ -253,10 +252,8 @@ impl RunState {
         let name = prepared.plan.resource_name(resource);
         let (home, _) = prepared.home(resource);
         let kind = prepared.plan.resources[resource].kind;
-        let imported = prepared.plan.resources[prepared.scene.memory[resource]].life == PlanLife::Imported
-            || prepared.scene.declared[home].is_some_and(|declared| {
-                matches!(prepared.workload.graph.resources()[declared].life, Life::Imported(_))
-            });
+        let imported = prepared.plan.resources[prepared.plan.memory_of(resource)].life == PlanLife::Imported
+            || matches!(prepared.workload.graph.resources()[home].life, Life::Imported(_));
         if !imported {
             let message = format!("\"{name}\" is not imported, so it takes no input");
             return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
@@ -327,7 +324,7 @@ fn fill(
     poll: Option<Poll<'_>>,
     prologue: &mut Prologue,
 ) -> Result<(), Error> {
-    let Some(resource) = prepared.scene.resource_of.get(declared).copied() else {
+    let Some(resource) = prepared.known(declared) else {
         return Err(Error::input("?", "a state is a resource of another graph", "use this graph's handles"));
     };
     let name = prepared.plan.resource_name(resource);
@@ -389,12 +386,12 @@ fn left_of_run(
     left: &[(ResourceId, ResourceLeft)],
 ) -> Result<Vec<(Arc<PhysicalResource>, ResourceState)>, Error> {
     let one = |(declared, left): &(ResourceId, ResourceLeft)| {
-        let Some(resource) = prepared.scene.resource_of.get(*declared) else {
+        let Some(resource) = prepared.known(*declared) else {
             return Err(Error::input("?", "a state is of a resource of another graph", "use this graph's handles"));
         };
-        let (home, _) = prepared.home(*resource);
+        let (home, _) = prepared.home(resource);
         let Some(physical) = &imports[home] else {
-            let name = prepared.plan.resource_name(*resource);
+            let name = prepared.plan.resource_name(resource);
             let message = format!("\"{name}\" has nothing bound to it whose state could be said");
             return Err(Error::input(name, message, "give the resource with the run, as Upload::Resource"));
         };

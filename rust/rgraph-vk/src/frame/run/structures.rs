@@ -17,8 +17,8 @@ impl RunState {
                 continue;
             }
             let resource = if builds { resource } else { stand_in(prepared, &self.on, pass, resource) };
-            let memory = prepared.scene.memory[resource];
-            if prepared.scene.begins_empty(&prepared.plan, resource) || built.contains(&memory) {
+            let memory = prepared.plan.memory_of(resource);
+            if prepared.plan.begins_empty(resource) || built.contains(&memory) {
                 continue;
             }
             if prepared.physical(memory, self.run, &self.imports).is_none_or(|physical| physical.is_built()) {
@@ -40,8 +40,8 @@ impl RunState {
         for &StructureUse { pass, resource, builds } in &prepared.structure_uses {
             if builds
                 && self.on[pass]
-                && !prepared.scene.begins_empty(&prepared.plan, resource)
-                && let Some(physical) = prepared.physical(prepared.scene.memory[resource], self.run, &self.imports)
+                && !prepared.plan.begins_empty(resource)
+                && let Some(physical) = prepared.physical(prepared.plan.memory_of(resource), self.run, &self.imports)
             {
                 physical.set_built(true);
             }
@@ -51,8 +51,8 @@ impl RunState {
 
 /// What builds a structure.
 fn build_help(prepared: &Prepared, memory: ResourceId) -> String {
-    let builds = |one: &&StructureUse| one.builds && prepared.scene.memory[one.resource] == memory;
-    match prepared.structure_uses.iter().find(builds).and_then(|one| prepared.scene.flag_of[one.pass]) {
+    let builds = |one: &&StructureUse| one.builds && prepared.plan.memory_of(one.resource) == memory;
+    match prepared.structure_uses.iter().find(builds).and_then(|one| prepared.plan.passes[one.pass].flag) {
         Some(flag) => {
             let name = &prepared.workload.graph.flags()[flag];
             format!("switch its build on in this run: flags={{\"{name}\": True}}")

@@ -72,7 +72,7 @@ impl Run<'_, '_> {
         }
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at.index()];
-            self.await_on_host(self.prepared.scene.memory[edge.resource], &mut waits);
+            self.await_on_host(self.prepared.plan.memory_of(edge.resource), &mut waits);
         }
         self.await_planned_on_host(batch, &mut waits);
         // What an earlier host batch waited for is known on the host, and its passes need not be done.
@@ -123,11 +123,10 @@ impl Run<'_, '_> {
                 _ => variant.stand_in(self.prepared, pass, access.resource),
             };
             let physical = self.prepared.physical(found, state.run, &state.imports);
-            let declared = self.prepared.scene.declared[access.resource];
-            let (Some(physical), Some(resource)) = (physical, declared) else { continue };
+            let Some(physical) = physical else { continue };
             let name = self.prepared.plan.resource_name(access.resource);
             let writable = access.usage == Usage::HostWrite;
-            let Some(one) = Seen::new(physical, resource, name, writable, access.region.range) else {
+            let Some(one) = Seen::new(physical, access.resource, name, writable, access.region.range) else {
                 let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
                 return Err(Error::input(name, message, "give an array instead of a resource of the device"));
             };

@@ -1,0 +1,66 @@
+//! Flags of passes and fallbacks of their outputs, as a plan says them: an executor skips passes and exchanges what
+//! readers get by these. A plan file of an earlier version says nothing of them.
+
+use std::collections::BTreeSet;
+
+use rgraph_ir::graph::{Fallback, FlagId};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Plan, PlanFallback};
+
+use crate::facts::{Facts, Inserted};
+use crate::finding::{Findings, Rule};
+use crate::ids::DeclaredOf;
+
+/// Names of flags, the flag of each pass, and all fallbacks. O(passes + fallbacks log fallbacks).
+pub(crate) fn flags(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findings: &mut Findings) {
+    if !plan.says_memory() {
+        return;
+    }
+    let graph = facts.graph;
+    if !plan.flag_names.iter().eq(graph.flags().iter().map(String::as_str)) {
+        findings.add(Rule::Flags, None, None, "the plan has other flags than the graph".to_owned());
+        return;
+    }
+    // Culled passes have no declared pass among those that run, but their place in the declaration.
+    let mut of_position: Vec<Option<_>> = vec![None; plan.passes.len()];
+    for (id, pass) in graph.passes().iter_ids() {
+        if let Some(at) = facts.place(id).and_then(|place| of_position.get_mut(place.index())) {
+            *at = Some((id, pass.conditional));
+        }
+    }
+    for (id, pass) in plan.passes.iter_ids() {
+        let declared = pass.declared.and_then(|at| of_position.get(at as usize).copied().flatten());
+        let wanted = match (declared, declared_of[id].map(|declared| &facts.declared_passes[declared])) {
+            (Some((_, flag)), _) => flag,
+            (None, Some(inserted)) => match inserted.inserted {
+                Some(Inserted::Mips { owner, .. }) => facts.declared_passes[owner].flag,
+                _ => None,
+            },
+            (None, None) => continue,
+        };
+        if pass.flag != wanted {
+            let name = plan.pass_name(id);
+            let words = |flag: Option<FlagId>| match flag {
+                Some(flag) => format!("the flag \"{}\"", graph.flags()[flag]),
+                None => "no flag".to_owned(),
+            };
+            let message = format!("{} switches \"{name}\", and {} in the plan", words(wanted), words(pass.flag));
+            findings.add(Rule::Flags, Some(name), None, message);
+        }
+    }
+    let said: BTreeSet<_> = plan
+        .fallbacks
+        .iter()
+        .map(|&PlanFallback { pass, output, input }| (plan.passes[pass].declared, output, input))
+        .collect();
+    let meant: BTreeSet<_> = graph
+        .fallbacks()
+        .iter()
+        .map(|&Fallback { pass, output, input }| (facts.place(pass).map(|at| at.index() as u32), output, input))
+        .collect();
+    for (_, output, input) in said.symmetric_difference(&meant) {
+        let [output, input] = [*output, *input].map(|id| facts.name(id));
+        let message = format!("plan and graph differ in the fallback of \"{output}\", \"{input}\"");
+        findings.add(Rule::Flags, None, Some(output), message);
+    }
+}
