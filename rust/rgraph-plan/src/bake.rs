@@ -22,12 +22,14 @@ mod bounds;
 pub mod dump;
 mod fit;
 mod last_plan;
+mod measure;
 mod options;
 mod orders;
 pub mod propose;
 pub mod search;
 
 pub use last_plan::LastPlan;
+pub use measure::{Asked, Measure, Measured};
 pub use options::{Options, Without};
 pub use orders::Orders;
 
@@ -35,13 +37,13 @@ use std::borrow::Cow;
 
 use batches::FewBatches;
 
-use crate::access::{Stages, UsageSet};
+use crate::access::Stages;
 use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::id::{Id, IdVec};
-use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
+use crate::plan::{BakeTimes, Plan, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::alias::item::{Overflow, Peak};
@@ -142,27 +144,6 @@ pub fn bake(graph: &Graph, profile: &Profile, options: &Options, scratch: &mut S
     bake_into(graph, profile, options, scratch, &mut plan)?;
     Ok(plan)
 }
-
-/// Bytes and alignment of a resource as a driver wants them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Measured {
-    /// Bytes in memory.
-    pub bytes: u64,
-    /// Alignment in bytes, a power of two.
-    pub align: u64,
-}
-
-/// An image or buffer that a driver is asked about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Asked {
-    /// What it is.
-    pub kind: PlanKind,
-    /// What it is made for: [`PlanResource::usages`](crate::plan::PlanResource::usages).
-    pub usages: UsageSet,
-}
-
-/// Asks a driver for what a resource needs; `None`: as the profile says.
-pub type Measure<'a> = &'a dyn Fn(ResourceId, &Asked) -> Option<Measured>;
 
 /// Bakes with the sizes and alignments of a real driver instead of the profile's estimates.
 ///
