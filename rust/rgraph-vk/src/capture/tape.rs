@@ -260,7 +260,7 @@ fn parameters(
         }
     }
     for (planned, binding, [first, end]) in &prepared.packets.blocks {
-        let Some(pass) = prepared.scene.pass_of[*planned] else { continue };
+        let Some(pass) = prepared.table.pass_of[*planned] else { continue };
         let range = *first as usize..*end as usize;
         let key = (pass, Some(*binding));
         if data[range.clone()] != prepared.packets.data[range.clone()] || changed.contains(&key) {

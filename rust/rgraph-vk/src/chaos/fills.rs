@@ -6,18 +6,18 @@ use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::scene::Scene;
+use crate::compile::pass_table::PassTable;
 
 /// Ranges of buffers that are filled before a pass.
 pub(crate) type Fills = IdVec<PlanPassId, Vec<(ResourceId, [u64; 2])>>;
 
 /// The ranges of transient buffers that each pass replaces: by declaration, or because it is the first to touch them.
-pub(crate) fn fills(graph: &Graph, plan: &Plan, scene: &Scene) -> Fills {
+pub(crate) fn fills(graph: &Graph, plan: &Plan, table: &PassTable) -> Fills {
     let mut out: Fills = IdVec::filled(Vec::new(), plan.passes.len());
     let mut touched: Vec<(ResourceId, [u64; 2])> = Vec::new();
     for pass in plan.live() {
         let on_gpu = plan.passes[pass].queue.is_some();
-        for access in scene.of(pass) {
+        for access in table.of(pass) {
             let (memory, range) = (plan.memory_of(access.resource), access.region.range);
             let buffer = matches!(plan.resources[memory].kind, PlanKind::Buffer { .. });
             let Some(declared) = access.declared.map(|at| &graph.accesses()[at as usize]).filter(|_| buffer) else {
@@ -33,7 +33,7 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, scene: &Scene) -> Fills {
                 out[pass].extend((words[0] < words[1]).then_some((memory, words)));
             }
         }
-        touched.extend(scene.of(pass).iter().map(|access| (plan.memory_of(access.resource), access.region.range)));
+        touched.extend(table.of(pass).iter().map(|access| (plan.memory_of(access.resource), access.region.range)));
     }
     out
 }

@@ -56,7 +56,7 @@ impl Binder<'_> {
         // look-up.
         let mut seen = HashSet::new();
         for pass in self.plan.live() {
-            let Some(Work::Steps(steps)) = self.scene.pass_of[pass].and_then(|declared| works.get(&declared)) else {
+            let Some(Work::Steps(steps)) = self.table.pass_of[pass].and_then(|declared| works.get(&declared)) else {
                 continue;
             };
             let mut targets = None;
@@ -67,7 +67,7 @@ impl Binder<'_> {
                     }
                     Step::Draw(draw) => {
                         let key = (Some(pass), Arc::as_ptr(&draw.program) as usize, Arc::as_ptr(&draw.state) as usize);
-                        let find = || self.renderings.targets(self.plan, self.scene, pass).map(Arc::new);
+                        let find = || self.renderings.targets(self.plan, self.table, pass).map(Arc::new);
                         let Some(targets) = targets.get_or_insert_with(find).clone() else { continue };
                         if seen.insert(key) {
                             wanted.push((pass, Wanted::Raster(draw, targets)));

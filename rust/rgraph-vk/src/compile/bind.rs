@@ -15,10 +15,10 @@ use rgraph_shader::Program;
 
 use crate::compile::keys::Targets;
 use crate::compile::packet::{Action, Drawn, Packet, Packets, Set, Write};
+use crate::compile::pass_table::{PassAccess, PassTable};
 use crate::compile::pipeline::descriptor_type;
 use crate::compile::pipelines::Layouts;
 use crate::compile::rendering::Renderings;
-use crate::compile::scene::{PassAccess, Scene};
 use crate::compile::transfer;
 use crate::device::Shared;
 use crate::error::Error;
@@ -75,7 +75,7 @@ pub(crate) struct Binder<'a> {
     pub shared: &'a Arc<Shared>,
     pub graph: &'a Graph,
     pub plan: &'a Plan,
-    pub scene: &'a Scene,
+    pub table: &'a PassTable,
     pub renderings: &'a Renderings,
 }
 
@@ -141,7 +141,7 @@ impl Binder<'_> {
         let Error::Device(device) = error else { return error };
         let name = self.plan.pass_name(pass);
         let device = device.in_pass(name);
-        match self.scene.pass_of[pass].and_then(|declared| self.graph.pass_place(declared)) {
+        match self.table.pass_of[pass].and_then(|declared| self.graph.pass_place(declared)) {
             Some(place) => device.note(format!("pass \"{name}\"  {place}")).into(),
             None => device.into(),
         }
@@ -169,7 +169,7 @@ impl Binder<'_> {
         holds: impl Fn(&Region) -> bool,
         how: fmt::Arguments<'_>,
     ) -> Result<&PassAccess, Error> {
-        let accesses = self.scene.of(pass);
+        let accesses = self.table.of(pass);
         let fits = |access: &&PassAccess| access.resource == resource && wanted.contains(&access.usage);
         let whole = accesses.iter().find(|access| fits(access) && holds(&access.region));
         match whole.or_else(|| accesses.iter().find(fits)) {
@@ -197,7 +197,7 @@ impl Binder<'_> {
         if !explicit.is_empty() {
             return explicit;
         }
-        let queue = self.scene.pass_of[pass].map(|of| self.graph.passes()[of].queue);
+        let queue = self.table.pass_of[pass].map(|of| self.graph.passes()[of].queue);
         let raster = self.renderings.of_pass[pass].is_some();
         queue.map_or(Stages::empty(), |queue| default_shader_stage(queue, raster))
     }
@@ -259,7 +259,7 @@ impl Binder<'_> {
     ) -> Result<(), Error> {
         let Draw { program, state, bound, push, vertex_buffers, index, viewport, .. } = draw;
         if before.targets.is_none() {
-            before.targets = self.renderings.targets(self.plan, self.scene, pass);
+            before.targets = self.renderings.targets(self.plan, self.table, pass);
         }
         let Some(targets) = &before.targets else {
             return self.refuse(pass, "draws, but has no attachment", "declare a colour or depth attachment");

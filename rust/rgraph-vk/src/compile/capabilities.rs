@@ -11,8 +11,8 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_shader::{Binding, BindingKind, Program};
 
+use crate::compile::pass_table::PassTable;
 use crate::compile::rendering::Renderings;
-use crate::compile::scene::Scene;
 use crate::compile::spirv;
 use crate::convert;
 use crate::device::Shared;
@@ -80,12 +80,12 @@ impl Shared {
 
     /// Refuses modes in which the device resolves no depth or no stencil; all devices take the first sample (Vulkan 1.3,
     /// `VkPhysicalDeviceDepthStencilResolveProperties`).
-    pub(super) fn check_resolves(&self, plan: &Plan, scene: &Scene, renderings: &Renderings) -> Result<(), Error> {
+    pub(super) fn check_resolves(&self, plan: &Plan, table: &PassTable, renderings: &Renderings) -> Result<(), Error> {
         let mut known = None;
         for rendering in &renderings.passes {
             let attachments = &plan.attachments[rendering.attachments.range()];
             // Render passes with subpasses attach whole images.
-            let whole = rendering.needs_subpasses(plan, scene);
+            let whole = rendering.needs_subpasses(plan, table);
             for (attachment, resolve) in attachments.iter().zip(&rendering.resolves) {
                 let Some(resolve) = resolve else { continue };
                 let resource = resolve.access.resource;

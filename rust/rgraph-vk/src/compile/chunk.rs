@@ -3,7 +3,7 @@
 use rgraph_plan::id::{Id, IdSpan, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, QueueId};
 
-use crate::compile::scene::{Scene, used_by_batches};
+use crate::compile::pass_table::{PassTable, used_by_batches};
 use crate::device::queue::DeviceQueueId;
 use crate::memory::state::EdgeId;
 
@@ -47,7 +47,7 @@ pub(crate) struct Again<'a> {
 /// commands a function makes each time have chunks without others, so that the others stay recorded.
 pub(crate) fn split(
     plan: &Plan,
-    scene: &Scene,
+    table: &PassTable,
     queues: &IdVec<QueueId, DeviceQueueId>,
     again: Again<'_>,
 ) -> (IdVec<BatchId, BatchInfo>, IdVec<ChunkId, Chunk>) {
@@ -106,7 +106,7 @@ pub(crate) fn split(
         }
         batches.push(BatchInfo { queue, entries: Vec::new(), chunks: IdSpan::new(first, chunks.len()) });
     }
-    let used = used_by_batches(plan, scene);
+    let used = used_by_batches(plan, table);
     for (edge, at) in plan.edges.iter().zip((0..).map(EdgeId::new)) {
         let memory = plan.memory_of(edge.resource);
         let first = plan

@@ -10,7 +10,7 @@ use rgraph_work::{Sampler, View, What};
 
 use crate::compile::bind::Binder;
 use crate::compile::packet::{Descriptor, Packets};
-use crate::compile::scene::PassAccess;
+use crate::compile::pass_table::PassAccess;
 use crate::error::Error;
 use crate::memory::physical_resource::{ViewKey, view_type};
 use crate::memory::state::{Region, within};
@@ -291,7 +291,7 @@ impl Binder<'_> {
         layers: [u32; 2],
         aspects: Aspects,
     ) -> Layout {
-        let found = self.scene.layout(self.plan, pass, resource, [mips[0], layers[0]], aspects);
+        let found = self.table.layout(self.plan, pass, resource, [mips[0], layers[0]], aspects);
         found.unwrap_or(Layout::General)
     }
 }

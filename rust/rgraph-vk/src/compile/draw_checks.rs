@@ -67,7 +67,7 @@ impl Binder<'_> {
     /// Every colour output has a target of its kind.
     pub(crate) fn check_outputs(&self, pass: PlanPassId, program: &Program) -> Result<(), Error> {
         let colors: Vec<_> =
-            self.scene.of(pass).iter().filter(|access| access.usage == Usage::ColorAttachment).collect();
+            self.table.of(pass).iter().filter(|access| access.usage == Usage::ColorAttachment).collect();
         for output in &program.interface.outputs {
             let Some(access) = colors.get(output.location as usize) else {
                 let says = format!(

@@ -13,8 +13,8 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::granularity::{self, Bytes};
 use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
+use crate::compile::pass_table::{PassTable, add_fallbacks, used_by_batches};
 use crate::compile::prepared::Place;
-use crate::compile::scene::{Scene, add_fallbacks, used_by_batches};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::arena::Arena;
@@ -36,7 +36,7 @@ const TILE_USAGES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 pub(crate) struct Placer<'a> {
     shared: &'a Arc<Shared>,
     plan: &'a Plan,
-    scene: &'a Scene,
+    table: &'a PassTable,
     notes: &'a mut Vec<String>,
     /// Memories that a pass or barrier uses under any of their names.
     used: IdVec<ResourceId, bool>,
@@ -66,18 +66,18 @@ impl<'a> Placer<'a> {
         shared: &'a Arc<Shared>,
         graph: &Graph,
         plan: &'a Plan,
-        scene: &'a Scene,
+        table: &'a PassTable,
         notes: &'a mut Vec<String>,
     ) -> Self {
         let mut used = IdVec::filled(false, plan.resources.len());
         let mut rooted = used.clone();
-        for memory in used_by_batches(plan, scene).into_iter().flatten() {
+        for memory in used_by_batches(plan, table).into_iter().flatten() {
             used[memory] = true;
         }
         for &root in graph.roots() {
             rooted[plan.memory_of(root)] = true;
         }
-        Self { shared, plan, scene, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
+        Self { shared, plan, table, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
     }
 
     pub(crate) fn place(&mut self) -> Result<Placed, Error> {
@@ -91,10 +91,10 @@ impl<'a> Placer<'a> {
 
     /// Memories that passes of the host use.
     fn seen_by_host(&self) -> IdVec<ResourceId, bool> {
-        let (plan, scene) = (self.plan, self.scene);
+        let (plan, table) = (self.plan, self.table);
         let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
-            let accesses = scene.of(pass).iter();
+            let accesses = table.of(pass).iter();
             let reads = accesses.clone().filter(|access| access.usage != Usage::HostWrite);
             let mut read: Vec<ResourceId> = reads.map(|access| access.resource).collect();
             add_fallbacks(plan, pass, &mut read);

@@ -23,9 +23,9 @@ use crate::compile::chunk::{Again, BatchInfo, Chunk, ChunkId, split};
 use crate::compile::inherit::{Begin, Heritage};
 use crate::compile::known_plans::PlanKey;
 use crate::compile::packet::Packets;
+use crate::compile::pass_table::{PassTable, add_fallbacks, final_states, side_by_side};
 use crate::compile::place::Placer;
 use crate::compile::rendering::Renderings;
-use crate::compile::scene::{Scene, add_fallbacks, final_states, side_by_side};
 use crate::compile::subpass;
 use crate::device::Shared;
 use crate::device::context::c_string;
@@ -94,7 +94,7 @@ pub(crate) struct Prepared {
     pub id: u64,
     pub workload: Workload,
     pub plan: Arc<Plan>,
-    pub scene: Scene,
+    pub table: PassTable,
     pub renderings: Renderings,
     pub packets: Packets,
     /// Passes whose steps a function says each time.
@@ -271,24 +271,24 @@ impl Prepared {
         }
         shared.check_layouts(&plan)?;
         shared.check_attachments(&plan)?;
-        let (plan, scene) = side_by_side(&workload.graph, plan)?;
+        let (plan, table) = side_by_side(&workload.graph, plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
-        let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
+        let mut renderings = Renderings::new(&workload.graph, &plan, &table);
         renderings.check(&plan, shared.limits.max_color_attachments)?;
-        shared.check_resolves(&plan, &scene, &renderings)?;
-        subpass::create(shared, &plan, &scene, &mut renderings)?;
-        let mut placer = Placer::new(shared, &workload.graph, &plan, &scene, &mut notes);
+        shared.check_resolves(&plan, &table, &renderings)?;
+        subpass::create(shared, &plan, &table, &mut renderings)?;
+        let mut placer = Placer::new(shared, &workload.graph, &plan, &table, &mut notes);
         (placer.clears, placer.contents) = (chaos.is_some(), contents);
         let (places, arenas) = placer.place()?;
         let begins = std::mem::take(&mut placer.begins);
-        let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
+        let binder = Binder { shared, graph: &workload.graph, plan: &plan, table: &table, renderings: &renderings };
         let Works { packets, recorded, raw } = bind_works(&binder, &workload.works)?;
-        let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
+        let planned = table.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
         let changing = raw.iter_ids().filter(|(_, work)| work.as_ref().is_some_and(|work| !work.is_static()));
         let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
         let (batches, chunks) =
-            split(&plan, &scene, &queues, Again { passes: &again, apart: again.len() > recorded.len() });
+            split(&plan, &table, &queues, Again { passes: &again, apart: again.len() > recorded.len() });
         let mut sorted = IdVec::filled(0, plan.passes.len());
         for (group, number) in plan.packets.iter().zip(1..) {
             plan.packet_passes[group.range()].iter().for_each(|pass| sorted[*pass] = number);
@@ -300,7 +300,7 @@ impl Prepared {
             Root { resource, declared, states }
         });
         let roots = roots.collect();
-        let (structures, structure_uses) = structures(shared, &plan, &scene);
+        let (structures, structure_uses) = structures(shared, &plan, &table);
         let phases = plan
             .resources
             .iter()
@@ -316,12 +316,12 @@ impl Prepared {
         let events = events.max().unwrap_or(0);
         let released = released_edges(&plan);
         let imports = imports(&workload, &places);
-        let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
+        let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &table) }));
         Ok(Self {
             shared: shared.clone(),
             id: Self::next_id(),
             plan,
-            scene,
+            table,
             renderings,
             packets,
             recorded,
@@ -363,7 +363,7 @@ impl Prepared {
             shared: &self.shared,
             graph: &self.workload.graph,
             plan: &self.plan,
-            scene: &self.scene,
+            table: &self.table,
             renderings: &self.renderings,
         }
     }
@@ -419,7 +419,7 @@ pub(crate) struct StructureUse {
 }
 
 /// See [`Prepared::structures`] and [`Prepared::structure_uses`].
-fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, Vec<StructureUse>) {
+fn structures(shared: &Shared, plan: &Plan, table: &PassTable) -> (Vec<ResourceId>, Vec<StructureUse>) {
     let (mut all, mut uses) = (Vec::new(), Vec::new());
     if shared.rays.is_none() {
         return (all, uses);
@@ -430,7 +430,7 @@ fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, 
     });
     let mut read = Vec::new();
     for pass in order {
-        for access in scene.of(pass) {
+        for access in table.of(pass) {
             if let Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationRead = access.usage {
                 read.clear();
                 read.push(access.resource);
@@ -465,7 +465,7 @@ fn bind_works(binder: &Binder<'_>, works: &crate::work::Works) -> Result<Works, 
     let mut recorded = Vec::new();
     let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
     for pass in binder.plan.live() {
-        let Some(declared) = binder.scene.pass_of[pass] else {
+        let Some(declared) = binder.table.pass_of[pass] else {
             binder.add_inserted(pass, &mut packets);
             continue;
         };

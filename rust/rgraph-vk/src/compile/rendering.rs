@@ -12,7 +12,7 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
 
 use crate::compile::keys::Targets;
-use crate::compile::scene::{PassAccess, Scene};
+use crate::compile::pass_table::{PassAccess, PassTable};
 use crate::error::{Code, DeviceError, Error};
 
 rgraph_plan::id! {
@@ -79,7 +79,7 @@ pub(crate) struct Renderings {
 
 impl Renderings {
     /// Finds them.
-    pub(crate) fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
+    pub(crate) fn new(graph: &Graph, plan: &Plan, table: &PassTable) -> Self {
         let of_pass = IdVec::filled(None, plan.passes.len());
         let mut out = Self { passes: IdVec::new(), begins: Vec::new(), of_pass };
         let mut open: Option<Rendering> = None;
@@ -113,7 +113,7 @@ impl Renderings {
                 }
                 Command::EndRendering => {
                     if let Some(mut open) = open.take() {
-                        open.complete(graph, plan, scene);
+                        open.complete(graph, plan, table);
                         out.passes.push(open);
                     }
                 }
@@ -138,15 +138,15 @@ impl Renderings {
     }
 
     /// What a pass draws to.
-    pub(crate) fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId) -> Option<Targets> {
+    pub(crate) fn targets(&self, plan: &Plan, table: &PassTable, pass: PlanPassId) -> Option<Targets> {
         let (at, position) = self.of_pass[pass]?;
         let rendering = &self.passes[at];
-        Some(rendering.targets(plan, scene, pass, position))
+        Some(rendering.targets(plan, table, pass, position))
     }
 }
 
 impl Rendering {
-    fn complete(&mut self, graph: &Graph, plan: &Plan, scene: &Scene) {
+    fn complete(&mut self, graph: &Graph, plan: &Plan, table: &PassTable) {
         let attachments = &plan.attachments[self.attachments.range()];
         self.layouts = attachments
             .iter()
@@ -154,7 +154,7 @@ impl Rendering {
                 let at = [attachment.mip, attachment.layers[0]];
                 let first = |aspects: Aspects| {
                     let mut passes = self.passes.iter();
-                    passes.find_map(|pass| scene.layout(plan, *pass, attachment.resource, at, aspects))
+                    passes.find_map(|pass| table.layout(plan, *pass, attachment.resource, at, aspects))
                 };
                 let main = first(Aspects::COLOR | Aspects::DEPTH);
                 let stencil = first(Aspects::STENCIL);
@@ -175,13 +175,13 @@ impl Rendering {
         self.resolves = IdVec::filled(None, attachments.len());
         for at in 0..self.passes.len() {
             let pass = self.passes[at];
-            for access in scene.of(pass).iter().filter(|access| access.usage == Usage::ResolveAttachment) {
-                self.add_resolve(graph, plan, scene, pass, *access);
+            for access in table.of(pass).iter().filter(|access| access.usage == Usage::ResolveAttachment) {
+                self.add_resolve(graph, plan, table, pass, *access);
             }
         }
     }
 
-    fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, pass: PlanPassId, access: PassAccess) {
+    fn add_resolve(&mut self, graph: &Graph, plan: &Plan, table: &PassTable, pass: PlanPassId, access: PassAccess) {
         let attachments = &plan.attachments[self.attachments.range()];
         let to =
             |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| plan.is_same_memory(to, access.resource));
@@ -195,7 +195,7 @@ impl Rendering {
         };
         let mode = details.and_then(|details| details.resolve_mode).map_or(default, crate::convert::resolve_mode);
         let at = [access.region.mips[0], access.region.layers[0]];
-        let layout = scene.layout(plan, pass, access.resource, at, Aspects::all()).unwrap_or(Layout::General);
+        let layout = table.layout(plan, pass, access.resource, at, Aspects::all()).unwrap_or(Layout::General);
         self.resolves[from] = Some(Resolve { access, mode, layout });
     }
 
@@ -206,10 +206,10 @@ impl Rendering {
 
     /// Whether it is a render pass with subpasses: where the plan numbers some, or a pass reads an input attachment,
     /// which dynamic rendering lacks.
-    pub(crate) fn needs_subpasses(&self, plan: &Plan, scene: &Scene) -> bool {
+    pub(crate) fn needs_subpasses(&self, plan: &Plan, table: &PassTable) -> bool {
         self.passes.iter().any(|pass| {
             plan.passes[*pass].subpass > 0
-                || scene.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment)
+                || table.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment)
         })
     }
 
@@ -224,13 +224,13 @@ impl Rendering {
         found.map(AttachmentId::new)
     }
 
-    fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId, position: u32) -> Targets {
+    fn targets(&self, plan: &Plan, table: &PassTable, pass: PlanPassId, position: u32) -> Targets {
         let attachments = &plan.attachments[self.attachments.range()];
         let format = |at: AttachmentId| format_of(plan, &attachments[at.index()]);
         let mut remap = Vec::new();
         let mut own = Vec::new();
         let (mut depth_tests, mut depth_writes) = (Aspects::empty(), Aspects::empty());
-        for access in scene.of(pass) {
+        for access in table.of(pass) {
             match access.usage {
                 Usage::ColorAttachment => {
                     let at = self.attachment_of(plan, access);

@@ -8,8 +8,8 @@ use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 
+use crate::compile::pass_table::{PassAccess, PassTable};
 use crate::compile::rendering::{AttachmentId, Rendering, Renderings};
-use crate::compile::scene::{PassAccess, Scene};
 use crate::convert;
 use crate::convert::attachment_layout;
 use crate::device::Shared;
@@ -17,10 +17,15 @@ use crate::error::{Called, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
 
 /// Makes the render passes that need subpasses.
-pub(crate) fn create(shared: &Shared, plan: &Plan, scene: &Scene, renderings: &mut Renderings) -> Result<(), Error> {
+pub(crate) fn create(
+    shared: &Shared,
+    plan: &Plan,
+    table: &PassTable,
+    renderings: &mut Renderings,
+) -> Result<(), Error> {
     for at in renderings.passes.ids() {
-        if renderings.passes[at].needs_subpasses(plan, scene) {
-            match (Maker { plan, scene, rendering: &renderings.passes[at] }).make(shared) {
+        if renderings.passes[at].needs_subpasses(plan, table) {
+            match (Maker { plan, table, rendering: &renderings.passes[at] }).make(shared) {
                 Ok(made) => renderings.passes[at].subpasses = Some(made),
                 Err(error) => {
                     destroy(shared, renderings);
@@ -178,7 +183,7 @@ impl<'a> Subpass<'a> {
 
 struct Maker<'a> {
     plan: &'a Plan,
-    scene: &'a Scene,
+    table: &'a PassTable,
     rendering: &'a Rendering,
 }
 
@@ -190,7 +195,7 @@ impl Maker<'_> {
     fn layouts(&self, pass: PlanPassId, access: &PassAccess) -> Layouts {
         let (region, kind) = (access.region, self.plan.resources[access.resource].kind);
         let at = [region.mips[0], region.layers[0]];
-        let find = |aspects| self.scene.layout(self.plan, pass, access.resource, at, aspects);
+        let find = |aspects| self.table.layout(self.plan, pass, access.resource, at, aspects);
         let (main, stencil) = (find(Aspects::COLOR | Aspects::DEPTH), find(Aspects::STENCIL));
         let both = [main.or(stencil), stencil.or(main)];
         Layouts::new(both.map(|layout| layout.map_or(vk::ImageLayout::GENERAL, |one| attachment_layout(one, kind))))
@@ -204,7 +209,7 @@ impl Maker<'_> {
 
     fn references(&self, pass: PlanPassId) -> References {
         let mut out = References::default();
-        for access in self.scene.of(pass) {
+        for access in self.table.of(pass) {
             let Some(at) = self.rendering.attachment_of(self.plan, access) else { continue };
             let aspects = self.plan.resources[access.resource].kind.aspects();
             let reference = Reference { at: at.index() as u32, aspects, layouts: self.layouts(pass, access) };

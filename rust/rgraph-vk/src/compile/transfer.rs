@@ -8,7 +8,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_work::{ClearValue, Level, Transfer, View};
 
 use crate::compile::bind::Binder;
-use crate::compile::scene::PassAccess;
+use crate::compile::pass_table::PassAccess;
 use crate::convert;
 use crate::error::Error;
 use crate::memory::state::{Region, within};
@@ -275,7 +275,7 @@ fn blit(a: Side, b: Side, linear: bool) -> Ready {
 
 /// The blit that an inserted pass makes: from what it reads to what it writes.
 pub(crate) fn inserted(binder: &Binder<'_>, pass: PlanPassId) -> Option<Ready> {
-    let accesses = binder.scene.of(pass);
+    let accesses = binder.table.of(pass);
     let from = accesses.iter().find(|access| access.usage == Usage::TransferSrc)?;
     let to = accesses.iter().find(|access| access.usage == Usage::TransferDst)?;
     let side = |access: &PassAccess| {

@@ -11,8 +11,8 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_work::{CallbackError, View};
 
 use crate::compile::bind::Binder;
+use crate::compile::pass_table::PassAccess;
 use crate::compile::rendering::Rendering;
-use crate::compile::scene::PassAccess;
 use crate::convert;
 use crate::convert::attachment_layout;
 use crate::error::Error;
@@ -268,13 +268,13 @@ impl RawContext<'_> {
     /// The render pass that the commands are in; `None`: the pass has no attachments.
     pub fn rendering(&self) -> Option<RawRendering> {
         let rendering = self.rendering?;
-        let (plan, scene) = (self.binder.plan, self.binder.scene);
-        let targets = self.binder.renderings.targets(plan, scene, self.pass)?;
+        let (plan, table) = (self.binder.plan, self.binder.table);
+        let targets = self.binder.renderings.targets(plan, table, self.pass)?;
         let format = |format: Option<Format>| format.map_or(vk::Format::UNDEFINED, convert::format);
         let depth = |aspect| targets.depth.filter(|_| targets.depth_aspects.contains(aspect));
         let [width, height] = rendering.area;
         let locations = match targets.remap.is_empty() {
-            true => (0..scene.of(self.pass).iter().filter(|one| one.usage == Usage::ColorAttachment).count()).collect(),
+            true => (0..table.of(self.pass).iter().filter(|one| one.usage == Usage::ColorAttachment).count()).collect(),
             false => targets.remap.iter().map(|at| *at as usize).collect::<Vec<_>>(),
         };
         Some(RawRendering {
@@ -293,8 +293,8 @@ impl RawContext<'_> {
     fn access(&self, declared: ResourceId, view: &View, how: &str) -> Result<(&PassAccess, Layout), Error> {
         let binder = &self.binder;
         let resource = binder.planned(self.pass, declared)?;
-        let (plan, scene) = (binder.plan, binder.scene);
-        let mut of = scene.of(self.pass).iter().filter(|access| access.resource == resource);
+        let (plan, table) = (binder.plan, binder.table);
+        let mut of = table.of(self.pass).iter().filter(|access| access.resource == resource);
         let holds = |access: &&PassAccess| {
             view.mips.is_none_or(|mips| within(mips, access.region.mips))
                 && view.layers.is_none_or(|layers| within(layers, access.region.layers))
@@ -310,7 +310,7 @@ impl RawContext<'_> {
         let (mips, layers) = (view.mips.unwrap_or(access.region.mips), view.layers.unwrap_or(access.region.layers));
         let aspects = if view.aspects.is_empty() { access.region.aspects } else { view.aspects };
         let resource = self.used(resource).resource;
-        let layout = scene.layout(plan, self.pass, resource, [mips[0], layers[0]], aspects);
+        let layout = table.layout(plan, self.pass, resource, [mips[0], layers[0]], aspects);
         Ok((access, layout.unwrap_or(Layout::General)))
     }
 

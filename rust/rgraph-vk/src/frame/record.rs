@@ -409,7 +409,7 @@ impl Recorder<'_> {
         let Recording { run, imports, .. } = self.what;
         let _inside = prepared.shared.enter();
         let mut uses: Vec<RawUse<'_>> = Vec::new();
-        for access in prepared.scene.of(pass) {
+        for access in prepared.table.of(pass) {
             let declared = access.resource;
             if !uses.iter().any(|one| one.declared == declared) {
                 let resource = variant.stand_in(prepared, pass, declared);
@@ -552,7 +552,7 @@ pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, 
     let on = |flag: Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off[flag.index()]);
     let runs = |pass: PlanPassId| match prepared.chaos.as_deref() {
         None => true,
-        Some(chaos) => prepared.scene.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
+        Some(chaos) => prepared.table.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
     };
     prepared.plan.passes.iter_ids().map(|(pass, planned)| on(planned.flag) && runs(pass)).collect()
 }

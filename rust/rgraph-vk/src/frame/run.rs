@@ -265,7 +265,7 @@ impl RunState {
             return Ok(Packets::default());
         }
         let mut spare = std::mem::take(&mut self.spare.steps).into_iter();
-        let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.scene.pass_of[pass]?) {
+        let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.table.pass_of[pass]?) {
             Some(Work::Record(work)) => Some((pass, work.clone(), spare.next().unwrap_or_default())),
             _ => None,
         };
@@ -284,7 +284,7 @@ impl RunState {
         let mut recorded = std::mem::take(&mut self.spare.packets);
         recorded.clear(prepared.plan.passes.len());
         for (pass, mut steps) in steps {
-            if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {
+            if let (Some(sink), Some(declared)) = (&self.sink, prepared.table.pass_of[pass]) {
                 sink.record(declared, &steps);
             }
             prepared.binder().add(pass, &steps, &mut recorded)?;

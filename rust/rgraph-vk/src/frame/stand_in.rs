@@ -31,13 +31,13 @@ pub(crate) fn stand_in(
     pass: PlanPassId,
     resource: ResourceId,
 ) -> ResourceId {
-    let (scene, fallbacks) = (&prepared.scene, &prepared.plan.fallbacks);
+    let (table, fallbacks) = (&prepared.table, &prepared.plan.fallbacks);
     let is_output = |of: ResourceId| fallbacks.iter().any(|one| one.output == of);
     // A pass that is off reads nothing, and its fallback need not exist.
     if !on[pass] || !is_output(resource) {
         return resource;
     }
-    let reads = scene.of(pass).iter().filter(|access| access.resource == resource && !access.usage.writes());
+    let reads = table.of(pass).iter().filter(|access| access.resource == resource && !access.usage.writes());
     let mut reads: Vec<Region> = reads.map(|access| access.region).collect();
     let is_ordered = !reads.is_empty();
     if !is_ordered {
@@ -57,7 +57,7 @@ pub(crate) fn stand_in(
 /// The writes of a resource before a pass, in declared order: before it in the plan if that orders it after them, else
 /// in the declaration.
 fn writes_before(prepared: &Prepared, (reader, is_ordered): (PlanPassId, bool), resource: ResourceId) -> Vec<Write> {
-    let (plan, scene) = (&prepared.plan, &prepared.scene);
+    let (plan, table) = (&prepared.plan, &prepared.table);
     let position_of = |pass: PlanPassId| plan.passes[pass].declared.or(plan.passes[pass].owner).unwrap_or(0);
     let is_before = |pass: &PlanPassId| match is_ordered {
         true => *pass < reader,
@@ -67,11 +67,11 @@ fn writes_before(prepared: &Prepared, (reader, is_ordered): (PlanPassId, bool), 
     for pass in plan.live().filter(is_before) {
         let position = position_of(pass);
         let apart = |input: ResourceId| !plan.is_same_memory(input, resource);
-        let owner = scene.owner_of[pass];
-        let is_owner = |writer: PlanPassId| scene.pass_of[writer] == owner;
+        let owner = table.owner_of[pass];
+        let is_owner = |writer: PlanPassId| table.pass_of[writer] == owner;
         let named = plan.fallbacks.iter().find(|one| one.output == resource && is_owner(one.pass));
         let input = named.map(|one| one.input).filter(|input| apart(*input));
-        for access in scene.of(pass).iter().filter(|access| access.resource == resource && access.usage.writes()) {
+        for access in table.of(pass).iter().filter(|access| access.resource == resource && access.usage.writes()) {
             writes.push(Write { position, pass, region: access.region, input });
         }
     }

@@ -126,13 +126,13 @@ impl RunTargets {
         let planned = prepared.planned.get(&pass).and_then(|planned| {
             let (at, position) = prepared.renderings.of_pass[*planned]?;
             let rendering = &prepared.renderings.passes[at];
-            let access = prepared.scene.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
+            let access = prepared.table.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
             let attachment = rendering.attachment_of(&prepared.plan, access)?;
             Some((*planned, rendering, position as usize, attachment))
         });
         let first = |rendering: &Rendering, position: usize, attachment: AttachmentId| {
             let uses = |pass: &PlanPassId| {
-                let accesses = prepared.scene.of(*pass).iter();
+                let accesses = prepared.table.of(*pass).iter();
                 let mut attached = accesses.filter(|one| attaches(one.usage));
                 attached.any(|one| rendering.attachment_of(&prepared.plan, one) == Some(attachment))
             };
@@ -256,7 +256,7 @@ fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declare
             };
             let writes = access.usage == Usage::DepthStencilAttachment;
             let (load, clear) = explicit_load(graph, access);
-            let planned = prepared.planned.get(&pass).map(|planned| prepared.scene.of(*planned));
+            let planned = prepared.planned.get(&pass).map(|planned| prepared.table.of(*planned));
             let region = planned.and_then(|all| all.iter().find(|one| one.declared == Some(id)));
             let aspects = region.map_or(Aspects::DEPTH, |one| one.region.aspects);
             let written = if writes { aspects } else { Aspects::empty() };

@@ -219,7 +219,7 @@ impl Prepared {
     /// packet, in their order; `false`: they do differ, and some of the push data may be copied.
     fn set_push(&mut self, workload: &Workload) -> bool {
         for pass in self.plan.live() {
-            let Some(declared) = self.scene.pass_of[pass] else { continue };
+            let Some(declared) = self.table.pass_of[pass] else { continue };
             let given = steps(workload, declared);
             match difference(steps(&self.workload, declared), given) {
                 Difference::None => continue,
@@ -246,7 +246,7 @@ impl Prepared {
             Packets { of_pass: IdVec::filled(Span::default(), self.plan.passes.len()), ..Packets::default() };
         let binder = self.binder();
         for pass in self.plan.live() {
-            match self.scene.pass_of[pass] {
+            match self.table.pass_of[pass] {
                 None => binder.add_inserted(pass, &mut packets),
                 Some(declared) => binder.add(pass, steps(workload, declared), &mut packets)?,
             }
@@ -256,7 +256,7 @@ impl Prepared {
 
     fn equal_transfers(&self, workload: &Workload) -> bool {
         let equal = |pass: PlanPassId| {
-            let Some(declared) = self.scene.pass_of[pass] else { return true };
+            let Some(declared) = self.table.pass_of[pass] else { return true };
             let of = |one| steps(one, declared).iter().filter(|step| matches!(step, Step::Transfer(_)));
             of(&self.workload).eq(of(workload))
         };

@@ -7,7 +7,7 @@ use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::scene::{Scene, used_by_batches};
+use crate::compile::pass_table::{PassTable, used_by_batches};
 use crate::memory::requirements::{buffer_info, image_info};
 use crate::memory::usages::Usages;
 
@@ -74,9 +74,9 @@ impl WalkMemory {
 }
 
 /// Those that a plan uses.
-pub(super) fn of(graph: &Graph, plan: &Plan, scene: &Scene, frames: usize) -> Vec<WalkMemory> {
+pub(super) fn of(graph: &Graph, plan: &Plan, table: &PassTable, frames: usize) -> Vec<WalkMemory> {
     let mut used = IdVec::filled(false, plan.resources.len());
-    used_by_batches(plan, scene).into_iter().flatten().for_each(|memory| used[memory] = true);
+    used_by_batches(plan, table).into_iter().flatten().for_each(|memory| used[memory] = true);
     let mut rooted = IdVec::filled(false, plan.resources.len());
     graph.roots().iter().for_each(|root| rooted[plan.memory_of(*root)] = true);
     let mut places = IdVec::filled(None, plan.resources.len());

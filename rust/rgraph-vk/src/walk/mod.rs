@@ -27,8 +27,8 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::chunk::{Again, split};
 use crate::compile::foreign;
+use crate::compile::pass_table::{PassTable, side_by_side};
 use crate::compile::rendering::{CommandId, Renderings};
-use crate::compile::scene::{Scene, side_by_side};
 use crate::device::queue::DeviceQueueId;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::state::{EdgeId, Tracked, released_edges};
@@ -45,7 +45,7 @@ pub type Requirements<'a> = &'a dyn Fn(&WalkMemory) -> vk::MemoryRequirements;
 pub struct Walk {
     graph: Graph,
     plan: Arc<Plan>,
-    scene: Scene,
+    table: PassTable,
     renderings: Renderings,
     memories: Vec<WalkMemory>,
     /// By the plan's memories.
@@ -106,12 +106,12 @@ impl Walk {
             let error = DeviceError::new(Code::Missing, message, help);
             Err(if pass.is_empty() { error } else { error.in_pass(pass) }.into())
         };
-        let (plan, scene) = side_by_side(graph, plan)?;
+        let (plan, table) = side_by_side(graph, plan)?;
         if let Some(fallback) = graph.fallbacks().first() {
             return refused("fallbacks of conditional passes", graph.pass_name(fallback.pass));
         }
-        let renderings = Renderings::new(graph, &plan, &scene);
-        if let Some(one) = renderings.passes.iter().find(|one| one.needs_subpasses(&plan, &scene)) {
+        let renderings = Renderings::new(graph, &plan, &table);
+        if let Some(one) = renderings.passes.iter().find(|one| one.needs_subpasses(&plan, &table)) {
             return refused("input attachments", one.passes.first().map_or("", |pass| plan.pass_name(*pass)));
         }
         if let Some(edge) = plan.edges.iter().find(|edge| edge.entry.queue.is_none()) {
@@ -119,9 +119,9 @@ impl Walk {
             return refused(&message, "");
         }
         let queues = plan.queues.ids().map(device_queue).collect();
-        let (batches, _) = split(&plan, &scene, &queues, Again { passes: &[], apart: false });
+        let (batches, _) = split(&plan, &table, &queues, Again { passes: &[], apart: false });
         let entries = batches.iter().map(|batch| batch.entries.clone()).collect();
-        let memories = memory::of(graph, &plan, &scene, frames.max(1));
+        let memories = memory::of(graph, &plan, &table, frames.max(1));
         let mut at = IdVec::filled(None, plan.resources.len());
         memories.iter().enumerate().for_each(|(index, memory)| at[memory.memory] = Some(index));
         let stride = plan.batches.iter().filter_map(|batch| batch.signal).max().map_or(0, u64::from);
@@ -131,7 +131,7 @@ impl Walk {
         Ok(Self {
             graph: graph.clone(),
             plan,
-            scene,
+            table,
             renderings,
             at,
             memories,
@@ -251,7 +251,7 @@ impl Walk {
                 Command::EndRendering if std::mem::take(&mut skipped) => {}
                 Command::EndRendering => recorder.end_rendering()?,
                 Command::Pass { pass, .. } if !on[*pass] => {}
-                Command::Pass { pass, .. } => match self.scene.pass_of[*pass] {
+                Command::Pass { pass, .. } => match self.table.pass_of[*pass] {
                     Some(declared) => recorder.pass(&WalkPass { walk: self, planned: *pass, pass: declared })?,
                     None => {
                         if let Some(blit) = self.blit(*pass) {

@@ -8,7 +8,7 @@ use rgraph_plan::plan::{BatchId, EventId, PlanKind, PlanPassId, QueueId};
 use rgraph_plan::resource::ResourceId;
 
 use super::Walk;
-use crate::compile::scene::PassAccess;
+use crate::compile::pass_table::PassAccess;
 use crate::convert;
 use crate::walk::memory::Slot;
 
@@ -87,8 +87,8 @@ impl WalkPass<'_> {
 
     /// The levels and layers of images of the graph that the pass declares.
     pub fn images(&self) -> Vec<(ResourceId, u32, u32)> {
-        let (scene, plan) = (&self.walk.scene, &self.walk.plan);
-        let images = scene
+        let (table, plan) = (&self.walk.table, &self.walk.plan);
+        let images = table
             .of(self.planned)
             .iter()
             .filter(|access| matches!(plan.resources[access.resource].kind, PlanKind::Image { .. }));
@@ -102,9 +102,8 @@ impl WalkPass<'_> {
 
     /// The layout in which the pass finds a level and layer of an image of the graph; `None`: it does not declare it.
     pub fn layout(&self, resource: ResourceId, mip: u32, layer: u32) -> Option<vk::ImageLayout> {
-        let (scene, plan) = (&self.walk.scene, &self.walk.plan);
-        let resource = resource;
-        scene.layout(plan, self.planned, resource, [mip, layer], Aspects::all()).map(convert::layout)
+        let (table, plan) = (&self.walk.table, &self.walk.plan);
+        table.layout(plan, self.planned, resource, [mip, layer], Aspects::all()).map(convert::layout)
     }
 }
 
@@ -216,7 +215,7 @@ impl Walk {
 
     /// The blit of an inserted pass.
     pub(super) fn blit(&self, pass: PlanPassId) -> Option<WalkBlit> {
-        let accesses = self.scene.of(pass);
+        let accesses = self.table.of(pass);
         let from = accesses.iter().find(|access| access.usage == Usage::TransferSrc)?;
         let to = accesses.iter().find(|access| access.usage == Usage::TransferDst)?;
         let PlanKind::Image { format, .. } = self.plan.resources[from.resource].kind else { return None };
@@ -231,7 +230,7 @@ impl Walk {
             });
             let [mip, _] = access.region.mips;
             let at = [mip, layers[0]];
-            let layout = self.scene.layout(&self.plan, pass, access.resource, at, access.region.aspects);
+            let layout = self.table.layout(&self.plan, pass, access.resource, at, access.region.aspects);
             let [width, height, depth] = mip_size(size, mip).map(|texels| texels as i32);
             let part = vk::ImageSubresourceLayers {
                 aspect_mask: convert::aspects(access.region.aspects),

@@ -87,7 +87,7 @@ impl Run<'_, '_> {
         let on = &state.variant_of(self.context, self.variant).on;
         for command in &self.prepared.plan.commands[planned.commands.range()] {
             let Command::Pass { pass, .. } = command else { continue };
-            let declared = self.prepared.scene.pass_of[*pass];
+            let declared = self.prepared.table.pass_of[*pass];
             let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
             if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
                 let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
@@ -116,7 +116,7 @@ impl Run<'_, '_> {
     fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
         let mut seen: Vec<Seen> = Vec::new();
         let variant = state.variant_of(self.context, self.variant);
-        for access in self.prepared.scene.of(pass) {
+        for access in self.prepared.table.of(pass) {
             // What the output of a pass that is off is read of goes by the output's name.
             let found = match access.usage {
                 Usage::HostWrite => access.resource,

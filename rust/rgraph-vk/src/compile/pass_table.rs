@@ -1,4 +1,4 @@
-//! A declaration and its plan laid side by side: which pass of the plan is which pass of the graph, and what it accesses.
+//! A declaration and its plan side by side: by pass of the plan, which pass of the graph it is and what it accesses.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct PassAccess {
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Scene {
+pub(crate) struct PassTable {
     /// The graph's pass that a pass of the plan is.
     pub pass_of: IdVec<PlanPassId, Option<PassId>>,
     /// Accesses of all passes.
@@ -38,13 +38,13 @@ pub(crate) struct Scene {
     pub owner_of: IdVec<PlanPassId, Option<PassId>>,
 }
 
-impl Scene {
+impl PassTable {
     /// Lays a graph and its plan side by side: both have the same ids of resources and positions of passes.
     ///
     /// # Errors
     /// If the names of one differ from those of the other: the plan is another graph's.
     pub(crate) fn new(graph: &Graph, plan: &Plan) -> Result<Self, Error> {
-        let mut scene = Self::default();
+        let mut table = Self::default();
         let foreign = |what: &str, name: &str| {
             let message =
                 format!("the plan of \"{}\" and the graph \"{}\" differ: {what} \"{name}\"", plan.graph, graph.name());
@@ -56,10 +56,10 @@ impl Scene {
                 return Err(foreign("resource", name));
             }
         }
-        scene.layouts = IdVec::filled(Span::default(), plan.passes.len());
+        table.layouts = IdVec::filled(Span::default(), plan.passes.len());
         for command in &plan.commands {
             if let Command::Pass { pass, layouts } = command {
-                scene.layouts[*pass] = *layouts;
+                table.layouts[*pass] = *layouts;
             }
         }
         let of_pass = ByPass::new(graph);
@@ -75,21 +75,21 @@ impl Scene {
             }
         }
         for (id, pass) in plan.passes.iter_ids() {
-            let start = scene.accesses.len();
+            let start = table.accesses.len();
             let pass_at = |position: u32| {
                 let found = at_position.get(position as usize).copied().flatten();
                 found.ok_or_else(|| foreign("owner of pass", plan.pass_name(id)))
             };
             let declared = pass.declared.map(pass_at).transpose()?;
             let owner = pass.owner.map(pass_at).transpose()?.or(declared);
-            scene.pass_of.push(declared);
-            scene.owner_of.push(owner);
+            table.pass_of.push(declared);
+            table.owner_of.push(owner);
             if let Some(declared) = declared {
                 for &at in of_pass.of(declared) {
                     let access = &graph.accesses()[at as usize];
                     let (resource, usage) = (access.resource, access.usage);
                     let region = Region::of(declared::part(graph, access, plan.resources[resource].kind));
-                    scene.accesses.push(PassAccess { resource, usage, region, declared: Some(at) });
+                    table.accesses.push(PassAccess { resource, usage, region, declared: Some(at) });
                 }
             } else {
                 for access in &plan.pass_accesses[pass.accesses.range()] {
@@ -101,12 +101,12 @@ impl Scene {
                         range: [0, 0],
                     };
                     let usage = if reads { Usage::TransferSrc } else { Usage::TransferDst };
-                    scene.accesses.push(PassAccess { resource: access.resource, usage, region, declared: None });
+                    table.accesses.push(PassAccess { resource: access.resource, usage, region, declared: None });
                 }
             }
-            scene.of_pass.push(Span::new(start, scene.accesses.len()));
+            table.of_pass.push(Span::new(start, table.accesses.len()));
         }
-        Ok(scene)
+        Ok(table)
     }
 
     /// The layout in which a pass finds one level of an image; `None`: it does not use it.
@@ -165,13 +165,13 @@ impl ByPass {
 /// A plan that says all that the runtime needs, and what its passes access.
 ///
 /// # Errors
-/// As [`Scene::new`].
-pub(crate) fn side_by_side(graph: &Graph, mut plan: Arc<Plan>) -> Result<(Arc<Plan>, Scene), Error> {
-    let scene = Scene::new(graph, &plan)?;
+/// As [`PassTable::new`].
+pub(crate) fn side_by_side(graph: &Graph, mut plan: Arc<Plan>) -> Result<(Arc<Plan>, PassTable), Error> {
+    let table = PassTable::new(graph, &plan)?;
     if !plan.says_memory() {
         declared::complete(graph, Arc::make_mut(&mut plan));
     }
-    Ok((plan, scene))
+    Ok((plan, table))
 }
 
 /// Adds the resources that a pass may read in place of some while the passes that write those are off.
@@ -192,7 +192,7 @@ pub(crate) fn add_fallbacks(plan: &Plan, pass: PlanPassId, read: &mut Vec<Resour
 }
 
 /// Memories that a batch uses, each once, in the order of their first use.
-pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>> {
+pub(crate) fn used_by_batches(plan: &Plan, table: &PassTable) -> Vec<Vec<ResourceId>> {
     let mut seen: IdVec<ResourceId, usize> = IdVec::filled(usize::MAX, plan.resources.len());
     plan.batches
         .iter()
@@ -208,7 +208,7 @@ pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>
             for command in &plan.commands[batch.commands.range()] {
                 match command {
                     Command::Pass { pass, .. } => {
-                        let mut read: Vec<ResourceId> = scene.of(*pass).iter().map(|access| access.resource).collect();
+                        let mut read: Vec<ResourceId> = table.of(*pass).iter().map(|access| access.resource).collect();
                         add_fallbacks(plan, *pass, &mut read);
                         read.into_iter().for_each(&mut note);
                     }
