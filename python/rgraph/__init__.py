@@ -6,7 +6,6 @@ have shaders, and hands back arrays.
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from rgraph._core import (
     Array,
@@ -49,30 +48,34 @@ from rgraph._core import (
     schema,
     set_source_tracking,
 )
-from rgraph._errors import (
-    BatchError,
-    BusyError,
-    DeviceError,
-    GraphError,
-    InternalError,
-    Mistake,
-    NotReadyError,
-    PlanError,
-    RgError,
-    ShaderError,
-    Side,
-    explain,
-)
-from rgraph._layers import Layer
-from rgraph._modules import ModuleValue, module
 
+# As type checkers know it; the module `typing` takes longer to load than all of rgraph.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from rgraph import batch as batch
     from rgraph import cuda as cuda
     from rgraph import importers as importers
     from rgraph import passes as passes
     from rgraph import window as window
     from rgraph._adapt import Adapt, Trial, Trials
+    from rgraph._errors import (
+        BatchError,
+        BusyError,
+        DeviceError,
+        GraphError,
+        InternalError,
+        Mistake,
+        NotReadyError,
+        PlanError,
+        RgError,
+        ShaderError,
+        Side,
+        explain,
+    )
+    from rgraph._layers import Layer
+    from rgraph._modules import ModuleValue, module
     from rgraph._records import (
         Barrier,
         Batch,
@@ -214,14 +217,39 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Modules of rgraph that are loaded when they are first asked for, named tuples, and `rgraph.show`."""
+# Where names that are loaded on demand come from, if not from the module of named tuples. Most programs use none of
+# them, and making them would take longer than the rest of the import.
+_HOMES = {
+    **dict.fromkeys(("Adapt", "Trial", "Trials"), "_adapt"),
+    **dict.fromkeys(
+        (
+            "BatchError",
+            "BusyError",
+            "DeviceError",
+            "GraphError",
+            "InternalError",
+            "Mistake",
+            "NotReadyError",
+            "PlanError",
+            "RgError",
+            "ShaderError",
+            "Side",
+            "explain",
+        ),
+        "_errors",
+    ),
+    "Layer": "_layers",
+    "ModuleValue": "_modules",
+    "module": "_modules",
+}
+
+
+def __getattr__(name: str) -> "Any":
+    """Modules of rgraph that are loaded when they are first asked for, and what is made there."""
     if name in __all__:
         from importlib import import_module
 
-        # Half of the time of the import would go into making named tuples, of which most programs name none.
-        home = import_module("rgraph._adapt" if name in ("Adapt", "Trial", "Trials") else "rgraph._records")
-        value = globals()[name] = getattr(home, name)
+        value = globals()[name] = getattr(import_module(f"rgraph.{_HOMES.get(name, '_records')}"), name)
         return value
     if name in ("batch", "cuda", "importers", "passes", "show", "window"):
         from importlib import import_module
