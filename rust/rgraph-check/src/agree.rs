@@ -10,7 +10,7 @@ use rgraph_ir::resource::{Kind, Life, ResourceId};
 use crate::facts::{DeclaredUse, Facts};
 use crate::finding::{Findings, Rule};
 use crate::ids::{DeclaredOf, MemoryId, SubresourceId};
-use crate::shape::{Part, Shape};
+use crate::shape::{Shape, SubresourceRange};
 use crate::tables::is_attachment;
 
 /// Names, kinds, lives and lifetimes of resources. O(resources + accesses).
@@ -311,7 +311,7 @@ impl Extents<'_, '_> {
         let Self { facts, plan, .. } = *self;
         for entry in &plan.attachments[open.attachments.range()] {
             let memory = facts.memory[entry.resource];
-            let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
+            let part = SubresourceRange::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
             let whole = facts.grids[memory].subresources(&part);
             for &pass in &open.passes {
                 let Some(declared) = declared_of[pass] else { continue };

@@ -4,19 +4,19 @@ use rgraph_ir::access::{Accesses, Aspects, Layout, Stages};
 use rgraph_ir::plan::{Barriers, PlanPassId, QueueId, Scope, Why};
 use rgraph_ir::resource::ResourceId;
 
-use crate::clock::{Clock, Lanes, Node};
+use crate::clock::{Clock, Lanes, SyncNode};
 use crate::finding::Rule;
-use crate::ids::{NodeId, StoreId, SubresourceId};
+use crate::ids::{AllocationId, NodeId, SubresourceId};
 use crate::machine::Machine;
 use crate::region::{FRAMEBUFFER_SPACE, Region};
-use crate::shape::Part;
-use crate::subresource::{Gone, Later, Lent, Release, StorePlace, Write, meant};
+use crate::shape::SubresourceRange;
+use crate::subresource::{AllocationPlace, Gone, Later, Lent, Release, Write, meant};
 use crate::tables::{leaf, leaves};
 
 /// A barrier of a buffer or image, in common words.
 struct Named {
     resource: ResourceId,
-    part: Part,
+    part: SubresourceRange,
     layouts: Option<[Layout; 2]>,
     families: Option<[u32; 2]>,
     why: Why,
@@ -42,19 +42,19 @@ impl Machine<'_> {
     }
 
     /// The subresources of a part of a resource.
-    fn subresources_of(&self, resource: ResourceId, part: &Part) -> Vec<SubresourceId> {
+    fn subresources_of(&self, resource: ResourceId, part: &SubresourceRange) -> Vec<SubresourceId> {
         self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
     fn named(&self, barriers: &Barriers) -> Vec<(Named, Scope)> {
         let plan = self.plan;
         let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| {
-            let part = Part::buffer(b.range);
+            let part = SubresourceRange::buffer(b.range);
             (Named { resource: b.resource, part, layouts: None, families: b.families, why: b.why }, b.scope)
         });
         let images = plan.image_barriers[barriers.images.range()].iter().map(|b| {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
-            let part = Part::image(b.mips, b.layers, aspects);
+            let part = SubresourceRange::image(b.mips, b.layers, aspects);
             let layouts = Some([b.old_layout, b.new_layout]);
             (Named { resource: b.resource, part, layouts, families: b.families, why: b.why }, b.scope)
         });
@@ -86,8 +86,8 @@ impl Machine<'_> {
             if rendering.is_none() {
                 Lanes::make_available(&mut clock, queue, position, &barrier.scope);
             }
-            let node = Node::new(queue, position, position, barrier.scope, clock);
-            let node = self.nodes.push(Node { rendering, ..node });
+            let node = SyncNode::new(queue, position, position, barrier.scope, clock);
+            let node = self.nodes.push(SyncNode { rendering, ..node });
             #[cfg(test)]
             self.log.covers.push((node, None));
             made.push(Some(node));
@@ -98,38 +98,42 @@ impl Machine<'_> {
                 continue;
             }
             let clock = clock_of(&self.lanes, scope.src_stages);
-            let node = self.nodes.push(Node { rendering, ..Node::new(queue, position, position, scope, clock) });
+            let node =
+                self.nodes.push(SyncNode { rendering, ..SyncNode::new(queue, position, position, scope, clock) });
             made.push(Some(node));
-            let store = self.store(named.resource);
+            let allocation = self.allocation(named.resource);
             #[cfg(test)]
-            self.log.covers.push((node, Some((store, self.subresources_of(named.resource, &named.part)))));
-            self.take(store, &named.part, node);
+            self.log.covers.push((node, Some((allocation, self.subresources_of(named.resource, &named.part)))));
+            self.take(allocation, &named.part, node);
         }
         made
     }
 
     /// Makes writes available that a named barrier takes in by itself.
-    fn take(&mut self, store: StoreId, part: &Part, node: NodeId) {
+    fn take(&mut self, allocation: AllocationId, part: &SubresourceRange, node: NodeId) {
         let facts = self.facts;
         let n = &self.nodes[node];
-        let others = self.residents.around(store);
-        for subresource in facts.grids[self.stores[store].memory].subresources(part) {
-            let since = self.stores[store].subresources[subresource].alias_seen;
-            let aliased = others.iter().copied().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
+        let others = self.residents.around(allocation);
+        for subresource in facts.grids[self.allocations[allocation].memory].subresources(part) {
+            let since = self.allocations[allocation].subresources[subresource].alias_seen;
+            let aliased =
+                others.iter().copied().filter(|&other| self.allocations[other].last > since).collect::<Vec<_>>();
             let takes = |write: &Write| {
                 let x = &self.done[write.done];
                 let meets = n.rendering.is_none() || n.rendering == x.rendering;
                 x.node.is_none() && meets && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access)
             };
-            for write in self.stores[store].subresources[subresource].writes.iter_mut().filter(|write| takes(write)) {
+            for write in
+                self.allocations[allocation].subresources[subresource].writes.iter_mut().filter(|write| takes(write))
+            {
                 if write.at.last() != Some(&node) {
                     write.at.push(node);
                 }
             }
             for other in aliased {
-                let there = self.stores[other].subresources.iter_mut().flat_map(|there| &mut there.writes);
+                let there = self.allocations[other].subresources.iter_mut().flat_map(|there| &mut there.writes);
                 for write in there.filter(|write| takes(write)) {
-                    write.lent.push(Lent { node, to: StorePlace { store, subresource }, host: Vec::new() });
+                    write.lent.push(Lent { node, to: AllocationPlace { allocation, subresource }, host: Vec::new() });
                 }
             }
         }
@@ -171,20 +175,20 @@ impl Machine<'_> {
         if !global || !to_host(&self.nodes[node].scope) {
             return;
         }
-        for store in self.stores.ids() {
-            for subresource in self.stores[store].subresources.ids() {
-                self.show_subresource_to_host(StorePlace { store, subresource }, node);
+        for allocation in self.allocations.ids() {
+            for subresource in self.allocations[allocation].subresources.ids() {
+                self.show_subresource_to_host(AllocationPlace { allocation, subresource }, node);
             }
         }
     }
 
-    fn show_subresource_to_host(&mut self, StorePlace { store, subresource }: StorePlace, node: NodeId) {
-        for at in 0..self.stores[store].subresources[subresource].writes.len() {
-            let write = &self.stores[store].subresources[subresource].writes[at];
+    fn show_subresource_to_host(&mut self, AllocationPlace { allocation, subresource }: AllocationPlace, node: NodeId) {
+        for at in 0..self.allocations[allocation].subresources[subresource].writes.len() {
+            let write = &self.allocations[allocation].subresources[subresource].writes[at];
             let (clocks, x) = (self.clocks(), &self.done[write.done]);
             let shown = clocks.is_available(x, &write.at, node);
             let lent: Vec<_> = write.lent.iter().map(|lent| clocks.is_available(x, &[lent.node], node)).collect();
-            let write = &mut self.stores[store].subresources[subresource].writes[at];
+            let write = &mut self.allocations[allocation].subresources[subresource].writes[at];
             write.host.extend(shown.then_some(node));
             for (lent, _) in write.lent.iter_mut().zip(lent).filter(|(_, shown)| *shown) {
                 lent.host.push(node);
@@ -193,7 +197,7 @@ impl Machine<'_> {
     }
 
     fn named_barrier(&mut self, queue: QueueId, named: &Named, node: NodeId) {
-        let store = self.store(named.resource);
+        let allocation = self.allocation(named.resource);
         let pass = meant(&named.why).filter(|pass| self.plan.passes.get(*pass).is_some());
         self.nodes[node].pass = pass;
         let scope = self.nodes[node].scope;
@@ -202,12 +206,12 @@ impl Machine<'_> {
         let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
         let subresources = self.subresources_of(named.resource, &named.part);
         if destroys && moves {
-            self.destroy_aliases(store);
+            self.destroy_aliases(allocation);
         }
         for subresource in subresources {
-            let place = StorePlace { store, subresource };
+            let place = AllocationPlace { allocation, subresource };
             if !moves && families.is_none() {
-                self.stores[store].subresources[subresource].nodes.push(node);
+                self.allocations[allocation].subresources[subresource].nodes.push(node);
                 if to_host(&scope) {
                     self.show_subresource_to_host(place, node);
                 }
@@ -232,7 +236,7 @@ impl Machine<'_> {
             if to_host(&scope) && !releases {
                 self.show_subresource_to_host(place, node);
             }
-            let state = &mut self.stores[store].subresources[subresource];
+            let state = &mut self.allocations[allocation].subresources[subresource];
             if destroys && state.gone.is_none() {
                 state.gone = Some(Gone::Transition);
             }
@@ -248,7 +252,7 @@ impl Machine<'_> {
         queue: QueueId,
         named: &Named,
         families: Option<[u32; 2]>,
-        StorePlace { store, subresource }: StorePlace,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
         pass: Option<PlanPassId>,
     ) {
         let facts = self.facts;
@@ -259,7 +263,7 @@ impl Machine<'_> {
         let before = who.map_or(String::new(), |pass| format!(" for pass \"{pass}\""));
         let own = self.family(queue);
         let concurrent = self.concurrent[memory];
-        let state = &self.stores[store].subresources[subresource];
+        let state = &self.allocations[allocation].subresources[subresource];
         let (layout, owner, release) = (state.layout, state.owner, state.release.clone());
         let layouts = named.layouts.unwrap_or([crate::contents::NO_LAYOUT; 2]);
         let discards = named.layouts.is_some() && layouts[0] == Layout::Undefined;
@@ -322,7 +326,7 @@ impl Machine<'_> {
             );
             self.findings.add(Rule::Layout, who, Some(what), message);
         }
-        let state = &mut self.stores[store].subresources[subresource];
+        let state = &mut self.allocations[allocation].subresources[subresource];
         (state.owner, state.release) = (new_owner, new_release);
     }
 
@@ -353,10 +357,10 @@ impl Machine<'_> {
         self.leave(queue, barriers, &nodes);
     }
 
-    /// The store and subresources that a named entry of a barrier call is about.
-    fn region_of(&self, barriers: &Barriers, at: usize) -> (StoreId, Vec<SubresourceId>) {
+    /// The allocation and subresources that a named entry of a barrier call is about.
+    fn region_of(&self, barriers: &Barriers, at: usize) -> (AllocationId, Vec<SubresourceId>) {
         let (named, _) = &self.named(barriers)[at];
-        (self.store(named.resource), self.subresources_of(named.resource, &named.part))
+        (self.allocation(named.resource), self.subresources_of(named.resource, &named.part))
     }
 
     /// A by-region dependency stands between two subpasses and names stages that work texel by texel.

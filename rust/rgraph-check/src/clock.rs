@@ -28,7 +28,7 @@ pub(crate) type Clock = Box<[u32]>;
 
 /// A synchronization node: one entry of a barrier call, one half of an event, a wait, or the runtime's entry barrier.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct SyncNode {
     pub queue: QueueId,
     /// Operations before this position enter it.
     pub enter: u32,
@@ -181,7 +181,7 @@ pub(crate) fn available(clock: &Clock, queue: QueueId, position: u32, stage: usi
     position < clock[queue.index() * WIDTH + ORDERS + write_slot(stage)]
 }
 
-impl Node {
+impl SyncNode {
     /// A node and its clock.
     pub(crate) fn new(queue: QueueId, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
         Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: None }
@@ -260,7 +260,7 @@ mod tests {
         let mut random = crate::random::Random::new(7);
         for _ in 0..400 {
             let mut lanes = Lanes::new(3);
-            let mut list: Vec<(Node, bool)> = Vec::new();
+            let mut list: Vec<(SyncNode, bool)> = Vec::new();
             let mut now = IdVec::<QueueId, u32>::filled(1, 3);
             let mut signals: Vec<(QueueId, u32, Clock)> = Vec::new();
             let mut waits: Vec<(QueueId, u32, Stages, QueueId, u32)> = Vec::new();
@@ -278,7 +278,7 @@ mod tests {
                 } else {
                     let wanted = scope(*random.pick(&stages), *random.pick(&stages));
                     let clock = lanes.enter(queue, at, wanted.src_stages);
-                    let node = Node::new(queue, at, at, wanted, clock.clone());
+                    let node = SyncNode::new(queue, at, at, wanted, clock.clone());
                     lanes.publish(queue, node.later, &clock);
                     list.push((node, true));
                 }

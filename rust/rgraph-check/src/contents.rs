@@ -9,7 +9,7 @@ use crate::facts::DeclaredUse;
 use crate::finding::Rule;
 use crate::ids::{DeclaredPassId, DoneId, MemoryId, SubresourceId};
 use crate::machine::{Accessed, Machine, UseOf};
-use crate::subresource::{Done, Gone, Later, Missing, StorePlace};
+use crate::subresource::{AllocationPlace, Done, Gone, Later, Missing};
 use crate::tables::{layout_fits, leaf};
 
 /// The layout of buffers.
@@ -28,7 +28,7 @@ impl Machine<'_> {
         pass: PlanPassId,
         at: &DeclaredUse,
         resource: ResourceId,
-        StorePlace { store, subresource }: StorePlace,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
         layouts: std::ops::Range<usize>,
     ) {
         let facts = self.facts;
@@ -43,7 +43,7 @@ impl Machine<'_> {
             .filter(|entry| facts.memory.get(entry.resource) == Some(&memory))
             .filter(|entry| self.same_copy(entry.resource, resource))
             .filter(|entry| {
-                let part = crate::shape::Part::image(entry.mips, entry.layers, entry.aspects);
+                let part = crate::shape::SubresourceRange::image(entry.mips, entry.layers, entry.aspects);
                 facts.grids[memory].subresources(&part).binary_search(&subresource).is_ok()
             })
             .map(|entry| entry.layout)
@@ -58,7 +58,7 @@ impl Machine<'_> {
                     .map(|access| access.layout),
             );
         }
-        let state = &self.stores[store].subresources[subresource];
+        let state = &self.allocations[allocation].subresources[subresource];
         let current = state.layout;
         // The host may read undefined contents in any layout: it cannot transition one.
         let host_reads_undefined =
@@ -84,14 +84,14 @@ impl Machine<'_> {
     pub(crate) fn check_views(&mut self, pass: PlanPassId, declared: DeclaredPassId, accessed: &[Accessed]) {
         let facts = self.facts;
         for subresources in accessed.chunk_by(|a, b| a.number == b.number) {
-            let Accessed { place: StorePlace { store, .. }, number, resource } = subresources[0];
+            let Accessed { place: AllocationPlace { allocation, .. }, number, resource } = subresources[0];
             let at = &facts.declared_passes[declared].uses[number];
             // The host looks at bytes, without a view.
             if !facts.shapes[resource].is_image() || at.usage == Usage::HostRead {
                 continue;
             }
             let grid = &facts.grids[facts.memory[resource]];
-            let layout = |subresource: SubresourceId| self.stores[store].subresources[subresource].layout;
+            let layout = |subresource: SubresourceId| self.allocations[allocation].subresources[subresource].layout;
             let differing = subresources.iter().find_map(|one| {
                 let subresource = one.place.subresource;
                 let first = subresources
@@ -116,7 +116,7 @@ impl Machine<'_> {
 
     /// Whether two resources of one memory are the same copy in this run.
     pub(crate) fn same_copy(&self, a: ResourceId, b: ResourceId) -> bool {
-        self.store(a) == self.store(b)
+        self.allocation(a) == self.allocation(b)
     }
 
     /// Contents that the use needs are there, and its queue's family owns them.
@@ -126,7 +126,7 @@ impl Machine<'_> {
         pass: PlanPassId,
         UseOf { declared, number }: UseOf,
         resource: ResourceId,
-        StorePlace { store, subresource }: StorePlace,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
     ) {
         let facts = self.facts;
         let at = &facts.declared_passes[declared].uses[number];
@@ -137,7 +137,7 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let part = self.part(memory, subresource);
         if let Some(family) = self.family(queue).filter(|_| !self.concurrent[memory]) {
-            let state = &mut self.stores[store].subresources[subresource];
+            let state = &mut self.allocations[allocation].subresources[subresource];
             if let Some(release) = state.release.take() {
                 let message = format!(
                     "pass \"{name}\" uses \"{what}\"{part} between its release to family {} and the acquire",
@@ -159,7 +159,7 @@ impl Machine<'_> {
             }
             state.owner = Some(family);
         }
-        let Some(gone) = self.stores[store].subresources[subresource].gone else { return };
+        let Some(gone) = self.allocations[allocation].subresources[subresource].gone else { return };
         // A declaration that writes nothing declares undefined contents.
         if !needs
             || !facts.finds(resource, subresource, facts.key(resource, subresource, declared, number), &self.flags)
@@ -177,21 +177,25 @@ impl Machine<'_> {
             Gone::Unwritten => "nothing wrote it in this run".to_owned(),
             Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
             Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.memory_name(by)),
-            Gone::NotStored => "a render pass did not store it".to_owned(),
+            Gone::NotStored => "a render pass did not allocation it".to_owned(),
             Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
             Gone::Undefined => "its writer leaves garbage".to_owned(),
         }
     }
 
     /// What a pass leaves in a subresource.
-    pub(crate) fn note_contents(&mut self, at: &DeclaredUse, StorePlace { store, subresource }: StorePlace) {
+    pub(crate) fn note_contents(
+        &mut self,
+        at: &DeclaredUse,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
+    ) {
         if !at.writes {
             return;
         }
-        self.destroy_aliases(store);
+        self.destroy_aliases(allocation);
         let run = self.run;
-        self.stores[store].filled = true;
-        let state = &mut self.stores[store].subresources[subresource];
+        self.allocations[allocation].filled = true;
+        let state = &mut self.allocations[allocation].subresources[subresource];
         state.written = Some(run);
         state.gone = at.undefined.then_some(Gone::Undefined);
     }
@@ -203,11 +207,11 @@ impl Machine<'_> {
         y: &Later,
         missing: Missing,
         aliased: bool,
-        StorePlace { store, subresource }: StorePlace,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
         resource: ResourceId,
     ) {
         let facts = self.facts;
-        let memory = self.stores[store].memory;
+        let memory = self.allocations[allocation].memory;
         let what = facts.name(resource);
         let part = self.part(memory, subresource);
         let x = self.done[x];

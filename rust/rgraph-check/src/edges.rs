@@ -4,17 +4,17 @@ use rgraph_ir::access::{Aspects, Layout};
 use rgraph_ir::plan::{BatchId, Command, Edge, QueueId, Scope};
 use rgraph_ir::resource::ResourceId;
 
-use crate::clock::Node;
+use crate::clock::SyncNode;
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
-use crate::ids::{DeclaredPassId, MemoryId, Place, StoreId, SubresourceId};
+use crate::ids::{AllocationId, DeclaredPassId, MemoryId, Place, SubresourceId};
 use crate::machine::{Exit, Kept, Machine};
-use crate::shape::Part;
-use crate::subresource::{Gone, Later, StorePlace};
+use crate::shape::SubresourceRange;
+use crate::subresource::{AllocationPlace, Gone, Later};
 
-fn part_of(edge: &Edge) -> Part {
+fn part_of(edge: &Edge) -> SubresourceRange {
     let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
-    Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
+    SubresourceRange { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
 }
 
 impl Machine<'_> {
@@ -46,20 +46,20 @@ impl Machine<'_> {
 
     fn enter(&mut self, queue: QueueId, resource: ResourceId) {
         if self.facts.memory.get(resource).is_some() {
-            self.enter_store(queue, self.store(resource), resource);
+            self.enter_allocation(queue, self.allocation(resource), resource);
         }
     }
 
-    fn enter_store(&mut self, queue: QueueId, store: StoreId, resource: ResourceId) {
+    fn enter_allocation(&mut self, queue: QueueId, allocation: AllocationId, resource: ResourceId) {
         let facts = self.facts;
-        let memory = self.stores[store].memory;
+        let memory = self.allocations[allocation].memory;
         let run = Some(self.run);
-        if !facts.edged[memory] || self.stores[store].entered[queue] == run {
+        if !facts.edged[memory] || self.allocations[allocation].entered[queue] == run {
             return;
         }
-        self.stores[store].entered[queue] = run;
-        let first = self.stores[store].entered_run != run;
-        self.stores[store].entered_run = run;
+        self.allocations[allocation].entered[queue] = run;
+        let first = self.allocations[allocation].entered_run != run;
+        self.allocations[allocation].entered_run = run;
         let what = facts.name(resource);
         let plan = self.plan;
         let of_this = |edge: &&Edge| {
@@ -71,7 +71,7 @@ impl Machine<'_> {
             let entry = edge.entry.queue.unwrap_or(self.host);
             for subresource in facts.grids[memory].subresources(&part_of(edge)) {
                 if entry == queue {
-                    self.enter_subresource(edge, queue, StorePlace { store, subresource });
+                    self.enter_subresource(edge, queue, AllocationPlace { allocation, subresource });
                 }
             }
         }
@@ -79,29 +79,29 @@ impl Machine<'_> {
             let message = format!("\"{what}\" outlives the frame but has no edge");
             self.findings.add(Rule::Edge, None, Some(what), message);
         }
-        self.stores[store].filled = true;
+        self.allocations[allocation].filled = true;
     }
 
-    fn enter_subresource(&mut self, edge: &Edge, queue: QueueId, place: StorePlace) {
-        let StorePlace { store, subresource } = place;
+    fn enter_subresource(&mut self, edge: &Edge, queue: QueueId, place: AllocationPlace) {
+        let AllocationPlace { allocation, subresource } = place;
         let facts = self.facts;
         let resource = edge.resource;
-        let memory = self.stores[store].memory;
+        let memory = self.allocations[allocation].memory;
         let what = facts.name(resource);
         let entry = edge.entry;
         let scope = Scope { dst_stages: entry.stages, dst_access: entry.access, ..Default::default() };
         let position = self.now[queue] + 1;
         let clock = self.lanes.enter(queue, position, entry.stages);
         let run = self.run;
-        let entered = self.stores[store].subresources[subresource].writes.iter().any(|write| {
+        let entered = self.allocations[allocation].subresources[subresource].writes.iter().any(|write| {
             let x = &self.done[write.done];
             x.run == run && x.node.is_some() && x.pass.is_none()
         });
-        let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
-        let state = &self.stores[store].subresources[subresource];
+        let node = self.nodes.push(SyncNode::new(queue, position, position, scope, clock));
+        let state = &self.allocations[allocation].subresources[subresource];
         if entered || state.written == Some(run) || state.reads.iter().any(|read| self.done[read.done].run == run) {
             // A second queue that reads after the first queue's entry: it has an entry of its own.
-            let state = &mut self.stores[store].subresources[subresource];
+            let state = &mut self.allocations[allocation].subresources[subresource];
             state.nodes.push(node);
             for write in &mut state.writes {
                 write.at.push(node);
@@ -112,7 +112,7 @@ impl Machine<'_> {
         {
             let clocks = self.clocks();
             let y = Later::Node(node);
-            let state = &self.stores[store].subresources[subresource];
+            let state = &self.allocations[allocation].subresources[subresource];
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
                 let handed = x.queue == queue || self.exits.get(&place).is_some_and(|exit| exit.queue == queue);
@@ -136,7 +136,7 @@ impl Machine<'_> {
         let defined = facts.frames_ago[resource] > 0 || facts.filled[memory];
         let family = self.family(queue);
         let image = facts.shapes[resource].is_image();
-        let state = &mut self.stores[store].subresources[subresource];
+        let state = &mut self.allocations[allocation].subresources[subresource];
         state.layout = entry.layout;
         state.owner = family;
         state.release = None;
@@ -164,8 +164,8 @@ impl Machine<'_> {
         let facts = self.facts;
         let resource = edge.resource;
         let memory = facts.memory[resource];
-        let store = self.store(resource);
-        if self.stores[store].entered_run != Some(self.run) {
+        let allocation = self.allocation(resource);
+        if self.allocations[allocation].entered_run != Some(self.run) {
             return;
         }
         let queue = edge.exit.queue.unwrap_or(self.host);
@@ -174,10 +174,10 @@ impl Machine<'_> {
         let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Default::default() };
         let position = self.now[queue] + 1;
         let clock = self.lanes.enter(queue, position, exit.stages);
-        let node = self.nodes.push(Node::new(queue, position, position, scope, clock));
+        let node = self.nodes.push(SyncNode::new(queue, position, position, scope, clock));
         for subresource in facts.grids[memory].subresources(&part_of(edge)) {
             let mut late = Vec::new();
-            let state = &self.stores[store].subresources[subresource];
+            let state = &self.allocations[allocation].subresources[subresource];
             let clocks = self.clocks();
             for (done, write) in state
                 .writes
@@ -239,7 +239,7 @@ impl Machine<'_> {
                 );
                 self.findings.add(Rule::Edge, None, Some(what), message);
             }
-            self.exits.insert(StorePlace { store, subresource }, Exit { queue, run: self.run });
+            self.exits.insert(AllocationPlace { allocation, subresource }, Exit { queue, run: self.run });
         }
     }
 
@@ -247,7 +247,7 @@ impl Machine<'_> {
     fn check_covered(&mut self) {
         let run = self.run;
         let mut missing = Vec::new();
-        for (store, state) in self.stores.iter_ids() {
+        for (allocation, state) in self.allocations.iter_ids() {
             if !self.facts.edged[state.memory] {
                 continue;
             }
@@ -255,7 +255,7 @@ impl Machine<'_> {
                 let dones = here.writes.iter().map(|w| w.done).chain(here.reads.iter().map(|r| r.done));
                 let mut used = dones.filter(|done| self.done[*done].run == run).peekable();
                 if used.peek().is_some()
-                    && self.exits.get(&StorePlace { store, subresource }).is_none_or(|exit| exit.run != run)
+                    && self.exits.get(&AllocationPlace { allocation, subresource }).is_none_or(|exit| exit.run != run)
                 {
                     missing.push(Place { memory: state.memory, subresource });
                 }
@@ -275,9 +275,9 @@ impl Machine<'_> {
         for at in 0..self.kept.len() {
             let Kept { resource, subresource } = self.kept[at];
             let memory = facts.memory[resource];
-            let store = self.store(resource);
-            let Some(gone) = self.stores[store].subresources[subresource].gone else { continue };
-            let used = !facts.edged[memory] || self.stores[store].entered_run == Some(self.run);
+            let allocation = self.allocation(resource);
+            let Some(gone) = self.allocations[allocation].subresources[subresource].gone else { continue };
+            let used = !facts.edged[memory] || self.allocations[allocation].entered_run == Some(self.run);
             let untouched = gone == Gone::Unwritten && facts.writers[memory][subresource].is_empty();
             if !used || untouched || !facts.finds(resource, subresource, None, &self.flags) {
                 continue;
@@ -317,8 +317,8 @@ impl Machine<'_> {
         let facts = self.facts;
         for (id, resource) in facts.graph.resources().iter_ids() {
             let Some(leave) = resource.leave else { continue };
-            let store = self.store(id);
-            if self.stores[store].last == 0 {
+            let allocation = self.allocation(id);
+            if self.allocations[allocation].last == 0 {
                 continue;
             }
             let noted = crate::structure::is_noted(self.plan, facts.name(id));
@@ -326,7 +326,7 @@ impl Machine<'_> {
             let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
             let family = queue.and_then(|queue| self.family(queue));
             for subresource in facts.grids[memory].ids() {
-                let state = &self.stores[store].subresources[subresource];
+                let state = &self.allocations[allocation].subresources[subresource];
                 let used = state.writes.iter().map(|w| w.done).chain(state.reads.iter().map(|r| r.done));
                 let of_run = used.map(|done| &self.done[done]).filter(|done| done.run == self.run);
                 let Some(last) = of_run.max_by_key(|done| done.sequence) else { continue };
@@ -354,7 +354,7 @@ impl Machine<'_> {
                 }
             }
         }
-        for (store, state) in self.stores.iter_ids() {
+        for (allocation, state) in self.allocations.iter_ids() {
             let left = facts.names(state.memory).any(|name| facts.graph.resources()[name].leave.is_some());
             if left || facts.edged[state.memory] {
                 continue;
@@ -364,8 +364,10 @@ impl Machine<'_> {
             if let Some(subresource) = pending {
                 let what = facts.memory_name(state.memory);
                 let part = self.part(state.memory, subresource);
-                let pass =
-                    self.stores[store].subresources[subresource].release.as_ref().and_then(|release| release.pass);
+                let pass = self.allocations[allocation].subresources[subresource]
+                    .release
+                    .as_ref()
+                    .and_then(|release| release.pass);
                 let message = format!("\"{what}\"{part} is released to another family that never acquires it");
                 self.findings.add(Rule::Ownership, self.pass_name(pass), Some(what), message);
             }

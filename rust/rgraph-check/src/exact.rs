@@ -10,7 +10,7 @@ use rgraph_ir::plan::{Command, Plan, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{Place, StoreId, SubresourceId};
+use crate::ids::{AllocationId, Place, SubresourceId};
 use crate::machine::Machine;
 use crate::subresource::{Done, Local};
 use crate::tables::{leaf, with_earlier, with_later};
@@ -89,8 +89,10 @@ impl<'m, 'a> Exact<'m, 'a> {
 
     /// Whether a barrier is about a pair's bytes: about all memory, or it names the place of one of the two.
     fn covers(&self, at: usize, x: &Done, y: &Done) -> bool {
-        self.machine.log.covers[at].1.as_ref().is_none_or(|(store, subresources)| {
-            [x, y].iter().any(|done| done.place.store == *store && subresources.contains(&done.place.subresource))
+        self.machine.log.covers[at].1.as_ref().is_none_or(|(allocation, subresources)| {
+            [x, y]
+                .iter()
+                .any(|done| done.place.allocation == *allocation && subresources.contains(&done.place.subresource))
         })
     }
 
@@ -185,21 +187,25 @@ impl<'m, 'a> Exact<'m, 'a> {
     /// the pair shares.
     fn is_lent(&self, x: &Done, y: &Done) -> bool {
         let machine = self.machine;
-        let of =
-            |store: StoreId, subresource: SubresourceId| Place { memory: machine.stores[store].memory, subresource };
+        let of = |allocation: AllocationId, subresource: SubresourceId| Place {
+            memory: machine.allocations[allocation].memory,
+            subresource,
+        };
         let mut named = Vec::new();
-        for store in machine.stores.ids().filter(|store| machine.residents.share(x.place.store, *store)) {
-            for subresource in machine.stores[store].subresources.ids() {
+        for allocation in
+            machine.allocations.ids().filter(|allocation| machine.residents.share(x.place.allocation, *allocation))
+        {
+            for subresource in machine.allocations[allocation].subresources.ids() {
                 let names = |at: usize| {
                     let cover = machine.log.covers[at].1.as_ref();
-                    cover.is_some_and(|(other, list)| *other == store && list.contains(&subresource))
+                    cover.is_some_and(|(other, list)| *other == allocation && list.contains(&subresource))
                 };
                 if self.is_shown(x, y, self.available(x, names)) {
-                    named.push(of(store, subresource));
+                    named.push(of(allocation, subresource));
                 }
             }
         }
-        let pair = [x, y].map(|done| of(done.place.store, done.place.subresource));
+        let pair = [x, y].map(|done| of(done.place.allocation, done.place.subresource));
         self.own(x).is_none() && machine.bytes.contain(machine.facts, pair, named)
     }
 
@@ -251,15 +257,15 @@ impl<'m, 'a> Exact<'m, 'a> {
     /// name, stands for the earlier side.
     fn first_hazard(&self, forgives: bool) -> Option<String> {
         let facts = self.machine.facts;
-        let outlives = |done: &Done| facts.edged[self.machine.stores[done.place.store].memory];
-        let fresh = |done: &Done| facts.fresh[self.machine.stores[done.place.store].memory];
+        let outlives = |done: &Done| facts.edged[self.machine.allocations[done.place.allocation].memory];
+        let fresh = |done: &Done| facts.fresh[self.machine.allocations[done.place.allocation].memory];
         let list: Vec<&Done> = self.machine.done.iter().filter(|done| !outlives(done)).collect();
         let releases = self.machine.log.releases.iter().filter(|done| !outlives(done));
         for y in list.iter().copied().chain(releases) {
             for x in list.iter().take_while(|x| x.sequence < y.sequence) {
                 // Each run has other memory for what is fresh.
                 let same = x.place == y.place && (x.run == y.run || !fresh(x));
-                let aliased = self.machine.residents.share(x.place.store, y.place.store);
+                let aliased = self.machine.residents.share(x.place.allocation, y.place.allocation);
                 let own = same && x.instance == y.instance;
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
                     continue;
@@ -292,9 +298,11 @@ impl<'m, 'a> Exact<'m, 'a> {
                 let writes = || list.iter().filter(between).filter(replaces);
                 // What overwrote all bytes that two resources share, be it under a third name, saw the earlier write.
                 let machine = self.machine;
-                let of =
-                    |z: &Done| Place { memory: machine.stores[z.place.store].memory, subresource: z.place.subresource };
-                let share = |z: &Done, w: &Done| machine.residents.share(z.place.store, w.place.store);
+                let of = |z: &Done| Place {
+                    memory: machine.allocations[z.place.allocation].memory,
+                    subresource: z.place.subresource,
+                };
+                let share = |z: &Done, w: &Done| machine.residents.share(z.place.allocation, w.place.allocation);
                 let third = || writes().filter(|z| share(z, x) && share(z, y)).map(|z| of(z)).collect();
                 let replaced = writes().any(|z| on(z, x) || on(z, y))
                     || forgives && machine.bytes.contain(facts, [of(x), of(y)], third());

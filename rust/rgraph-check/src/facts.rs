@@ -19,7 +19,7 @@ use rgraph_ir::resource::{Life, ResourceId};
 pub(crate) use fallback::{Choice, effective, known_effective};
 
 use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UseId};
-use crate::shape::{Grid, Part, Shape, shapes};
+use crate::shape::{Grid, Shape, SubresourceRange, shapes};
 
 /// Order of an access to a subresource within a frame: position in the chain of names of one memory, position of the
 /// pass (from 1), and step within it (0 the pass, then its mips, last the reads that were declared too early).
@@ -33,7 +33,7 @@ const FORWARD: u32 = 1000;
 pub(crate) struct DeclaredUse {
     pub resource: ResourceId,
     pub usage: Usage,
-    pub part: Part,
+    pub part: SubresourceRange,
     pub subresources: Vec<SubresourceId>,
     /// Order and group at each of the subresources; no entry for histories.
     pub keys: Vec<(Key, u32)>,

@@ -16,7 +16,7 @@ rgraph_ir::id! {
     /// A use of a declared pass.
     pub struct UseId;
     /// A memory on the machine, or one copy of a ring of them.
-    pub struct StoreId;
+    pub struct AllocationId;
     /// A synchronization node of the machine.
     pub struct NodeId;
     /// A run of the plan, from 0.

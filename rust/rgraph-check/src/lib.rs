@@ -110,7 +110,7 @@ mod time;
 pub use devices::{check_devices, is_well_formed_for_devices};
 pub use finding::{Finding, Rule};
 pub use ids::{BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, WaitId};
-pub use minimal::{Entry, Examined, Part, minimal};
+pub use minimal::{Entry, EntryPart, Examined, minimal};
 
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;

@@ -21,17 +21,19 @@ use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, Plan, PlanPassId, Que
 use rgraph_ir::resource::ResourceId;
 
 use crate::bytes::Bytes;
-use crate::clock::{Lanes, Node};
+use crate::clock::{Lanes, SyncNode};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::{
-    CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId, RunId,
-    StoreId,
+    AllocationId, CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId,
+    RunId,
 };
 use crate::residents::Residents;
-use crate::subresource::{Clocks, Done, Gone, Later, Local, Read, StorePlace, SubresourceState, TRANSITION, Write};
+use crate::subresource::{
+    AllocationPlace, Clocks, Done, Gone, Later, Local, Read, SubresourceState, TRANSITION, Write,
+};
 use crate::tables::{RESOLVE_READ, leaf, ops};
-pub(crate) use state::{Accessed, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, Store, UseOf};
+pub(crate) use state::{Accessed, Allocation, Exit, Extra, Kept, Ordering, Rendering, Signal, Stand, UseOf};
 pub(crate) use supersede::Replaced;
 
 /// An event that is set: its nodes, its dependency, its queue.
@@ -49,14 +51,14 @@ pub(crate) struct Machine<'a> {
     pub host: QueueId,
     pub lanes: Lanes,
     pub now: IdVec<QueueId, u32>,
-    pub nodes: IdVec<NodeId, Node>,
+    pub nodes: IdVec<NodeId, SyncNode>,
     pub done: IdVec<DoneId, Done>,
-    pub stores: IdVec<StoreId, Store>,
-    /// By memory: its first store; none for what is in the ring of another.
-    pub first_store: IdVec<MemoryId, Option<StoreId>>,
+    pub allocations: IdVec<AllocationId, Allocation>,
+    /// By memory: its first allocation; none for what is in the ring of another.
+    pub first_allocation: IdVec<MemoryId, Option<AllocationId>>,
     pub bytes: Bytes,
-    /// The stores that accesses of their bytes are still checked against.
-    pub residents: Residents<StoreId>,
+    /// The allocations that accesses of their bytes are still checked against.
+    pub residents: Residents<AllocationId>,
     pub concurrent: IdVec<MemoryId, bool>,
     pub run: RunId,
     pub flags: FlagStates,
@@ -69,7 +71,7 @@ pub(crate) struct Machine<'a> {
     /// What runs, or ran last.
     pub instance: InstanceId,
     /// The queue on which the run before left a subresource.
-    pub exits: HashMap<StorePlace, Exit>,
+    pub exits: HashMap<AllocationPlace, Exit>,
     /// Resources and subresources whose contents somebody sees after the frame.
     pub kept: Vec<Kept>,
     /// By declared pass: its place in this run.
@@ -122,15 +124,15 @@ impl<'a> Machine<'a> {
         let host = QueueId::new(plan.queues.len());
         let queues = plan.queues.len() + 1;
         let count = facts.memory.len();
-        let mut stores = IdVec::<StoreId, Store>::new();
-        let mut first_store = IdVec::<MemoryId, _>::filled(None, count);
-        for memory in first_store.ids() {
+        let mut allocations = IdVec::<AllocationId, Allocation>::new();
+        let mut first_allocation = IdVec::<MemoryId, _>::filled(None, count);
+        for memory in first_allocation.ids() {
             if facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            first_store[memory] = Some(StoreId::new(stores.len()));
+            first_allocation[memory] = Some(AllocationId::new(allocations.len()));
             for _ in 0..facts.ring[memory] {
-                stores.push(Store {
+                allocations.push(Allocation {
                     memory,
                     subresources: IdVec::filled(SubresourceState::new(), facts.grids[memory].len()),
                     last: 0,
@@ -146,7 +148,7 @@ impl<'a> Machine<'a> {
             // An executor makes a memory as its first name is shared.
             concurrent[MemoryId::of_first(id)] = resource.sharing == Sharing::Concurrent;
         }
-        let residents = Residents::new(facts, plan, stores.len(), |memory| first_store[memory]);
+        let residents = Residents::new(facts, plan, allocations.len(), |memory| first_allocation[memory]);
         let orderings = facts.graph.orderings().iter();
         let ordering = |later: &PassId, earlier: &PassId| {
             Some(Ordering { later: facts.place(*later)?, earlier: facts.place(*earlier)? })
@@ -168,8 +170,8 @@ impl<'a> Machine<'a> {
             now: IdVec::filled(1, queues),
             nodes: IdVec::new(),
             done: IdVec::new(),
-            stores,
-            first_store,
+            allocations,
+            first_allocation,
             bytes: Bytes::new(facts, plan),
             residents,
             concurrent,
@@ -214,12 +216,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The store that a resource is in during this run.
-    pub(crate) fn store(&self, resource: ResourceId) -> StoreId {
+    /// The allocation that a resource is in during this run.
+    pub(crate) fn allocation(&self, resource: ResourceId) -> AllocationId {
         let memory = self.facts.memory[resource];
         let (ring, ago) = (self.facts.ring[memory] as usize, self.facts.frames_ago[resource] as usize);
-        let first = self.first_store[memory].expect("a memory has a store");
-        StoreId::new(first.index() + (self.run.index() + ring * 64 - ago) % ring)
+        let first = self.first_allocation[memory].expect("a memory has an allocation");
+        AllocationId::new(first.index() + (self.run.index() + ring * 64 - ago) % ring)
     }
 
     pub(crate) fn family(&self, queue: QueueId) -> Option<u32> {
@@ -234,14 +236,14 @@ impl<'a> Machine<'a> {
         self.before = std::mem::replace(&mut self.signals, IdVec::filled(Vec::new(), self.host.index() + 1));
         self.events.iter_mut().for_each(|event| *event = None);
         self.ran_at.iter_mut().for_each(|at| *at = None);
-        for store in self.stores.iter_mut() {
-            let transient = !self.facts.edged[store.memory];
-            if self.facts.fresh[store.memory] {
+        for allocation in self.allocations.iter_mut() {
+            let transient = !self.facts.edged[allocation.memory];
+            if self.facts.fresh[allocation.memory] {
                 // Memory of this run alone: no earlier run under way uses it.
-                store.subresources.iter_mut().for_each(|state| *state = SubresourceState::new());
-                store.replaced = Replaced::default();
+                allocation.subresources.iter_mut().for_each(|state| *state = SubresourceState::new());
+                allocation.replaced = Replaced::default();
             }
-            for subresource in store.subresources.iter_mut() {
+            for subresource in allocation.subresources.iter_mut() {
                 (subresource.last_write, subresource.last_any) = (None, None);
                 if transient {
                     // What holds nothing may be used by any family as if it were new (Vulkan 1.3, "Queue Family
@@ -362,9 +364,9 @@ impl<'a> Machine<'a> {
         let mut accessed: Vec<Accessed> = Vec::new();
         for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             let (resource, subresources) = facts.effective_subresources(at, &self.flags);
-            let store = self.store(resource);
+            let allocation = self.allocation(resource);
             accessed.extend(subresources.into_iter().map(|subresource| Accessed {
-                place: StorePlace { store, subresource },
+                place: AllocationPlace { allocation, subresource },
                 number,
                 resource,
             }));
@@ -390,8 +392,8 @@ impl<'a> Machine<'a> {
     ) {
         let facts = self.facts;
         let place = accessed[0].place;
-        let StorePlace { store, subresource } = place;
-        let memory = self.stores[store].memory;
+        let AllocationPlace { allocation, subresource } = place;
+        let memory = self.allocations[allocation].memory;
         let aspect = facts.grids[memory].aspect(subresource);
         let (mut made, mut all) = (Vec::new(), Vec::new());
         for &Accessed { number, resource, .. } in accessed {
@@ -472,12 +474,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts operations into a subresource's state.
-    pub(crate) fn record(&mut self, StorePlace { store, subresource }: StorePlace, list: Vec<Done>) {
+    pub(crate) fn record(&mut self, AllocationPlace { allocation, subresource }: AllocationPlace, list: Vec<Done>) {
         let Some(first) = list.first() else { return };
         let (sequence, instance) = (first.sequence, first.instance);
         let grouped = list.iter().all(|done| done.group != 0);
         let writes = list.iter().any(|done| done.op.write);
-        let state = &mut self.stores[store].subresources[subresource];
+        let state = &mut self.allocations[allocation].subresources[subresource];
         if writes && !grouped {
             state.writes.clear();
             state.reads.clear();
@@ -521,18 +523,18 @@ impl<'a> Machine<'a> {
         if writes && !grouped {
             state.alias_seen = sequence.max(self.done.len() as u64);
         }
-        self.stores[store].last = self.done.len() as u64;
-        self.residents.enter(store);
+        self.allocations[allocation].last = self.done.len() as u64;
+        self.residents.enter(allocation);
     }
 
     /// Puts a transition, release, acquire or entry into a subresource's state.
-    pub(crate) fn record_node(&mut self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) {
+    pub(crate) fn record_node(&mut self, place: AllocationPlace, node: NodeId, pass: Option<PlanPassId>) {
         self.begin_instance();
         self.record(place, vec![self.transition(place, node, pass)]);
     }
 
     /// A transition, release, acquire or entry as an operation.
-    pub(crate) fn transition(&self, place: StorePlace, node: NodeId, pass: Option<PlanPassId>) -> Done {
+    pub(crate) fn transition(&self, place: AllocationPlace, node: NodeId, pass: Option<PlanPassId>) -> Done {
         Done {
             queue: self.nodes[node].queue,
             position: self.nodes[node].leave,
@@ -552,14 +554,14 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes a write of other contents destroy what the same bytes held.
-    pub(crate) fn destroy_aliases(&mut self, store: StoreId) {
-        for other in self.residents.around(store) {
+    pub(crate) fn destroy_aliases(&mut self, allocation: AllocationId) {
+        for other in self.residents.around(allocation) {
             rgraph_ir::cancel::poll();
-            if !std::mem::replace(&mut self.stores[other].filled, false) {
+            if !std::mem::replace(&mut self.allocations[other].filled, false) {
                 continue;
             }
-            let by = self.stores[store].memory;
-            for subresource in self.stores[other].subresources.iter_mut() {
+            let by = self.allocations[allocation].memory;
+            for subresource in self.allocations[other].subresources.iter_mut() {
                 if subresource.gone.is_none() {
                     subresource.gone = Some(Gone::Alias(by));
                 }

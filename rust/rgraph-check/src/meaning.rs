@@ -7,7 +7,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
-use crate::ids::{DeclaredPassId, FlagStates, MemoryId, RunId, StoreId, SubresourceId, UseId};
+use crate::ids::{AllocationId, DeclaredPassId, FlagStates, MemoryId, RunId, SubresourceId, UseId};
 use crate::outcome::{Outcome, Watched, cleared, resolved, symbol, watched, written};
 
 /// Runs declared passes in a serial order, frame by frame. `all`: says what every declared pass reads, not only those
@@ -47,21 +47,21 @@ struct Held {
 
 /// Contents of every copy of every memory.
 struct Memory {
-    /// By memory: its first store.
-    first: IdVec<MemoryId, Option<StoreId>>,
-    subresources: IdVec<StoreId, IdVec<SubresourceId, Held>>,
+    /// By memory: its first allocation.
+    first: IdVec<MemoryId, Option<AllocationId>>,
+    subresources: IdVec<AllocationId, IdVec<SubresourceId, Held>>,
 }
 
 impl Memory {
     /// What is there before the first frame.
     fn new(facts: &Facts) -> Self {
         let mut first = IdVec::<MemoryId, _>::filled(None, facts.memory.len());
-        let mut subresources = IdVec::<StoreId, IdVec<_, Held>>::new();
+        let mut subresources = IdVec::<AllocationId, IdVec<_, Held>>::new();
         for memory in first.ids() {
             if facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            first[memory] = Some(StoreId::new(subresources.len()));
+            first[memory] = Some(AllocationId::new(subresources.len()));
             let there = stays(facts, memory);
             for copy in 0..facts.ring[memory] {
                 let start = |subresource: SubresourceId| Held {
@@ -76,18 +76,18 @@ impl Memory {
     }
 
     /// The copy of a resource in a run.
-    fn store(&self, facts: &Facts, resource: ResourceId, run: RunId) -> StoreId {
+    fn allocation(&self, facts: &Facts, resource: ResourceId, run: RunId) -> AllocationId {
         let memory = facts.memory[resource];
         let ring = facts.ring[memory] as usize;
-        let first = self.first[memory].expect("a memory has a store");
-        StoreId::new(first.index() + (run.index() + ring * 64 - facts.frames_ago[resource] as usize) % ring)
+        let first = self.first[memory].expect("a memory has an allocation");
+        AllocationId::new(first.index() + (run.index() + ring * 64 - facts.frames_ago[resource] as usize) % ring)
     }
 
     /// What a use of a resource finds in a subresource.
     fn read(&self, facts: &Facts, resource: ResourceId, subresource: SubresourceId, run: RunId) -> Option<u128> {
         let memory = facts.memory[resource];
         let written = run.index().checked_sub(facts.frames_ago[resource] as usize).map(RunId::new);
-        let held = self.subresources[self.store(facts, resource, run)][subresource];
+        let held = self.subresources[self.allocation(facts, resource, run)][subresource];
         let stays = stays(facts, memory);
         if written.is_none() && !stays {
             let zero = match facts.graph.resources()[resource].life {
@@ -108,7 +108,7 @@ impl Memory {
         run: RunId,
         group: u32,
     ) -> Option<u128> {
-        let held = self.subresources[self.store(facts, resource, run)][subresource];
+        let held = self.subresources[self.allocation(facts, resource, run)][subresource];
         if group != 0 && held.group == group && held.run == Some(run) {
             return held.before;
         }
@@ -147,7 +147,7 @@ impl Memory {
                 if !at.writes || resolves(at) != last {
                     continue;
                 }
-                let store = self.store(facts, at.resource, run);
+                let allocation = self.allocation(facts, at.resource, run);
                 let samples = self.samples(facts, declared, at, run);
                 for &subresource in &at.subresources {
                     let group = if at.unordered { group(number, at.resource, subresource) } else { 0 };
@@ -163,7 +163,7 @@ impl Memory {
                         (_, true) => Some(held.unwrap_or(undefined).wrapping_add(new)),
                         _ => Some(new),
                     };
-                    self.subresources[store][subresource] = Held { run: Some(run), symbol, group, before };
+                    self.subresources[allocation][subresource] = Held { run: Some(run), symbol, group, before };
                 }
             }
         }

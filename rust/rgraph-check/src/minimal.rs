@@ -42,7 +42,7 @@ impl Entry {
 
 /// The part of an entry that is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
+pub enum EntryPart {
     /// All of it. Layout changes and transfers of ownership are never examined as a whole.
     Whole,
     /// One stage waited for.
@@ -55,7 +55,7 @@ pub enum Part {
     DestinationAccess(Accesses),
 }
 
-impl Part {
+impl EntryPart {
     /// Its kind: `entry`, `source_stage`, `source_access`, `destination_stage` or `destination_access`.
     pub const fn kind(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ pub struct Examined {
     /// The entry.
     pub entry: Entry,
     /// Which part of the entry.
-    pub part: Part,
+    pub part: EntryPart,
     /// The pass that the entry is for.
     pub pass: Option<PlanPassId>,
     /// The resource that the entry names, or is for.
@@ -140,9 +140,9 @@ impl Examined {
     /// One sentence with its place.
     pub fn describe(&self, plan: &Plan) -> String {
         let what = match (self.entry, self.part) {
-            (Entry::Wait(_), Part::Whole) => "the wait".to_owned(),
+            (Entry::Wait(_), EntryPart::Whole) => "the wait".to_owned(),
             (Entry::Wait(_), part) => format!("{} of the wait", part.word()),
-            (entry, Part::Whole) => format!("the {} barrier", entry.kind()),
+            (entry, EntryPart::Whole) => format!("the {} barrier", entry.kind()),
             (entry, part) => {
                 format!("{} {} of the {} barrier", part.kind().replace('_', " "), part.word(), entry.kind())
             }
@@ -275,11 +275,11 @@ impl Examiner<'_> {
 
     /// The whole of an entry, where it is nothing but a dependency, then its parts.
     fn entry(&mut self, subject: Subject, scope: Scope, dependency: bool) {
-        if dependency && self.part(&subject, scope, Part::Whole) {
+        if dependency && self.part(&subject, scope, EntryPart::Whole) {
             return;
         }
         let mut left = scope;
-        for part in Part::all(scope) {
+        for part in EntryPart::all(scope) {
             if self.part(&subject, left, part) {
                 left = part.removed_from(left);
             }
@@ -287,7 +287,7 @@ impl Examiner<'_> {
     }
 
     /// Removes a part from the rest of its entry, and puts it back if the verdict needs it.
-    fn part(&mut self, subject: &Subject, scope: Scope, part: Part) -> bool {
+    fn part(&mut self, subject: &Subject, scope: Scope, part: EntryPart) -> bool {
         let entries = [Some(subject.entry), subject.twin];
         for entry in entries.into_iter().flatten() {
             self.put(entry, part.removed_from(scope));

@@ -8,7 +8,7 @@
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::Scope;
 
-use crate::ids::{StoreId, SubresourceId};
+use crate::ids::{AllocationId, SubresourceId};
 use crate::subresource::{Done, Local, Missing};
 use crate::tables::{leaf, with_earlier, with_later};
 
@@ -23,14 +23,14 @@ pub(crate) const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 pub(crate) struct Region {
     pub position: u32,
     pub scope: Scope,
-    /// The store and subresources that it names; `None`: every attachment.
-    pub of: Option<(StoreId, Vec<SubresourceId>)>,
+    /// The allocation and subresources that it names; `None`: every attachment.
+    pub of: Option<(AllocationId, Vec<SubresourceId>)>,
 }
 
 impl Region {
     fn names(&self, x: &Done) -> bool {
-        self.of.as_ref().is_none_or(|(store, subresources)| {
-            *store == x.place.store && subresources.binary_search(&x.place.subresource).is_ok()
+        self.of.as_ref().is_none_or(|(allocation, subresources)| {
+            *allocation == x.place.allocation && subresources.binary_search(&x.place.subresource).is_ok()
         })
     }
 }

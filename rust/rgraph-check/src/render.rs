@@ -10,8 +10,8 @@ use crate::finding::Rule;
 use crate::ids::{CommandId, RenderingId, SubresourceId};
 use crate::machine::Extra;
 use crate::machine::{Machine, Rendering};
-use crate::shape::Part;
-use crate::subresource::{Done, Gone, Local, StorePlace};
+use crate::shape::SubresourceRange;
+use crate::subresource::{AllocationPlace, Done, Gone, Local};
 use crate::tables::{Op, is_attachment};
 
 /// A use of an attachment by a pass of a render pass, in the resource that it is of in this run.
@@ -86,11 +86,11 @@ impl Machine<'_> {
             if facts.memory.get(resource).is_none() || uses.is_empty() {
                 continue;
             }
-            let store = self.store(resource);
+            let allocation = self.allocation(resource);
             for subresource in self.covers(entry, resource, entry.aspects) {
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
                 let same = |u: &&Attached| {
-                    self.store(u.resource) == store && u.subresources.binary_search(&subresource).is_ok()
+                    self.allocation(u.resource) == allocation && u.subresources.binary_search(&subresource).is_ok()
                 };
                 let here: Vec<_> = uses.iter().filter(same).map(|u| (u.pass, u.at)).collect();
                 let found = |at: &&DeclaredUse| {
@@ -100,7 +100,7 @@ impl Machine<'_> {
                 if !entry.input && !found_in.iter().any(found) {
                     self.nobody_finds(entry, aspect);
                 }
-                self.check_attachment(entry, StorePlace { store, subresource }, aspect, &here, &mut extra);
+                self.check_attachment(entry, AllocationPlace { allocation, subresource }, aspect, &here, &mut extra);
             }
         }
         let runs = !uses.is_empty();
@@ -123,14 +123,14 @@ impl Machine<'_> {
         if memory != self.facts.memory[resource] || !self.same_copy(of, resource) {
             return Vec::new();
         }
-        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, aspects);
+        let part = SubresourceRange::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, aspects);
         self.facts.grids[memory].subresources(&part)
     }
 
     fn check_attachment(
         &mut self,
         entry: &Attachment,
-        place: StorePlace,
+        place: AllocationPlace,
         aspect: Aspects,
         here: &[(PlanPassId, &DeclaredUse)],
         extra: &mut Vec<Extra>,
@@ -161,7 +161,7 @@ impl Machine<'_> {
         } else {
             first.load_of(aspect)
         };
-        let defined = self.stores[place.store].subresources[place.subresource].gone.is_none();
+        let defined = self.allocations[place.allocation].subresources[place.subresource].gone.is_none();
         let wrong = match wanted {
             Load::Load => load != Load::Load && defined && !(entry.input && first.usage == Usage::InputAttachment),
             Load::Clear => load != Load::Clear || entry.clear != first.clear && first.clear.is_some(),
@@ -203,11 +203,13 @@ impl Machine<'_> {
     /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
     /// "Render Pass Store Operations"), which nothing but that barrier orders, and which those who come behind the
     /// render pass must follow.
-    fn check_storing(&mut self, entry: &Attachment, place: StorePlace, depth: bool, rendering: RenderingId) {
-        let StorePlace { store, subresource } = place;
+    fn check_storing(&mut self, entry: &Attachment, place: AllocationPlace, depth: bool, rendering: RenderingId) {
+        let AllocationPlace { allocation, subresource } = place;
         let op = storing(depth);
-        let change =
-            self.stores[store].subresources[subresource].writes.iter().find_map(|write| self.done[write.done].node);
+        let change = self.allocations[allocation].subresources[subresource]
+            .writes
+            .iter()
+            .find_map(|write| self.done[write.done].node);
         let Some(node) = change.filter(|&node| self.nodes[node].rendering == Some(rendering)) else { return };
         let scope = self.nodes[node].scope;
         if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
@@ -253,20 +255,20 @@ impl Machine<'_> {
             if entry.input || self.facts.memory.get(resource).is_none() {
                 continue;
             }
-            let store = self.store(resource);
+            let allocation = self.allocation(resource);
             for subresource in self.covers(&entry, resource, entry.aspects) {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let (_, store_op) = operations(&entry, aspect);
                 if store_op != StoreOp::Nothing {
                     self.check_storing(
                         &entry,
-                        StorePlace { store, subresource },
+                        AllocationPlace { allocation, subresource },
                         aspect != Aspects::COLOR,
                         rendering.id,
                     );
                 }
                 let run = Some(self.run);
-                let state = &mut self.stores[store].subresources[subresource];
+                let state = &mut self.allocations[allocation].subresources[subresource];
                 let written = state.written == run
                     && store_op == StoreOp::Nothing
                     && state.writes.iter().any(|write| self.done[write.done].rendering == Some(rendering.id));
@@ -288,7 +290,7 @@ fn loading(depth: bool) -> Op {
     Op { stage: stage.bits().trailing_zeros() as u8, access, write: false }
 }
 
-/// The write of a store operation, be it to store or to discard.
+/// The write of a store operation, be it to allocation or to discard.
 fn storing(depth: bool) -> Op {
     let (stage, access) = if depth {
         (Stages::LATE_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)

@@ -155,10 +155,10 @@ impl<I: Id + Ord> Residents<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::StoreId;
+    use crate::ids::AllocationId;
     use crate::random::Random;
 
-    /// A list of stores per byte has the same residents as the intervals.
+    /// A list of allocations per byte has the same residents as the intervals.
     #[test]
     fn intervals_agree_with_a_list_of_stores_per_byte() {
         let mut random = Random::new(5);
@@ -168,32 +168,33 @@ mod tests {
                 let heap = HeapId::new(random.below(2) as usize);
                 Span { heap, bytes: [first, first + 1 + random.below(6)] }
             };
-            let spans: IdVec<StoreId, Vec<Span>> =
+            let spans: IdVec<AllocationId, Vec<Span>> =
                 (0..6).map(|_| (0..random.below(3)).map(|_| span(&mut random)).collect()).collect();
             let mut residents = Residents { spans: spans.clone(), intervals: BTreeMap::new() };
-            let mut bytes: Vec<Vec<StoreId>> = vec![Vec::new(); 40];
-            let of = |store: StoreId| {
-                let spans = spans[store].clone();
+            let mut bytes: Vec<Vec<AllocationId>> = vec![Vec::new(); 40];
+            let of = |allocation: AllocationId| {
+                let spans = spans[allocation].clone();
                 let one =
                     |span: Span| (span.bytes[0]..span.bytes[1]).map(move |at| (at as usize) + 20 * span.heap.index());
                 spans.into_iter().flat_map(one).collect::<Vec<_>>()
             };
             for _ in 0..20 {
-                let store = StoreId::new(random.below(6) as usize);
+                let allocation = AllocationId::new(random.below(6) as usize);
                 if random.chance(1, 3) {
-                    let kept = StoreId::new(random.below(6) as usize);
-                    residents.supersede(store, |other| other == kept);
-                    of(store).into_iter().for_each(|at| bytes[at].retain(|other| *other == kept));
+                    let kept = AllocationId::new(random.below(6) as usize);
+                    residents.supersede(allocation, |other| other == kept);
+                    of(allocation).into_iter().for_each(|at| bytes[at].retain(|other| *other == kept));
                 } else {
-                    residents.enter(store);
+                    residents.enter(allocation);
                 }
-                of(store).into_iter().for_each(|at| bytes[at].push(store));
-                for store in spans.ids() {
-                    let mut expected: Vec<StoreId> = of(store).into_iter().flat_map(|at| bytes[at].clone()).collect();
-                    expected.retain(|other| *other != store);
+                of(allocation).into_iter().for_each(|at| bytes[at].push(allocation));
+                for allocation in spans.ids() {
+                    let mut expected: Vec<AllocationId> =
+                        of(allocation).into_iter().flat_map(|at| bytes[at].clone()).collect();
+                    expected.retain(|other| *other != allocation);
                     expected.sort_unstable();
                     expected.dedup();
-                    assert_eq!(residents.around(store), expected);
+                    assert_eq!(residents.around(allocation), expected);
                 }
             }
         }

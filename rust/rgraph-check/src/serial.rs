@@ -13,7 +13,7 @@ use crate::facts::{Choice, DeclaredUse, Facts, Inserted, known_effective};
 #[derive(Clone, Debug)]
 pub struct Serial {
     /// Passes and what the declaration demands without naming it, in order; those nobody needs too.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Operation>,
     /// By resource: the first name of its memory; of a history, of the memory that it remembers.
     pub memory: Vec<ResourceId>,
     /// By resource: how many frames ago it looks; 0 unless a history.
@@ -24,9 +24,9 @@ pub struct Serial {
 
 /// See [`Serial::steps`].
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Operation {
     /// What it does.
-    pub what: Operation,
+    pub what: OperationKind,
     /// The flag that switches it.
     pub flag: Option<FlagId>,
     /// Whether what somebody outside sees depends on it.
@@ -37,7 +37,7 @@ pub struct Step {
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operation {
+pub enum OperationKind {
     /// A pass of the (flattened) declaration.
     Pass(PassId),
     /// Fills a mip level from the one before.
@@ -121,12 +121,12 @@ pub fn serial(graph: &Graph) -> Serial {
     let steps = crate::interpret::serial_order(&facts).into_iter().filter_map(|at| {
         let declared = &facts.declared_passes[at];
         let what = match (declared.declared, declared.inserted) {
-            (Some(pass), _) => Operation::Pass(PassId::new(pass.index())),
-            (None, Some(Inserted::Mips { resource, level, .. })) => Operation::Mips { image: resource, level },
-            (None, Some(Inserted::Scaled { from, to })) => Operation::Scaled { from, to },
+            (Some(pass), _) => OperationKind::Pass(PassId::new(pass.index())),
+            (None, Some(Inserted::Mips { resource, level, .. })) => OperationKind::Mips { image: resource, level },
+            (None, Some(Inserted::Scaled { from, to })) => OperationKind::Scaled { from, to },
             (None, None) => return None,
         };
-        Some(Step {
+        Some(Operation {
             what,
             flag: declared.flag,
             needed: facts.needed[at],

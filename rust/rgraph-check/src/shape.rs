@@ -129,14 +129,14 @@ fn image_shape(
 
 /// A part of a resource: a box of an image, or bytes of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct SubresourceRange {
     pub mips: [u32; 2],
     pub layers: [u32; 2],
     pub aspects: Aspects,
     pub bytes: [u64; 2],
 }
 
-impl Part {
+impl SubresourceRange {
     /// Everything.
     pub(crate) const ALL: Self =
         Self { mips: [0, u32::MAX], layers: [0, u32::MAX], aspects: Aspects::all(), bytes: [0, u64::MAX] };
@@ -176,7 +176,7 @@ impl Grid {
     }
 
     /// Notes the ends of a part; [`Grid::finish`] must follow.
-    pub(crate) fn cut(&mut self, part: &Part) {
+    pub(crate) fn cut(&mut self, part: &SubresourceRange) {
         let note = |cuts: &mut Vec<u64>, ends: [u64; 2]| {
             let last = cuts[1];
             cuts.extend(ends.into_iter().filter(|end| *end < last));
@@ -212,7 +212,7 @@ impl Grid {
     }
 
     /// The subresources of a part, ascending.
-    pub(crate) fn subresources(&self, part: &Part) -> Vec<SubresourceId> {
+    pub(crate) fn subresources(&self, part: &SubresourceRange) -> Vec<SubresourceId> {
         let span = |cuts: &[u64], [first, end]: [u64; 2]| {
             let from = cuts.partition_point(|cut| *cut <= first).saturating_sub(1);
             let to = cuts.partition_point(|cut| *cut < end).min(cuts.len() - 1);
@@ -236,15 +236,15 @@ impl Grid {
     }
 
     /// The part that a subresource is.
-    pub(crate) fn part(&self, subresource: SubresourceId) -> Part {
+    pub(crate) fn part(&self, subresource: SubresourceId) -> SubresourceRange {
         let subresource = subresource.index();
         if !self.image {
-            return Part::buffer([self.bytes[subresource], self.bytes[subresource + 1]]);
+            return SubresourceRange::buffer([self.bytes[subresource], self.bytes[subresource + 1]]);
         }
         let layer = subresource / self.aspects.len() % (self.layers.len() - 1);
         let mip = subresource / self.aspects.len() / (self.layers.len() - 1);
         let ends = |cuts: &[u64], at: usize| [cuts[at] as u32, cuts[at + 1] as u32];
-        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect_at(subresource))
+        SubresourceRange::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect_at(subresource))
     }
 
     fn aspect_at(&self, index: usize) -> Aspects {

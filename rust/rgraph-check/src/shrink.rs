@@ -23,7 +23,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Makes one pass over everything below a path; whether anything left.
-    fn round(&mut self, path: &mut Vec<Step>) -> bool {
+    fn round(&mut self, path: &mut Vec<Key>) -> bool {
         let mut smaller = false;
         match find(&mut self.best, path) {
             Value::Array(entries) => {
@@ -31,7 +31,7 @@ impl Search<'_> {
                 smaller |= self.drop_entries(path, count);
                 let left = find(&mut self.best, path).as_array().map_or(0, Vec::len);
                 for at in 0..left {
-                    smaller |= self.below(path, Step::Entry(at));
+                    smaller |= self.below(path, Key::Entry(at));
                 }
             }
             Value::Object(fields) => {
@@ -42,7 +42,7 @@ impl Search<'_> {
                     if self.tried(path, &without) {
                         smaller = true;
                     } else {
-                        smaller |= self.below(path, Step::Field(key));
+                        smaller |= self.below(path, Key::Field(key));
                     }
                 }
             }
@@ -51,14 +51,14 @@ impl Search<'_> {
         smaller
     }
 
-    fn below(&mut self, path: &mut Vec<Step>, step: Step) -> bool {
+    fn below(&mut self, path: &mut Vec<Key>, step: Key) -> bool {
         path.push(step);
         let smaller = self.round(path);
         path.pop();
         smaller
     }
 
-    fn drop_entries(&mut self, path: &[Step], count: usize) -> bool {
+    fn drop_entries(&mut self, path: &[Key], count: usize) -> bool {
         let (mut smaller, mut run, mut count) = (false, count, count);
         while run > 0 {
             // From the end: later passes need earlier ones, not the other way round.
@@ -79,7 +79,7 @@ impl Search<'_> {
     }
 
     /// Keeps a change if the document still fails.
-    fn tried(&mut self, path: &[Step], change: &dyn Fn(&mut Value) -> bool) -> bool {
+    fn tried(&mut self, path: &[Key], change: &dyn Fn(&mut Value) -> bool) -> bool {
         if self.left == 0 {
             return false;
         }
@@ -98,16 +98,16 @@ impl Search<'_> {
 
 /// One step down a document.
 #[derive(Clone, Debug)]
-enum Step {
+enum Key {
     Field(String),
     Entry(usize),
 }
 
-fn find<'v>(mut value: &'v mut Value, path: &[Step]) -> &'v mut Value {
+fn find<'v>(mut value: &'v mut Value, path: &[Key]) -> &'v mut Value {
     for step in path {
         value = match step {
-            Step::Field(key) => &mut value[key.as_str()],
-            Step::Entry(at) => &mut value[*at],
+            Key::Field(key) => &mut value[key.as_str()],
+            Key::Entry(at) => &mut value[*at],
         };
     }
     value

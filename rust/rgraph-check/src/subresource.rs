@@ -5,15 +5,17 @@ use rgraph_ir::access::{Accesses, Layout};
 use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Why};
 
-use crate::clock::{Lanes, Node, available, ordered};
+use crate::clock::{Lanes, SyncNode, available, ordered};
 use crate::facts::Key;
-use crate::ids::{DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, RunId, StoreId, SubresourceId};
+use crate::ids::{
+    AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, RunId, SubresourceId,
+};
 use crate::tables::Op;
 
-/// One subresource of one store.
+/// One subresource of one allocation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct StorePlace {
-    pub store: StoreId,
+pub(crate) struct AllocationPlace {
+    pub allocation: AllocationId,
     pub subresource: SubresourceId,
 }
 
@@ -37,7 +39,7 @@ pub(crate) struct Done {
     /// resolve's read of what its own subpass drew.
     pub inner: bool,
     pub run: RunId,
-    pub place: StorePlace,
+    pub place: AllocationPlace,
     /// The unordered group that it is in; 0: none.
     pub group: u32,
     /// Counts all operations.
@@ -76,14 +78,14 @@ pub(crate) struct Write {
 pub(crate) struct Lent {
     pub node: NodeId,
     /// What it names.
-    pub to: StorePlace,
+    pub to: AllocationPlace,
     /// Nodes at which the host sees what it took in.
     pub host: Vec<NodeId>,
 }
 
 impl Write {
     /// The same write as a place in the same bytes meets it: barriers on that place took it in for it.
-    pub(crate) fn met_by(&self, place: StorePlace) -> Self {
+    pub(crate) fn met_by(&self, place: AllocationPlace) -> Self {
         let mut met = Self { lent: Vec::new(), ..self.clone() };
         for lent in self.lent.iter().filter(|lent| lent.to == place) {
             met.at.push(lent.node);
@@ -109,7 +111,7 @@ pub(crate) struct Read {
 pub(crate) struct Release {
     pub families: [u32; 2],
     pub layouts: [Layout; 2],
-    pub part: crate::shape::Part,
+    pub part: crate::shape::SubresourceRange,
     pub pass: Option<PlanPassId>,
 }
 
@@ -122,7 +124,7 @@ pub(crate) enum Gone {
     Transition,
     /// Another resource in the same bytes.
     Alias(MemoryId),
-    /// A store operation that does not store.
+    /// A store operation that does not allocation.
     NotStored,
     /// Another queue family used it without a transfer of ownership.
     Family,
@@ -194,7 +196,7 @@ pub(crate) enum Missing {
 /// The clocks and nodes that decide whether one access is ordered after another.
 pub(crate) struct Clocks<'a> {
     pub lanes: &'a Lanes,
-    pub nodes: &'a IdVec<NodeId, Node>,
+    pub nodes: &'a IdVec<NodeId, SyncNode>,
     pub done: &'a IdVec<DoneId, Done>,
     pub host: QueueId,
 }

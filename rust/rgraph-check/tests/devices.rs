@@ -1,6 +1,6 @@
 //! Plans for several devices: those of the planner are right for generated graphs, and wrong ones are found.
 
-use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
+use rgraph_check::generate::{Construct, Constructs, Limits, UNSETTLED, generate};
 use rgraph_check::{Finding, Rule, check, check_devices};
 use rgraph_ir::id::Id;
 use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, part_graphs, plan_devices};
@@ -9,7 +9,7 @@ use rgraph_plan::resource::{History, Imported, Life, ResourceId};
 use rgraph_report::devices_listing;
 
 /// What is not supported over several devices: fallbacks, and names of another size for one memory.
-const REFUSED: Families = Families::of(&[Family::PartialFallback]);
+const REFUSED: Constructs = Constructs::of(&[Construct::PartialFallback]);
 
 fn checked(graph: &Graph, plan: &DevicesPlan) -> Vec<Finding> {
     let parts: Vec<Graph> = part_graphs(graph, plan).iter().map(|part| part.graph.clone()).collect();

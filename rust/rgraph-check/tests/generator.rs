@@ -1,6 +1,6 @@
 //! The generator: bytes and seeds make the same graphs, and what it makes can be baked.
 
-use rgraph_check::generate::{CHUNK, Families, Family, Limits, bytes_of, from_bytes, generate};
+use rgraph_check::generate::{CHUNK, Construct, Constructs, Limits, bytes_of, from_bytes, generate};
 use rgraph_files::write_graph;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::graph::Graph;
@@ -41,9 +41,9 @@ fn one_changed_byte_changes_one_step() {
 }
 
 #[test]
-fn few_graphs_of_all_families_are_refused() {
+fn few_graphs_of_all_constructs_are_refused() {
     // Fallbacks in parts run into an assertion of the planner.
-    let limits = Limits { without: Families::of(&[Family::PartialFallback]), ..Limits::default() };
+    let limits = Limits { without: Constructs::of(&[Construct::PartialFallback]), ..Limits::default() };
     let mut refused = Vec::new();
     for seed in 0..2000 {
         let (graph, profile) = generate(seed, limits);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rgraph_check::generate::{Limits, generate};
-use rgraph_check::{Entry, Examined, Part, check, minimal};
+use rgraph_check::{Entry, EntryPart, Examined, check, minimal};
 use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::graph::{Access, Graph};
@@ -61,7 +61,7 @@ fn little_of_the_synchronization_of_generated_plans_is_redundant() {
         let (graph, profile) = generate(seed, Limits { most_passes: 12, ..Limits::default() });
         let plan = bake(&graph, &profile, &Options::default(), &mut scratch).expect("generated graphs are right");
         for part in minimal(&graph, &plan) {
-            let counted = if part.part == Part::Whole { &mut entries } else { &mut parts };
+            let counted = if part.part == EntryPart::Whole { &mut entries } else { &mut parts };
             let kind = format!("{} {}: {}", part.entry.kind(), part.part.kind(), cause(&plan, &part));
             for count in [counted, kinds.entry(kind).or_default()] {
                 count[0] += 1;
@@ -86,7 +86,7 @@ fn little_of_the_synchronization_of_generated_plans_is_redundant() {
 fn what_is_added_to_a_plan_is_found_redundant_and_what_it_needs_is_not() {
     let (graph, profile) = generate(9, Limits { most_passes: 12, ..Limits::default() });
     let plan = bake(&graph, &profile, &Options::default(), &mut Scratch::default()).unwrap();
-    let needed = |at: &Examined| !at.redundant && at.part == Part::Whole;
+    let needed = |at: &Examined| !at.redundant && at.part == EntryPart::Whole;
     let before = minimal(&graph, &plan);
     let entry = before.iter().find(|at| needed(at) && matches!(at.entry, Entry::Memory(_))).expect("one is needed");
     let Entry::Memory(id) = entry.entry else { unreachable!() };
@@ -96,9 +96,10 @@ fn what_is_added_to_a_plan_is_found_redundant_and_what_it_needs_is_not() {
     scope.dst_stages |= Stages::INDEX_INPUT;
     scope.dst_access |= Accesses::INDEX_READ;
     let after = minimal(&graph, &wide);
-    let of_entry = |part: Part| after.iter().find(|at| at.entry == entry.entry && at.part == part).unwrap().redundant;
-    assert!(!of_entry(Part::Whole));
-    assert!(of_entry(Part::DestinationAccess(Accesses::INDEX_READ)));
+    let of_entry =
+        |part: EntryPart| after.iter().find(|at| at.entry == entry.entry && at.part == part).unwrap().redundant;
+    assert!(!of_entry(EntryPart::Whole));
+    assert!(of_entry(EntryPart::DestinationAccess(Accesses::INDEX_READ)));
     // What is needed is missed: the plan without it is refused.
     let mut without = plan;
     without.memory_barriers[id.index()].scope = rgraph_plan::plan::Scope::default();

@@ -1,19 +1,19 @@
 //! The naive planner's plans are right: any finding about them is a fault of the checker.
 
 use rgraph_check::check;
-use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
+use rgraph_check::generate::{Construct, Constructs, Limits, UNSETTLED, generate};
 use rgraph_check::interpret::{disagreement, interpret_graph};
 use rgraph_ir::graph::Graph;
 
 use crate::support;
 
-/// Families that the naive planner knows nothing of.
-const UNKNOWN: Families = Families::of(&[
-    Family::ModifiedImport,
-    Family::StencilAlone,
-    Family::TwinHistories,
-    Family::AspectAlone,
-    Family::HostImages,
+/// Constructs that the naive planner knows nothing of.
+const UNKNOWN: Constructs = Constructs::of(&[
+    Construct::ModifiedImport,
+    Construct::StencilAlone,
+    Construct::TwinHistories,
+    Construct::AspectAlone,
+    Construct::HostImages,
 ]);
 
 /// The first graphs that the naive planner can plan, flattened, with their seeds.

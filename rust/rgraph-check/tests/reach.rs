@@ -2,15 +2,17 @@
 //! which on one resource. What occurs is counted in the declarations, not in the generator.
 
 mod features;
+mod wanted;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use features::{Features, WANTED, pairs_wanted};
-use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
+use features::Features;
+use rgraph_check::generate::{Construct, Constructs, Limits, UNSETTLED, generate};
+use wanted::{WANTED, pairs_wanted};
 
 /// What occurs in how many of the graphs of some seeds.
-fn counted(seeds: u64, without: Families) -> BTreeMap<String, u32> {
+fn counted(seeds: u64, without: Constructs) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for seed in 0..seeds {
         let (graph, profile) = generate(seed, Limits { without, ..Limits::default() });
@@ -21,10 +23,10 @@ fn counted(seeds: u64, without: Families) -> BTreeMap<String, u32> {
     counts
 }
 
-/// What occurs in how many of five thousand graphs of all families.
+/// What occurs in how many of five thousand graphs of all constructs.
 fn all() -> &'static BTreeMap<String, u32> {
     static COUNTS: OnceLock<BTreeMap<String, u32>> = OnceLock::new();
-    COUNTS.get_or_init(|| counted(5000, Families::default()))
+    COUNTS.get_or_init(|| counted(5000, Constructs::default()))
 }
 
 fn rare<'a>(counts: &BTreeMap<String, u32>, wanted: impl Iterator<Item = &'a str>, least: u32) -> Vec<String> {
@@ -57,31 +59,31 @@ fn what_is_settled_already_reaches_most() {
     assert!(missing.len() * 10 < WANTED.len(), "{} of {}:\n{}", missing.len(), WANTED.len(), missing.join("\n"));
 }
 
-/// A family is reached by graphs that are others without it.
+/// A construct is reached by graphs that are others without it.
 #[test]
-fn every_family_is_in_some_of_a_thousand_graphs() {
-    let made = |seed: u64, without: &[Family]| {
-        let (graph, profile) = generate(seed, Limits { without: Families::of(without), ..Limits::default() });
+fn every_construct_is_in_some_of_a_thousand_graphs() {
+    let made = |seed: u64, without: &[Construct]| {
+        let (graph, profile) = generate(seed, Limits { without: Constructs::of(without), ..Limits::default() });
         (graph.content_hash(), profile)
     };
     let whole: Vec<_> = (0..1000).map(|seed| made(seed, &[])).collect();
-    let reached = |family: Family| {
-        let graphs = (0..1000).zip(&whole).filter(|(seed, with)| made(*seed, &[family]) != **with);
+    let reached = |construct: Construct| {
+        let graphs = (0..1000).zip(&whole).filter(|(seed, with)| made(*seed, &[construct]) != **with);
         graphs.take(3).count()
     };
-    let rare: Vec<Family> = Family::ALL.into_iter().filter(|family| reached(*family) < 3).collect();
+    let rare: Vec<Construct> = Construct::ALL.into_iter().filter(|construct| reached(*construct) < 3).collect();
     assert!(rare.is_empty(), "less than three of a thousand graphs have {rare:?}");
 }
 
 #[test]
 fn layers_keep_the_order_of_the_passes() {
-    let names = |seed: u64, without: &[Family]| {
-        let (graph, _) = generate(seed, Limits { without: Families::of(without), ..Limits::default() });
+    let names = |seed: u64, without: &[Construct]| {
+        let (graph, _) = generate(seed, Limits { without: Constructs::of(without), ..Limits::default() });
         let flat = graph.flattened().unwrap_or(graph);
         flat.pass_names().iter().map(str::to_owned).collect::<Vec<_>>()
     };
     for seed in 0..500 {
-        assert_eq!(names(seed, &[]), names(seed, &[Family::Slots]), "seed {seed}");
+        assert_eq!(names(seed, &[]), names(seed, &[Construct::Slots]), "seed {seed}");
     }
 }
 

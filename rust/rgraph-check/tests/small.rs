@@ -19,12 +19,12 @@ fn seeds() -> Vec<u64> {
 }
 
 /// Resources of one kind that can be fallbacks of each other.
-struct Family {
+struct Alternatives {
     image: bool,
     names: &'static [&'static str],
 }
 
-impl Family {
+impl Alternatives {
     /// All of a resource, or a half.
     fn part(&self, random: &mut Random) -> &'static str {
         let parts =
@@ -68,21 +68,22 @@ impl Family {
 /// The lines of a small graph.
 fn small(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let family = Family { image: random.chance(1, 2), names: &["a", "b", "c"][..2 + random.below(2) as usize] };
+    let alternatives =
+        Alternatives { image: random.chance(1, 2), names: &["a", "b", "c"][..2 + random.below(2) as usize] };
     let mut text = String::new();
-    family.declare(&mut random, &mut text);
+    alternatives.declare(&mut random, &mut text);
     let passes = 2 + random.below(4);
     for number in 0..passes {
         let queue = *random.pick(&["graphics", "graphics", "compute", "async_compute", "transfer"]);
         let last = number + 1 == passes;
         // Most passes write the first resource, and most fall back to another.
-        let output = if random.chance(2, 3) { family.names[0] } else { *random.pick(family.names) };
+        let output = if random.chance(2, 3) { alternatives.names[0] } else { *random.pick(alternatives.names) };
         let flag = (!last && random.chance(2, 3)).then(|| *random.pick(&["one", "two"]));
         let mut head = format!("pass p{number} {queue}");
         let mut uses = Vec::new();
         if let Some(flag) = flag {
             write!(head, " if={flag}").expect("strings take all");
-            let input = *random.pick(family.names);
+            let input = *random.pick(alternatives.names);
             if input != output && random.chance(2, 3) {
                 write!(head, " fallback={output}:{input}").expect("strings take all");
             }
@@ -91,13 +92,13 @@ fn small(seed: u64) -> String {
             head.push_str(" effects");
         }
         if !last || random.chance(1, 4) {
-            uses.push(family.write(&mut random, queue, output));
+            uses.push(alternatives.write(&mut random, queue, output));
         }
         let reads = if last { 1 + random.below(2) } else { random.below(2) };
         for at in 0..reads {
-            let name = if at == 0 && last { family.names[0] } else { *random.pick(family.names) };
+            let name = if at == 0 && last { alternatives.names[0] } else { *random.pick(alternatives.names) };
             if !uses.iter().any(|one| one.split(' ').nth(1) == Some(name)) {
-                uses.push(family.read(&mut random, queue, name));
+                uses.push(alternatives.read(&mut random, queue, name));
             }
         }
         writeln!(text, "{head}: {}", uses.join("; ")).expect("strings take all");

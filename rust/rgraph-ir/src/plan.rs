@@ -281,7 +281,7 @@ pub enum PlanKind {
         mips: u32,
         /// Array layers.
         layers: u32,
-        /// Samples a texel.
+        /// Samples per texel.
         samples: u32,
         /// Whether it has three dimensions.
         volume: bool,
@@ -450,9 +450,9 @@ pub struct Edge {
     /// Bytes of a buffer, half-open.
     pub range: [u64; 2],
     /// Every use up to the first write or change of layout.
-    pub entry: State,
+    pub entry: EdgeState,
     /// The state that the plan leaves it in.
-    pub exit: State,
+    pub exit: EdgeState,
 }
 
 /// A batch that waits for the other user of an import before its first use, or lets it go on after the last one.
@@ -468,7 +468,7 @@ pub struct ForeignPoint {
 
 /// Who uses a resource, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct State {
+pub struct EdgeState {
     /// The queue; `None`: the host.
     pub queue: Option<QueueId>,
     /// Stages.

@@ -45,7 +45,7 @@ pub struct Image {
     pub layers: Option<u32>,
     /// Mip levels; `None`: 1.
     pub mips: Option<Mips>,
-    /// Samples a texel; `None`: 1.
+    /// Samples per texel; `None`: 1.
     pub samples: Option<u32>,
     /// Whether it is viewed as a cube: layers are a multiple of six, width equals height.
     pub cube: bool,

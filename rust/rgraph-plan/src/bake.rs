@@ -63,8 +63,8 @@ use crate::stages::synchronize::clock::{Clocks, WaitId};
 use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, emit};
 use crate::stages::synchronize::foreign::ForeignUses;
-use crate::stages::synchronize::hazard::{Hazards, Scene};
-use crate::stages::synchronize::read_group::{Frame, ReadGroups};
+use crate::stages::synchronize::hazard::{HazardInputs, Hazards};
+use crate::stages::synchronize::read_group::{Context, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::synchronize::schedule::{LaneId, Schedule};
 use crate::stages::synchronize::sources::Sources;
@@ -333,9 +333,9 @@ impl Scratch {
         notes: &mut Vec<String>,
     ) {
         let (facts, schedule) = (&self.facts, &self.schedule);
-        let frame =
-            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
-        self.read_groups.find(frame, notes);
+        let context =
+            Context { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        self.read_groups.find(context, notes);
         let Self { clocks, read_groups, merge, deps, few, .. } = self;
         let level = |at: PlanPassId| few.level_of(deps.live(schedule.passes[at].pass));
         clocks.find(schedule, &read_groups.extra, by_levels.then_some(&level), |at, follow| {
@@ -343,7 +343,7 @@ impl Scratch {
             before.for_each(|earlier| follow(merge.final_position(earlier)));
         });
         let us = |at: PlanPassId| f64::from(self.weights.weight_us[deps.live(schedule.passes[at].pass)]);
-        self.foreign.find(frame, &self.queues, profile, us);
+        self.foreign.find(context, &self.queues, profile, us);
         self.batches.cut(schedule, clocks, &self.foreign);
         poll_now();
         self.find_intervals(
@@ -359,11 +359,11 @@ impl Scratch {
             before.for_each(|earlier| follow(self.merge.final_position(earlier)));
         });
         let (facts, schedule) = (&self.facts, &self.schedule);
-        let frame =
-            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        let context =
+            Context { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         let cuts = match cuts {
-            Cuts::Few(memory, heap) => self.interval_cuts.cuts(frame, &self.live.passes, memory, heap),
-            Cuts::Below(cap) => self.interval_cuts.cuts_for(frame, cap),
+            Cuts::Few(memory, heap) => self.interval_cuts.cuts(context, &self.live.passes, memory, heap),
+            Cuts::Below(cap) => self.interval_cuts.cuts_for(context, cap),
         };
         self.schedule.cut_intervals(cuts);
     }
@@ -466,16 +466,16 @@ impl Scratch {
 
     fn hand_over(&mut self, graph: &Graph) {
         let (facts, schedule) = (&self.facts, &self.schedule);
-        let frame =
-            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
-        self.transients.hand_over(frame);
+        let context =
+            Context { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        self.transients.hand_over(context);
     }
 
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let (facts, schedule) = (&self.facts, &self.schedule);
-        let frame =
-            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
-        self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
+        let context =
+            Context { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        self.transients.place(context, &self.clocks, profile, effort).map_err(|Overflow| {
             let name = profile.memory.first().map_or("", |class| &class.name);
             GraphError::one(mistakes::out_of_memory(graph, name, [u64::MAX; 2], &Default::default(), None))
         })
@@ -495,23 +495,23 @@ impl Scratch {
             wait_stages,
             ..
         } = self;
-        let frame =
-            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        let context =
+            Context { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         let at = |live: LiveId| self.merge.final_position(live);
         self.after.clear();
         self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));
         self.after.sort_unstable();
         let foreign = &self.foreign;
-        let scene = Scene { frame, read_groups, clocks, batches, foreign, transients, after: &self.after };
+        let inputs = HazardInputs { context, read_groups, clocks, batches, foreign, transients, after: &self.after };
         wait_stages.refill(Stages::empty(), clocks.waits.len());
         hazards.calls.apart = options.split != Split::Never;
-        hazards.walk(scene, wait_stages);
+        hazards.walk(inputs, wait_stages);
         poll_now();
-        repeats.complete(scene, hazards, wait_stages);
+        repeats.complete(inputs, hazards, wait_stages);
         poll_now();
-        edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
+        edges(inputs, profile, hazards, &mut plan.edges, &mut plan.report.notes);
         self.foreign.write(batches, &mut plan.foreign, &mut plan.report.notes);
-        sources.complete(scene, hazards, &repeats.waits, wait_stages, options.effort == 0);
+        sources.complete(inputs, hazards, &repeats.waits, wait_stages, options.effort == 0);
         hazards.calls.narrow();
         plan.graph.clear();
         plan.graph.push_str(graph.name());
@@ -521,7 +521,7 @@ impl Scratch {
             plan.queues.as_vec_mut().clone_from(&self.queues);
         }
         let tables = describe::Input {
-            frame,
+            context,
             profile,
             deps: &self.deps,
             order: &self.order,
@@ -540,7 +540,7 @@ impl Scratch {
         describe::subgraphs(tables, &self.live, &mut self.describe, plan);
         poll_now();
         let input =
-            emit::Input { scene, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
+            emit::Input { inputs, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
         emit(input, &mut self.emit, plan);
         parallel::parallel(tables, &mut self.parallel, plan);
         packets(tables, plan);

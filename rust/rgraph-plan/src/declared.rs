@@ -16,7 +16,7 @@ use crate::stages::validate::features::implied;
 use crate::stages::validate::{ValidateScratch, validate};
 
 pub use crate::stages::resolve::meaning::{Meaning, default_shader_stage, meaning};
-pub use crate::stages::resolve::subresource::Part;
+pub use crate::stages::resolve::subresource::SubresourceRange;
 pub use crate::stages::size::{full_mips, mip_size};
 pub use crate::stages::validate::queues::{common_stages, expanded_queues};
 
@@ -75,13 +75,13 @@ pub fn complete(graph: &Graph, plan: &mut Plan) {
 }
 
 /// The part of a resource of this kind that an access names or implies.
-pub fn part(graph: &Graph, access: &Access, kind: PlanKind) -> Part {
+pub fn part(graph: &Graph, access: &Access, kind: PlanKind) -> SubresourceRange {
     part_of(graph, access, &shape(kind))
 }
 
 /// All of a resource of this kind.
-pub fn whole(kind: PlanKind) -> Part {
-    Part::whole(&shape(kind))
+pub fn whole(kind: PlanKind) -> SubresourceRange {
+    SubresourceRange::whole(&shape(kind))
 }
 
 /// A shape for the questions that its bytes do not matter to.

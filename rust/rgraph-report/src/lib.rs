@@ -8,7 +8,9 @@
 mod devices;
 pub mod diff;
 pub mod dot;
+mod escape;
 pub mod explain;
+pub mod measured;
 pub mod page;
 pub mod series;
 pub mod svg;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::page::Measured;
+use crate::measured::Measured;
 
 /// A frame is a spike if it is longer than the median by at least this share of it,
 const SPIKE_SHARE: f64 = 0.1;
@@ -178,7 +178,7 @@ fn rounded(us: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::PassSpan;
+    use crate::measured::PassSpan;
 
     fn frame(run: u64, times: &[(&str, f64)]) -> SeriesFrame {
         let mut at = 0.0;

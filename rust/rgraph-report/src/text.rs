@@ -7,8 +7,8 @@ use rgraph_ir::access::{Layout, Load, Store};
 use rgraph_ir::graph::Clear;
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{
-    Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, Edge, ImageBarrier, MemoryBarrier, Plan, PlanKind,
-    PlanLife, PlanPassId, Scope, State, Wait,
+    Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, Edge, EdgeState, ImageBarrier, MemoryBarrier, Plan,
+    PlanKind, PlanLife, PlanPassId, Scope, Wait,
 };
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{
@@ -415,7 +415,7 @@ pub(super) fn edge_text(plan: &Plan, edge: &Edge) -> [String; 2] {
     [entry, format!("leaves {}", state_text(plan, edge, &edge.exit))]
 }
 
-fn state_text(plan: &Plan, edge: &Edge, state: &State) -> String {
+fn state_text(plan: &Plan, edge: &Edge, state: &EdgeState) -> String {
     let queue = queue_label(plan, state.queue);
     let image = matches!(plan.resources[edge.resource].kind, PlanKind::Image { .. });
     let layout = if image && state.layout != Layout::Undefined {

@@ -10,10 +10,10 @@ use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};
 use crate::include::Included;
 use crate::language::Language;
-use crate::part::Part;
 use crate::scan;
 use crate::spirv::Binary;
 use crate::stage::Stage;
+use crate::stage_interface::StageInterface;
 use crate::stored::Stored;
 
 /// A text that is valid, of one stage.
@@ -111,7 +111,7 @@ impl<'a> Glsl<'a> {
     }
 
     /// The stage with all that it asks for.
-    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<StageInterface, ShaderError> {
         let mut part = self.code.part(stage, entry).map_err(|fault| self.sources.placed(fault))?;
         for refused in &mut part.refused {
             refused.fault = self.sources.placed(refused.fault.clone());

@@ -8,8 +8,8 @@ use rgraph_ir::error::Code;
 use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, ShaderError};
 use crate::include::Included;
-use crate::part::Part;
 use crate::stage::Stage;
+use crate::stage_interface::StageInterface;
 
 /// A text of GLSL; there is none.
 pub(crate) struct Glsl<'a> {
@@ -45,7 +45,7 @@ impl<'a> Glsl<'a> {
     }
 
     /// No stage.
-    pub(crate) fn part(&self, _: Stage, _: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, _: Stage, _: &str) -> Result<StageInterface, ShaderError> {
         match self.never {}
     }
 }

@@ -19,7 +19,6 @@ mod link;
 mod loaded;
 mod naga_type;
 mod pack;
-mod part;
 mod pointers;
 mod points;
 pub mod program;
@@ -28,6 +27,7 @@ mod scan;
 mod source;
 mod spirv;
 mod stage;
+mod stage_interface;
 #[cfg(feature = "glsl")]
 mod stored;
 mod text;

@@ -5,15 +5,15 @@ use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Interface, Push, Refused};
-use crate::part::{Part, Varying};
 use crate::stage::Stage;
+use crate::stage_interface::{StageInterface, Varying};
 
 /// The interface of all parts together; parts in pipeline order.
 ///
 /// # Errors
 /// `RG-E303`: the fragment stage reads what the vertex stage does not write, or another type.
 /// `RG-E304`: two bindings of one place or one name differ, or push blocks contradict each other.
-pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
+pub(crate) fn join(name: &str, parts: &[StageInterface]) -> Result<Interface, ShaderError> {
     for pair in parts.windows(2) {
         hand_over(name, &pair[0], &pair[1])?;
     }
@@ -28,7 +28,7 @@ pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError>
 ///
 /// # Errors
 /// `RG-E304`: push blocks contradict each other.
-pub(crate) fn merge(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
+pub(crate) fn merge(name: &str, parts: &[StageInterface]) -> Result<Interface, ShaderError> {
     let mut out = Interface::default();
     for part in parts {
         let stage = part.module.stage;
@@ -68,7 +68,7 @@ pub(crate) fn merge(name: &str, parts: &[Part]) -> Result<Interface, ShaderError
 }
 
 /// Everything that a stage reads must be written by the one before it, with the same type.
-fn hand_over(name: &str, from: &Part, to: &Part) -> Result<(), ShaderError> {
+fn hand_over(name: &str, from: &StageInterface, to: &StageInterface) -> Result<(), ShaderError> {
     let (before, after) = (from.module.stage.name(), to.module.stage.name());
     for input in &to.inputs {
         let place = |varying: &Varying| (varying.location, varying.component);

@@ -6,11 +6,11 @@ use crate::glsl::Glsl;
 use crate::include::Included;
 use crate::interface::Length;
 use crate::language::Language;
-use crate::part::Part;
 use crate::scan;
 use crate::source::Source;
 use crate::spirv::Binary;
 use crate::stage::{Kind, Stage};
+use crate::stage_interface::StageInterface;
 use crate::text::Text;
 
 /// A source whose entry points are known.
@@ -98,7 +98,7 @@ impl<'a> Loaded<'a> {
         }
     }
 
-    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<StageInterface, ShaderError> {
         match self {
             Self::Text(text) => text.part(stage, entry),
             Self::Glsl(text) => text.part(stage, entry),

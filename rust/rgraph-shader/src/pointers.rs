@@ -30,7 +30,7 @@ pub(crate) struct Refused {
 
 /// A step from a variable into it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Step {
+enum Index {
     /// A member, or an element whose number is in the text.
     Known(u32),
     /// An element whose number is an argument of this type.
@@ -41,7 +41,7 @@ enum Step {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
     variable: Handle<GlobalVariable>,
-    way: Vec<Step>,
+    way: Vec<Index>,
 }
 
 /// A function with the places of its arguments; `None`: an ordinary argument.
@@ -216,11 +216,11 @@ fn way(
                 return Some((Place { variable, way }, indices));
             }
             Expression::AccessIndex { base, index } => {
-                way.push(Step::Known(index));
+                way.push(Index::Known(index));
                 at = base;
             }
             Expression::Access { base, index } => {
-                way.push(Step::Given(typifier.register_type(index, &mut module.types)));
+                way.push(Index::Given(typifier.register_type(index, &mut module.types)));
                 indices.push(index);
                 at = base;
             }
@@ -247,7 +247,7 @@ fn place(original: &Function, places: &[Option<Place>]) -> Function {
             continue;
         };
         for step in &place.way {
-            if let Step::Given(ty) = step {
+            if let Index::Given(ty) = step {
                 new.arguments.push(FunctionArgument { name: argument.name.clone(), ty: *ty, binding: None });
             }
         }
@@ -299,8 +299,8 @@ fn walk(
         .way
         .iter()
         .map(|step| match step {
-            Step::Known(index) => Ok(*index),
-            Step::Given(_) => {
+            Index::Known(index) => Ok(*index),
+            Index::Given(_) => {
                 first += 1;
                 Err(expressions.append(Expression::FunctionArgument(first - 1), span))
             }

@@ -14,10 +14,10 @@ use crate::interface::{Interface, Length};
 use crate::language::Language;
 use crate::link;
 use crate::loaded::Loaded;
-use crate::part::Part;
 use crate::points::Points;
 use crate::source::{Given, GivenCode, Source};
 use crate::stage::{Kind, Module, Stage};
+use crate::stage_interface::StageInterface;
 use crate::text::Text;
 
 /// A compute program, or the stages of a raster program. [`Program::new`] is the only way to one, and
@@ -290,7 +290,7 @@ pub(crate) fn needs(modules: &[Module], interface: &Interface) -> Features {
 
 /// Refuses stages that do not make a pipeline (Vulkan 1.3, "Graphics Pipelines": a vertex or a mesh stage begins it, both
 /// tessellation stages or none).
-fn together(name: &str, parts: &[Part]) -> Result<(), ShaderError> {
+fn together(name: &str, parts: &[StageInterface]) -> Result<(), ShaderError> {
     let has = |stage: Stage| parts.iter().any(|part| part.module.stage == stage);
     let (control, evaluation) = (has(Stage::TessellationControl), has(Stage::TessellationEvaluation));
     let (message, help) = if has(Stage::Mesh) && parts.iter().any(|part| part.module.stage.reads_vertices()) {

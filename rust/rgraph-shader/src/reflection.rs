@@ -5,11 +5,11 @@ use crate::error::ShaderError;
 use crate::interface::{Interface, Output, VertexInput};
 use crate::link;
 use crate::loaded::Loaded;
-use crate::part::{Part, Varying};
 use crate::points::Points;
 use crate::program::on_large_stack;
 use crate::source::{Given, Source};
 use crate::stage::Stage;
+use crate::stage_interface::{StageInterface, Varying};
 
 /// What a shader asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl Reflection {
         let declared = Loaded::specialize(name, &mut loaded, constants)?;
         loaded.iter_mut().for_each(Loaded::assume_values);
         let points = Points::new(name, &loaded, entry)?;
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<StageInterface> = Vec::new();
         let mut stages = [&Stage::RASTER[..], &Stage::RAY_TRACING].concat();
         // A text may have all stages: compute is meant where it is asked for, or where there is nothing else.
         if points.only_compute() {

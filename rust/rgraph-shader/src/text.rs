@@ -9,10 +9,10 @@ use crate::inline;
 use crate::interface::{Binding, BindingKind, Length};
 use crate::language::Language;
 use crate::naga_type;
-use crate::part::{Part, Varying};
 use crate::pointers::{self, Refused};
 use crate::scan;
 use crate::stage::{Module, Stage};
+use crate::stage_interface::{StageInterface, Varying};
 use crate::wgsl_absent;
 use naga::back::pipeline_constants::PipelineConstantError;
 use naga::back::{PipelineConstants, spv};
@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
     }
 
     /// Writes one entry point as SPIR-V and says what it asks for.
-    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<StageInterface, ShaderError> {
         let absent = || error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "");
         let (_, naga_stage) = NAGA_STAGES.into_iter().find(|(ours, _)| *ours == stage).ok_or_else(absent)?;
         let chosen = Some((naga_stage, entry));
@@ -117,7 +117,7 @@ impl<'a> Text<'a> {
             .position(|point| point.stage == naga_stage && point.name == entry)
             .ok_or_else(absent)?;
         let point = &module.entry_points[index];
-        let mut part = Part {
+        let mut part = StageInterface {
             module: Module { stage, entry: entry.to_owned(), spirv },
             bindings: Vec::new(),
             refused: Vec::new(),
@@ -249,7 +249,7 @@ impl<'a> Text<'a> {
         handle: Handle<naga::GlobalVariable>,
         uses: GlobalUse,
         stage: Stage,
-        part: &mut Part,
+        part: &mut StageInterface,
     ) -> Result<(), ShaderError> {
         if uses.is_empty() {
             return Ok(());
@@ -307,7 +307,7 @@ impl<'a> Text<'a> {
         ty: Handle<naga::Type>,
         binding: Option<&naga::Binding>,
         input: bool,
-        part: &mut Part,
+        part: &mut StageInterface,
     ) -> Result<(), ShaderError> {
         match binding {
             None => {

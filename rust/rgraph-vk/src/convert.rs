@@ -283,7 +283,7 @@ formats! {
     Astc12x12Unorm => ASTC_12X12_UNORM_BLOCK, Astc12x12UnormSrgb => ASTC_12X12_SRGB_BLOCK,
 }
 
-/// Samples a texel; a power of two from 1 to 64, which validation of graphs has made sure of.
+/// Samples per texel; a power of two from 1 to 64, which validation of graphs has made sure of.
 pub(crate) fn samples(samples: u32) -> vk::SampleCountFlags {
     vk::SampleCountFlags::from_raw(samples)
 }

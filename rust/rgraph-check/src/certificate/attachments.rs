@@ -12,7 +12,7 @@ use super::listing::Lister;
 use super::{Access, Link, LinkKind, Refused, Within};
 use crate::facts::DeclaredUse;
 use crate::ids::{CommandId, DeclaredPassId, SubresourceId};
-use crate::shape::Part;
+use crate::shape::SubresourceRange;
 use crate::tables::{Op, is_attachment, leaf};
 
 /// A render pass that is open.
@@ -73,7 +73,7 @@ impl Lister<'_> {
     }
 
     fn attached(&self, entry: &Attachment) -> Vec<SubresourceId> {
-        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, entry.aspects);
+        let part = SubresourceRange::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, entry.aspects);
         self.subresources(entry.resource, &part)
     }
 

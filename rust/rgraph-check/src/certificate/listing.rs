@@ -9,11 +9,11 @@ use rgraph_ir::resource::ResourceId;
 
 use super::bytes::{Memory, Span, shared};
 use super::pairs::Need;
-use super::{Access, AccessId, Link, LinkId, LinkKind, Refused, Region, State, Step, Within};
+use super::{Access, AccessId, LayoutAndOwner, Link, LinkId, LinkKind, Moment, Refused, Region, Within};
 use crate::bytes::{Placed, placed};
 use crate::facts::Facts;
 use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
-use crate::shape::Part;
+use crate::shape::SubresourceRange;
 use crate::structure;
 use crate::subresource::meant;
 
@@ -78,7 +78,7 @@ impl Listing {
     }
 }
 
-impl State {
+impl LayoutAndOwner {
     /// The state in words.
     pub(super) fn words(&self) -> String {
         let layouts: Vec<_> = self.layouts.iter().map(|layout| layout.name()).collect();
@@ -118,12 +118,12 @@ pub(super) struct Lister<'a> {
     pub plan: &'a Plan,
     pub declared_of: &'a DeclaredOf,
     pub listing: Listing,
-    pub step: Step,
+    pub step: Moment,
     pub host: QueueId,
     /// By memory: whether families share it.
     concurrent: IdVec<MemoryId, bool>,
     /// The step before the first command of the batch.
-    begin: Step,
+    begin: Moment,
     /// The render pass that is open, its flag, and operations that its load and store operations add.
     pub render_pass: Option<super::attachments::RenderPass>,
     pub render_passes: u32,
@@ -158,10 +158,10 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
         plan,
         declared_of,
         listing: Listing { links: IdVec::new(), accesses: IdVec::new(), steps: 0, host, memories },
-        step: Step::FIRST,
+        step: Moment::FIRST,
         host,
         concurrent: facts.memory.ids().map(shared).collect(),
-        begin: Step::FIRST,
+        begin: Moment::FIRST,
         render_pass: None,
         render_passes: 0,
         entered: BTreeMap::new(),
@@ -188,8 +188,8 @@ fn intervals(facts: &Facts, memory: MemoryId) -> IdVec<SubresourceId, [u64; 2]> 
 
 /// By queue: values and steps of its signals, and by batch its first step.
 struct Signals {
-    of: IdVec<QueueId, Vec<(u32, Step)>>,
-    first: IdVec<BatchId, Step>,
+    of: IdVec<QueueId, Vec<(u32, Moment)>>,
+    first: IdVec<BatchId, Moment>,
 }
 
 impl<'a> Lister<'a> {
@@ -197,7 +197,7 @@ impl<'a> Lister<'a> {
     /// command, one for its signal.
     fn signals(&self) -> Result<Signals, Refused> {
         let mut signals = Signals { of: IdVec::filled(Vec::new(), self.host.index() + 1), first: IdVec::new() };
-        let mut step = Step::FIRST;
+        let mut step = Moment::FIRST;
         for (id, batch) in self.plan.batches.iter_ids() {
             signals.first.push(step);
             step = step.later_by(3 + batch.commands.len());
@@ -281,7 +281,7 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    pub(super) fn subresources(&self, resource: ResourceId, part: &Part) -> Vec<SubresourceId> {
+    pub(super) fn subresources(&self, resource: ResourceId, part: &SubresourceRange) -> Vec<SubresourceId> {
         self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
@@ -329,7 +329,8 @@ impl<'a> Lister<'a> {
             let resource = barrier.resource;
             if self.facts.memory.get(resource).is_some() {
                 self.enter(queue, resource);
-                let region = Some(self.region(resource, &self.subresources(resource, &Part::buffer(barrier.range))));
+                let region =
+                    Some(self.region(resource, &self.subresources(resource, &SubresourceRange::buffer(barrier.range))));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 let scope = self.scope(queue, barrier.scope, families);
                 add(self, Link { region, families, ..Link::new(kind, at.index() as u32, queue, span, scope) });
@@ -340,7 +341,7 @@ impl<'a> Lister<'a> {
             if self.facts.memory.get(resource).is_some() {
                 self.enter(queue, resource);
                 let aspects = if barrier.aspects.is_empty() { Aspects::all() } else { barrier.aspects };
-                let part = Part::image(barrier.mips, barrier.layers, aspects);
+                let part = SubresourceRange::image(barrier.mips, barrier.layers, aspects);
                 let region = Some(self.region(resource, &self.subresources(resource, &part)));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 let layouts = vec![barrier.old_layout, barrier.new_layout];
@@ -369,7 +370,7 @@ impl<'a> Lister<'a> {
             let Some(region) = link.region.clone().filter(|_| moves || link.families.is_some()) else { continue };
             let image = !link.layouts.is_empty();
             let discards = image && old == Layout::Undefined;
-            let state = |layout: Layout, families: Option<[u32; 2]>| State {
+            let state = |layout: Layout, families: Option<[u32; 2]>| LayoutAndOwner {
                 layouts: if image && layout != Layout::Undefined { vec![layout] } else { Vec::new() },
                 families,
             };
@@ -426,8 +427,8 @@ impl<'a> Lister<'a> {
             inner: false,
             needs: false,
             flags: Vec::new(),
-            before: State::default(),
-            after: State::default(),
+            before: LayoutAndOwner::default(),
+            after: LayoutAndOwner::default(),
         }
     }
 
@@ -475,7 +476,7 @@ impl<'a> Lister<'a> {
             let region = self.region(edge.resource, &new);
             // No use but a change of layout that gives up what was there finds an image without layout.
             let image = self.facts.shapes[resource].is_image();
-            let after = State {
+            let after = LayoutAndOwner {
                 layouts: if image { vec![entry.layout] } else { Vec::new() },
                 families: self.family(queue, resource),
             };
@@ -510,14 +511,14 @@ impl<'a> Lister<'a> {
             let leave = leave.filter(|_| !stays);
             let to = leave.and_then(|leave| leave.queue).and_then(|queue| structure::named_queue(self.plan, queue));
             let families = to.and_then(|to| self.family(to, resource));
-            let (before, needs) = (State { layouts, families }, families.is_some());
+            let (before, needs) = (LayoutAndOwner { layouts, families }, families.is_some());
             let link = Some(link);
             self.listing.accesses.push(Access { link, before, needs, ..self.edge_access(resource, queue, region) });
         }
     }
 }
 
-fn part_of(edge: &Edge) -> Part {
+fn part_of(edge: &Edge) -> SubresourceRange {
     let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
-    Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
+    SubresourceRange { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
 }

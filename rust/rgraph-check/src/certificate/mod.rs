@@ -73,9 +73,9 @@ pub struct Certificate {
 /// A moment of a run: batches, their commands and their ends, one after the other. Counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Step(u32);
+pub struct Moment(u32);
 
-impl Step {
+impl Moment {
     const FIRST: Self = Self(1);
 
     fn later_by(self, steps: usize) -> Self {
@@ -159,9 +159,9 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub run_before: bool,
     /// What stands before this step is in its first scope.
-    pub enter: Step,
+    pub enter: Moment,
     /// What stands after this step is in its second scope.
-    pub leave: Step,
+    pub leave: Moment,
     /// Stages of the first scope; logically earlier ones are in it too.
     #[serde(with = "words::flags")]
     pub src_stages: Stages,
@@ -189,7 +189,7 @@ pub struct Link {
 }
 
 impl Link {
-    fn new(kind: LinkKind, position: u32, queue: QueueId, [enter, leave]: [Step; 2], scope: Scope) -> Self {
+    fn new(kind: LinkKind, position: u32, queue: QueueId, [enter, leave]: [Moment; 2], scope: Scope) -> Self {
         let Scope { src_stages, src_access, dst_stages, dst_access } = scope;
         Self {
             kind,
@@ -231,7 +231,7 @@ pub struct Region {
 /// What an image's layout is, and which queue family owns the memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct State {
+pub struct LayoutAndOwner {
     /// The layout; any of these where a pass names several; empty: it does not matter.
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::layouts")]
     pub layouts: Vec<Layout>,
@@ -268,7 +268,7 @@ pub struct Access {
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::optional_id")]
     pub link: Option<LinkId>,
     /// Its step. Uses of one pass have one step.
-    pub step: Step,
+    pub step: Moment,
     /// Its queue; the host follows the plan's queues.
     #[serde(with = "words::id")]
     pub queue: QueueId,
@@ -303,9 +303,9 @@ pub struct Access {
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::switched_ids")]
     pub flags: Vec<(FlagId, bool)>,
     /// The state that it must find.
-    pub before: State,
+    pub before: LayoutAndOwner,
     /// The state that it leaves.
-    pub after: State,
+    pub after: LayoutAndOwner,
 }
 
 /// Why there is no certificate, or why a certificate proves nothing: one sentence per reason.

@@ -10,10 +10,10 @@ use rgraph_ir::plan::{Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
-use super::{Access, Region, State, Step, Within};
+use super::{Access, LayoutAndOwner, Moment, Region, Within};
 use crate::facts::{DeclaredUse, effective};
 use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UseId};
-use crate::shape::Part;
+use crate::shape::SubresourceRange;
 use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
 
 /// What presentation does: it finds a layout, at no stage.
@@ -169,7 +169,7 @@ impl<'a> Lister<'a> {
         let access = |(op, within, one, under): &Made| {
             let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
             let own = facts.key(one.resource, subresource, declared, one.number);
-            let state = State {
+            let state = LayoutAndOwner {
                 layouts: self.layouts_of(pass, one, subresource, layouts.clone()),
                 families: self.family(queue, one.resource),
             };
@@ -220,7 +220,7 @@ impl<'a> Lister<'a> {
                 && facts.frames_ago[other] == facts.frames_ago[one.resource]
         };
         let named = self.plan.layouts[layouts].iter().filter(|entry| same(entry.resource)).filter(|entry| {
-            let part = Part::image(entry.mips, entry.layers, entry.aspects);
+            let part = SubresourceRange::image(entry.mips, entry.layers, entry.aspects);
             self.subresources(one.resource, &part).contains(&subresource)
         });
         let mut list: Vec<Layout> = named.map(|entry| entry.layout).collect();
@@ -241,8 +241,8 @@ impl<'a> Lister<'a> {
     /// Passes that are declared to come after others without sharing anything: pairs of stages in memory of their own.
     pub(super) fn declared_orders(&mut self) {
         let facts = self.facts;
-        let mut ran: BTreeMap<DeclaredPassId, (Step, QueueId, PlanPassId)> = BTreeMap::new();
-        let mut step = Step::FIRST;
+        let mut ran: BTreeMap<DeclaredPassId, (Moment, QueueId, PlanPassId)> = BTreeMap::new();
+        let mut step = Moment::FIRST;
         for batch in self.plan.batches.iter() {
             for (at, command) in self.plan.commands[batch.commands.range()].iter().enumerate() {
                 if let Command::Pass { pass, .. } = command
@@ -292,8 +292,8 @@ impl<'a> Lister<'a> {
                         inner: false,
                         needs: false,
                         flags: facts.declared_passes[declared].flag.map(|flag| (flag, true)).into_iter().collect(),
-                        before: State::default(),
-                        after: State::default(),
+                        before: LayoutAndOwner::default(),
+                        after: LayoutAndOwner::default(),
                     });
                 }
             }

@@ -7,9 +7,9 @@ use rgraph_ir::resource::ResourceId;
 use super::ids::{
     Actor, ExecId, FineId, Instance, POISON, RenderingId, RenderingInstance, RunId, TargetId, UNDEFINED, ValueId,
 };
+use super::mapping::Target;
 use super::memory::{Agent, Sight, Torn};
-use super::order::Node;
-use super::scene::Target;
+use super::order::OrderNode;
 use super::value::Value;
 use super::{FOREIGN, Machine};
 use crate::facts::DeclaredUse;
@@ -20,26 +20,26 @@ impl<'e> Machine<'_, 'e> {
     /// The first declared pass of a rendering that runs and has a subresource as attachment; whether its access is
     /// unordered.
     fn user(&self, rendering: RenderingId, run: RunId, target: &Target, fine: FineId) -> Option<&'e DeclaredUse> {
-        let scene = self.scene;
-        let facts = scene.facts;
-        let resource = scene.plan.attachments[target.entry.index()].resource;
+        let mapping = self.mapping;
+        let facts = mapping.facts;
+        let resource = mapping.plan.attachments[target.entry.index()].resource;
         let memory = facts.memory[resource];
-        let coarse = scene.coarse[memory][fine];
+        let coarse = mapping.coarse[memory][fine];
         let declared_passes =
-            scene.renderings[rendering].declared_passes.iter().filter(|declared| self.runs(**declared, run));
+            mapping.renderings[rendering].declared_passes.iter().filter(|declared| self.runs(**declared, run));
         declared_passes.flat_map(|declared| &facts.declared_passes[*declared].uses).find(|at| {
             facts.memory[at.resource] == memory && is_loaded(at) && at.subresources.binary_search(&coarse).is_ok()
         })
     }
 
     pub(super) fn is_rendered(&self, rendering: RenderingId, run: RunId) -> bool {
-        self.scene.renderings[rendering].declared_passes.iter().any(|declared| self.runs(*declared, run))
+        self.mapping.renderings[rendering].declared_passes.iter().any(|declared| self.runs(*declared, run))
     }
 
     /// A load or store operation in a subpass.
     fn operation(
         &self,
-        node: &Node,
+        node: &OrderNode,
         rendering: RenderingId,
         target: &Target,
         (stage, subpass): (Stages, u32),
@@ -65,18 +65,18 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// A load operation: a clear fills, a discard destroys, a load must find its contents.
-    pub(super) fn load(&mut self, node: &Node, rendering: RenderingId, target: TargetId) {
+    pub(super) fn load(&mut self, node: &OrderNode, rendering: RenderingId, target: TargetId) {
         if !self.is_rendered(rendering, node.run) {
             return;
         }
-        let scene = self.scene;
-        let target = &scene.renderings[rendering].targets[target];
-        let entry = &scene.plan.attachments[target.entry.index()];
-        let memory = scene.facts.memory[entry.resource];
-        let start = scene.start(entry.resource, node.run);
+        let mapping = self.mapping;
+        let target = &mapping.renderings[rendering].targets[target];
+        let entry = &mapping.plan.attachments[target.entry.index()];
+        let memory = mapping.facts.memory[entry.resource];
+        let start = mapping.start(entry.resource, node.run);
         let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         for &fine in &target.subresources {
-            let stencil = scene.aspect(memory, fine) == Aspects::STENCIL;
+            let stencil = mapping.aspect(memory, fine) == Aspects::STENCIL;
             let (load, kept) = entry.stencil.filter(|_| stencil).unwrap_or((entry.load, entry.store));
             let user = self.user(rendering, node.run, target, fine);
             if user.is_some_and(|at| at.unordered) {
@@ -122,19 +122,19 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// A store operation: contents that are not stored are lost, contents that nobody wrote are written again.
-    pub(super) fn store(&mut self, node: &Node, rendering: RenderingId, target: TargetId) {
+    pub(super) fn store(&mut self, node: &OrderNode, rendering: RenderingId, target: TargetId) {
         if !self.is_rendered(rendering, node.run) {
             return;
         }
-        let scene = self.scene;
-        let target = &scene.renderings[rendering].targets[target];
-        let entry = &scene.plan.attachments[target.entry.index()];
-        let memory = scene.facts.memory[entry.resource];
-        let start = scene.start(entry.resource, node.run);
+        let mapping = self.mapping;
+        let target = &mapping.renderings[rendering].targets[target];
+        let entry = &mapping.plan.attachments[target.entry.index()];
+        let memory = mapping.facts.memory[entry.resource];
+        let start = mapping.start(entry.resource, node.run);
         let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         let agent = self.operation(node, rendering, target, (stage, target.last_subpass), true);
         for &fine in &target.subresources {
-            let stencil = scene.aspect(memory, fine) == Aspects::STENCIL;
+            let stencil = mapping.aspect(memory, fine) == Aspects::STENCIL;
             let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
             let place = start.plus(fine);
             let subresource = &mut self.subresources[place];
@@ -160,9 +160,9 @@ impl<'e> Machine<'_, 'e> {
     }
 
     /// The resolves of a pass, at the end of its subpass: of what the samples are then.
-    pub(super) fn resolve(&mut self, node: &Node, id: ExecId) {
-        let scene = self.scene;
-        let exec = &scene.execs[id];
+    pub(super) fn resolve(&mut self, node: &OrderNode, id: ExecId) {
+        let mapping = self.mapping;
+        let exec = &mapping.execs[id];
         if !self.runs(exec.declared, node.run) {
             return;
         }
@@ -170,7 +170,7 @@ impl<'e> Machine<'_, 'e> {
         self.values.ran(instance);
         for &number in &exec.resolves {
             let access = &exec.accesses[number];
-            let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
+            let at = &mapping.facts.declared_passes[exec.declared].uses[access.number];
             let agent = Agent {
                 queue: node.queue,
                 position: node.position,
@@ -182,7 +182,7 @@ impl<'e> Machine<'_, 'e> {
                 actor: Actor::Pass(instance),
             };
             let samples = self.samples(instance, at.resolves);
-            let start = scene.start(access.resource, node.run);
+            let start = mapping.start(access.resource, node.run);
             for target in &access.targets {
                 let place = start.plus(target.fine);
                 let [amiss, _] = self.is_amiss(node, place, access.resource, target.layouts);
@@ -199,10 +199,10 @@ impl<'e> Machine<'_, 'e> {
 
     /// What a pass's samples are.
     fn samples(&self, Instance { run, exec }: Instance, resolves: Option<ResourceId>) -> Vec<ValueId> {
-        let exec = &self.scene.execs[exec];
+        let exec = &self.mapping.execs[exec];
         let mut samples = Vec::new();
         for access in exec.accesses.iter().filter(|access| Some(access.resource) == resolves && access.attachment) {
-            let start = self.scene.start(access.resource, run);
+            let start = self.mapping.start(access.resource, run);
             let mut targets: Vec<_> = access.targets.iter().map(|target| (target.coarse, target.fine)).collect();
             targets.dedup_by_key(|target| target.0);
             let held = targets.iter().map(|(_, fine)| &self.subresources[start.plus(*fine)].now);

@@ -7,7 +7,7 @@ use rgraph_ir::plan::Scope;
 use super::Machine;
 use super::ids::{AvailabilityId, EnterId, POISON, PlaceId, RenderingInstance, Time, UNDEFINED};
 use super::memory::{Content, Release, Torn, Writer};
-use super::order::{Half, Node};
+use super::order::{Half, OrderNode};
 use crate::ids::{BufferBarrierId, ImageBarrierId, MemoryBarrierId, MemoryId};
 
 /// A buffer's or image's barrier in common words.
@@ -21,7 +21,7 @@ struct Named {
 
 impl Machine<'_, '_> {
     /// The render pass that limits a barrier, in its run; `None` if no pass of that one runs.
-    fn limit(&self, node: &Node) -> Option<Option<RenderingInstance>> {
+    fn limit(&self, node: &OrderNode) -> Option<Option<RenderingInstance>> {
         match node.rendering {
             Some(rendering) if !self.is_rendered(rendering, node.run) => None,
             rendering => Some(self.rendering(rendering, node.run)),
@@ -29,13 +29,13 @@ impl Machine<'_, '_> {
     }
 
     /// The time up to which a barrier's second half shows what became available.
-    fn until(&self, node: &Node, half: Half) -> Time {
+    fn until(&self, node: &OrderNode, half: Half) -> Time {
         node.other.filter(|_| half == Half::Wait).map_or(self.time, |set| self.times[set])
     }
 
-    pub(super) fn memory_barrier(&mut self, node: &Node, half: Half, id: MemoryBarrierId) {
+    pub(super) fn memory_barrier(&mut self, node: &OrderNode, half: Half, id: MemoryBarrierId) {
         let Some(rendering) = self.limit(node) else { return };
-        let scope = self.scene.plan.memory_barriers[id.index()].scope;
+        let scope = self.mapping.plan.memory_barriers[id.index()].scope;
         if half != Half::Wait {
             self.events.make_available(node.point(), self.time, &scope, rendering);
         }
@@ -44,27 +44,27 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn buffer_barrier(&mut self, node: &Node, half: Half, id: BufferBarrierId) {
-        let scene = self.scene;
-        let b = &scene.plan.buffer_barriers[id.index()];
+    pub(super) fn buffer_barrier(&mut self, node: &OrderNode, half: Half, id: BufferBarrierId) {
+        let mapping = self.mapping;
+        let b = &mapping.plan.buffer_barriers[id.index()];
         let release = Release::Buffer(id);
-        let memory = scene.facts.memory[b.resource];
+        let memory = mapping.facts.memory[b.resource];
         let named = Named { release, memory, scope: b.scope, layouts: None, families: b.families };
-        let start = scene.start(b.resource, node.run);
-        self.barrier(node, half, &named, scene.buffer_subresources[id].iter().map(|fine| start.plus(*fine)));
+        let start = mapping.start(b.resource, node.run);
+        self.barrier(node, half, &named, mapping.buffer_subresources[id].iter().map(|fine| start.plus(*fine)));
     }
 
-    pub(super) fn image_barrier(&mut self, node: &Node, half: Half, id: ImageBarrierId) {
-        let scene = self.scene;
-        let b = &scene.plan.image_barriers[id.index()];
+    pub(super) fn image_barrier(&mut self, node: &OrderNode, half: Half, id: ImageBarrierId) {
+        let mapping = self.mapping;
+        let b = &mapping.plan.image_barriers[id.index()];
         let (release, layouts) = (Release::Image(id), Some([b.old_layout, b.new_layout]));
-        let memory = scene.facts.memory[b.resource];
+        let memory = mapping.facts.memory[b.resource];
         let named = Named { release, memory, scope: b.scope, layouts, families: b.families };
-        let start = scene.start(b.resource, node.run);
-        self.barrier(node, half, &named, scene.image_subresources[id].iter().map(|fine| start.plus(*fine)));
+        let start = mapping.start(b.resource, node.run);
+        self.barrier(node, half, &named, mapping.image_subresources[id].iter().map(|fine| start.plus(*fine)));
     }
 
-    fn barrier(&mut self, node: &Node, half: Half, named: &Named, places: impl Iterator<Item = PlaceId>) {
+    fn barrier(&mut self, node: &OrderNode, half: Half, named: &Named, places: impl Iterator<Item = PlaceId>) {
         let Some(rendering) = self.limit(node) else { return };
         let until = self.until(node, half);
         for place in places {
@@ -78,14 +78,14 @@ impl Machine<'_, '_> {
     }
 
     /// First half: writes of the subresource, and of what has the same bytes, become available.
-    fn take(&mut self, node: &Node, place: PlaceId, scope: &Scope, rendering: Option<RenderingInstance>) {
+    fn take(&mut self, node: &OrderNode, place: PlaceId, scope: &Scope, rendering: Option<RenderingInstance>) {
         let (time, events, subresources) = (self.time, &self.events, &mut self.subresources);
         let take = |content: &mut Content, alias: Option<PlaceId>| {
             events.take(content, node.point(), time, scope, rendering, alias);
         };
         take(&mut subresources[place].now, None);
         take(&mut subresources[place].before, None);
-        for &other in &self.scene.aliases[place] {
+        for &other in &self.mapping.aliases[place] {
             take(&mut subresources[other].now, Some(place));
         }
     }
@@ -93,7 +93,7 @@ impl Machine<'_, '_> {
     /// Second half: what is available becomes visible; transitions and transfers happen.
     fn release_subresource(
         &mut self,
-        node: &Node,
+        node: &OrderNode,
         place: PlaceId,
         named: &Named,
         until: Time,
@@ -109,14 +109,14 @@ impl Machine<'_, '_> {
             return;
         }
         let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
-        let family = self.scene.plan.queues.get(node.queue).map(|queue| queue.family);
+        let family = self.mapping.plan.queues.get(node.queue).map(|queue| queue.family);
         let releases = families.is_some_and(|[from, _]| Some(from) == family);
         let lost = if destroys { self.discard(node, place, until) } else { self.is_lost(place, named, family, until) };
         if lost {
             self.blame(node, place, "loses what is not available, or in another layout or owner's hands");
         }
         let writer = self.transition(node, rendering);
-        let concurrent = self.scene.concurrent[named.memory];
+        let concurrent = self.mapping.concurrent[named.memory];
         let subresource = &mut self.subresources[place];
         if destroys {
             subresource.now.value = UNDEFINED;
@@ -145,7 +145,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn transition(&self, node: &Node, rendering: Option<RenderingInstance>) -> Writer {
+    fn transition(&self, node: &OrderNode, rendering: Option<RenderingInstance>) -> Writer {
         Writer {
             queue: node.queue,
             position: node.position,
@@ -162,12 +162,12 @@ impl Machine<'_, '_> {
     }
 
     /// A transition that discards: whether older writes may still land on what is written next.
-    fn discard(&mut self, node: &Node, place: PlaceId, until: Time) -> bool {
-        let scene = self.scene;
+    fn discard(&mut self, node: &OrderNode, place: PlaceId, until: Time) -> bool {
+        let mapping = self.mapping;
         let mut torn = !self.events.all_available_by(&mut self.subresources[place].now, until, |_| true);
         // A barrier on another part of the image took in nothing for this one.
-        let counts = |to: PlaceId| to == place || scene.memory_at(to) != scene.memory_at(place);
-        for &other in &scene.aliases[place] {
+        let counts = |to: PlaceId| to == place || mapping.memory_at(to) != mapping.memory_at(place);
+        for &other in &mapping.aliases[place] {
             torn |= !self.events.all_available_by(&mut self.subresources[other].now, until, counts);
             self.lose(other, node.run);
         }
@@ -178,7 +178,7 @@ impl Machine<'_, '_> {
     fn is_lost(&mut self, place: PlaceId, named: &Named, family: Option<u32>, until: Time) -> bool {
         let available = self.events.all_available(&mut self.subresources[place].now, until);
         let subresource = &self.subresources[place];
-        let concurrent = self.scene.concurrent[named.memory];
+        let concurrent = self.mapping.concurrent[named.memory];
         let other = !concurrent && subresource.owner.is_some_and(|owner| Some(owner) != family);
         let owned = match named.families.filter(|[from, to]| from != to) {
             Some([from, to]) if Some(to) == family && Some(from) != family => {
@@ -193,7 +193,7 @@ impl Machine<'_, '_> {
 
     /// Whether an acquire is the other half of a release.
     fn is_pair(&self, release: Release, acquire: &Named) -> bool {
-        let plan = self.scene.plan;
+        let plan = self.mapping.plan;
         match (release, acquire.release) {
             (Release::Image(a), Release::Image(b)) => {
                 let (a, b) = (&plan.image_barriers[a.index()], &plan.image_barriers[b.index()]);
@@ -210,16 +210,16 @@ impl Machine<'_, '_> {
     }
 
     /// The runtime's entry barrier.
-    pub(super) fn enter(&mut self, node: &Node, id: EnterId) {
-        let scene = self.scene;
+    pub(super) fn enter(&mut self, node: &OrderNode, id: EnterId) {
+        let mapping = self.mapping;
         let enter = &self.order.enters[id];
-        let edge = &scene.plan.edges[enter.edge.index()];
+        let edge = &mapping.plan.edges[enter.edge.index()];
         let resource = edge.resource;
-        let memory = scene.facts.memory[resource];
-        let image = scene.facts.shapes[resource].is_image();
-        let defined = scene.facts.frames_ago[resource] > 0 || scene.facts.filled[memory];
-        let family = scene.plan.queues.get(node.queue).map(|queue| queue.family);
-        let host = node.queue == scene.host;
+        let memory = mapping.facts.memory[resource];
+        let image = mapping.facts.shapes[resource].is_image();
+        let defined = mapping.facts.frames_ago[resource] > 0 || mapping.facts.filled[memory];
+        let family = mapping.plan.queues.get(node.queue).map(|queue| queue.family);
+        let host = node.queue == mapping.host;
         let stages = if host { Stages::all() } else { edge.entry.stages };
         let access = if host { Accesses::all() } else { edge.entry.access };
         let scope = Scope { dst_stages: stages, dst_access: access, ..Scope::default() };

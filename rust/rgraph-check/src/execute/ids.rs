@@ -32,7 +32,7 @@ rgraph_ir::id! {
     pub(crate) struct EnterId;
     /// A subresource of the grid that uses and barriers cut; those of the declaration's grid are coarser.
     pub(crate) struct FineId;
-    /// A subresource of one store: position in all of memory.
+    /// A subresource of one allocation: position in all of memory.
     pub(crate) struct PlaceId;
     /// A subresource that somebody outside sees.
     pub(crate) struct WatchedId;
@@ -66,7 +66,7 @@ impl Id for ValueId {
 }
 
 impl PlaceId {
-    /// The place of a subresource in the store that begins here.
+    /// The place of a subresource in the allocation that begins here.
     #[inline]
     pub(crate) fn plus(self, fine: FineId) -> Self {
         Self::new(self.index() + fine.index())

@@ -145,9 +145,9 @@ impl Content {
     }
 }
 
-/// A subresource of a store.
+/// A subresource of an allocation.
 #[derive(Clone, Debug)]
-pub(crate) struct SubresourceState {
+pub(crate) struct SubresourceContents {
     pub now: Content,
     /// What an unordered group found.
     pub before: Content,
@@ -161,7 +161,7 @@ pub(crate) struct SubresourceState {
     pub release: Option<Release>,
 }
 
-impl SubresourceState {
+impl SubresourceContents {
     pub(crate) fn new() -> Self {
         Self {
             now: Content::new(),

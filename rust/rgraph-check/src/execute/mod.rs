@@ -15,10 +15,10 @@
 mod attachment;
 mod barrier;
 mod ids;
+mod mapping;
 mod memory;
 mod order;
 mod pick;
-mod scene;
 mod value;
 
 use std::collections::BTreeMap;
@@ -35,9 +35,9 @@ use ids::{
     AccessId, Actor, AnyAccessId, ByRun, ExecId, Instance, ItemId, OrderNodeId, POISON, PlaceId, RenderingId,
     RenderingInstance, RunId, Time, UNDEFINED, ValueId, WHATEVER, WatchedId, ZEROS,
 };
-use memory::{Agent, Content, Events, Seen, Sight, SubresourceState, Torn, Writer};
-use order::{Kind, Node, Order};
-use scene::{ResolvedAccess, Scene};
+use mapping::{Mapping, ResolvedAccess};
+use memory::{Agent, Content, Events, Seen, Sight, SubresourceContents, Torn, Writer};
+use order::{Kind, Order, OrderNode};
 use value::{Value, Values};
 
 const FOREIGN: &str = "finds contents of another queue family";
@@ -45,7 +45,7 @@ const AMISS: &str = "finds another layout or owner";
 
 /// A plan that can be run again and again.
 pub(crate) struct Executor<'a> {
-    scene: Scene<'a>,
+    mapping: Mapping<'a>,
     order: Order,
     watch: IdVec<WatchedId, Watched>,
     runs: usize,
@@ -53,11 +53,11 @@ pub(crate) struct Executor<'a> {
 
 /// One run of everything.
 struct Machine<'a, 'e> {
-    scene: &'e Scene<'a>,
+    mapping: &'e Mapping<'a>,
     order: &'e Order,
     watch: &'e IdVec<WatchedId, Watched>,
     flags: &'e [FlagStates],
-    subresources: IdVec<PlaceId, SubresourceState>,
+    subresources: IdVec<PlaceId, SubresourceContents>,
     events: Events,
     values: Values,
     /// By node: when it ran.
@@ -76,15 +76,15 @@ struct Machine<'a, 'e> {
     /// A read of an unordered access found nothing to rely on.
     spoiled: ByRun<ExecId, bool>,
     /// What first went wrong: the node, the subresource, and how.
-    blame: Option<(Node, PlaceId, &'static str)>,
+    blame: Option<(OrderNode, PlaceId, &'static str)>,
 }
 
 impl<'a> Executor<'a> {
     pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: usize) -> Self {
-        let scene = Scene::new(facts, plan, declared_of, runs);
+        let mapping = Mapping::new(facts, plan, declared_of, runs);
         let watch = crate::outcome::watched(facts).into_iter().collect();
-        let order = order::order(&scene, runs, &watch);
-        Self { scene, order, watch, runs }
+        let order = order::order(&mapping, runs, &watch);
+        Self { mapping, order, watch, runs }
     }
 
     /// Runs everything once; `flags` by run, without a seed in listed order. Says what went wrong first, too: where the
@@ -101,7 +101,7 @@ impl<'a> Executor<'a> {
     ) -> Result<(Outcome, Option<String>), Fault> {
         let order = &self.order;
         let writes = |node: OrderNodeId| match order.nodes[node].kind {
-            Kind::Item(exec, item) => self.scene.execs[exec].items[item].write,
+            Kind::Item(exec, item) => self.mapping.execs[exec].items[item].write,
             _ => false,
         };
         let priorities = pick::priorities(order, seed, writes);
@@ -137,46 +137,46 @@ impl<'a> Executor<'a> {
 
 impl<'a, 'e> Machine<'a, 'e> {
     fn new(executor: &'e Executor<'a>, flags: &'e [FlagStates]) -> Self {
-        let scene = &executor.scene;
-        let (runs, execs) = (executor.runs, scene.execs.len());
-        let mut values = Values::new(scene, runs);
+        let mapping = &executor.mapping;
+        let (runs, execs) = (executor.runs, mapping.execs.len());
+        let mut values = Values::new(mapping, runs);
         let mut first_access = IdVec::new();
         let mut accesses = 0;
-        for exec in &scene.execs {
+        for exec in &mapping.execs {
             first_access.push(AnyAccessId::new(accesses));
             accesses += exec.accesses.len();
         }
-        let mut subresources = IdVec::filled(SubresourceState::new(), scene.aliases.len());
-        for (store, &memory) in scene.memory_of.iter_ids() {
-            let copy = scene.first[memory].map_or(0, |first| store.index() - first.index());
-            let stays = stays(scene.facts, memory);
-            for (fine, &coarse) in scene.coarse[memory].iter_ids() {
+        let mut subresources = IdVec::filled(SubresourceContents::new(), mapping.aliases.len());
+        for (allocation, &memory) in mapping.memory_of.iter_ids() {
+            let copy = mapping.first[memory].map_or(0, |first| allocation.index() - first.index());
+            let stays = stays(mapping.facts, memory);
+            for (fine, &coarse) in mapping.coarse[memory].iter_ids() {
                 let value = match stays {
                     true => {
                         let words = [copy as u128, coarse.index() as u128];
-                        values.add(Value::Known(symbol(scene.facts.memory_name(memory), &words)))
+                        values.add(Value::Known(symbol(mapping.facts.memory_name(memory), &words)))
                     }
                     false => UNDEFINED,
                 };
-                subresources[scene.base[store].plus(fine)].reset(value);
+                subresources[mapping.base[allocation].plus(fine)].reset(value);
             }
         }
-        let mut roots = IdVec::<PlaceId, _>::filled(Vec::new(), scene.aliases.len());
+        let mut roots = IdVec::<PlaceId, _>::filled(Vec::new(), mapping.aliases.len());
         for (id, part) in executor.watch.iter_ids() {
-            let memory = scene.facts.memory[part.resource];
-            if !scene.facts.edged[memory] {
-                for fine in &scene.parts[memory][part.subresource] {
-                    roots[scene.start(part.resource, RunId::new(0)).plus(*fine)].push(id);
+            let memory = mapping.facts.memory[part.resource];
+            if !mapping.facts.edged[memory] {
+                for fine in &mapping.parts[memory][part.subresource] {
+                    roots[mapping.start(part.resource, RunId::new(0)).plus(*fine)].push(id);
                 }
             }
         }
         Self {
-            scene,
+            mapping,
             order: &executor.order,
             watch: &executor.watch,
             flags,
             subresources,
-            events: Events::new(scene.host),
+            events: Events::new(mapping.host),
             values,
             times: IdVec::filled(Time::NEVER, executor.order.nodes.len()),
             time: Time::START,
@@ -204,7 +204,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             Kind::Signal => self.events.signal(node.queue, node.position, self.time),
             Kind::Wait(wait) => {
                 let until = node.other.map_or(Time::START, |signal| self.times[signal]);
-                let stages = self.scene.plan.waits[wait.index()].stages;
+                let stages = self.mapping.plan.waits[wait.index()].stages;
                 self.events.wait(node.queue, node.position, until, stages);
             }
             Kind::Enter(enter) => self.enter(node, enter),
@@ -224,10 +224,10 @@ impl<'a, 'e> Machine<'a, 'e> {
     /// What a watched subresource holds in a run.
     fn part(&self, part: WatchedId, run: RunId) -> ValueId {
         let watched = &self.watch[part];
-        let memory = self.scene.facts.memory[watched.resource];
-        let start = self.scene.start(watched.resource, run);
+        let memory = self.mapping.facts.memory[watched.resource];
+        let start = self.mapping.start(watched.resource, run);
         let mut held = None;
-        for fine in &self.scene.parts[memory][watched.subresource] {
+        for fine in &self.mapping.parts[memory][watched.subresource] {
             let value = self.value(&self.subresources[start.plus(*fine)].now, watched.resource, run);
             let first = *held.get_or_insert(value);
             if first != value && !self.values.is_same(first, value) {
@@ -239,7 +239,7 @@ impl<'a, 'e> Machine<'a, 'e> {
 
     /// The value of some contents as a resource of a run has it.
     fn value(&self, content: &Content, resource: ResourceId, run: RunId) -> ValueId {
-        let facts = self.scene.facts;
+        let facts = self.mapping.facts;
         if stays(facts, facts.memory[resource]) {
             return content.value;
         }
@@ -257,7 +257,7 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     fn runs(&self, declared: DeclaredPassId, run: RunId) -> bool {
-        self.scene.facts.runs(declared, &self.flags[run.index()])
+        self.mapping.facts.runs(declared, &self.flags[run.index()])
     }
 
     fn rendering(&self, rendering: Option<RenderingId>, run: RunId) -> Option<RenderingInstance> {
@@ -280,9 +280,9 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
     }
 
-    fn item(&mut self, node: &Node, id: ExecId, item: ItemId) {
-        let scene = self.scene;
-        let exec = &scene.execs[id];
+    fn item(&mut self, node: &OrderNode, id: ExecId, item: ItemId) {
+        let mapping = self.mapping;
+        let exec = &mapping.execs[id];
         if !self.runs(exec.declared, node.run) {
             return;
         }
@@ -312,33 +312,33 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     fn is_active(&self, declared: DeclaredPassId, access: &ResolvedAccess, run: RunId) -> bool {
-        let at = &self.scene.facts.declared_passes[declared].uses[access.number];
-        at.choices.is_empty() || self.scene.facts.effective(at, &self.flags[run.index()]) == access.resource
+        let at = &self.mapping.facts.declared_passes[declared].uses[access.number];
+        at.choices.is_empty() || self.mapping.facts.effective(at, &self.flags[run.index()]) == access.resource
     }
 
     /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue
     /// family; the user owns it afterwards. What holds nothing may be used by any family as if it were new (Vulkan 1.3,
     /// "Queue Family Ownership Transfer": needed only to keep contents).
-    fn is_amiss(&mut self, node: &Node, place: PlaceId, resource: ResourceId, layouts: u16) -> [bool; 2] {
-        let scene = self.scene;
-        let family = scene.plan.queues.get(node.queue).map(|queue| queue.family);
+    fn is_amiss(&mut self, node: &OrderNode, place: PlaceId, resource: ResourceId, layouts: u16) -> [bool; 2] {
+        let mapping = self.mapping;
+        let family = mapping.plan.queues.get(node.queue).map(|queue| queue.family);
         let mut foreign = false;
-        if let Some(family) = family.filter(|_| !scene.concurrent[scene.facts.memory[resource]]) {
+        if let Some(family) = family.filter(|_| !mapping.concurrent[mapping.facts.memory[resource]]) {
             let subresource = &mut self.subresources[place];
             foreign = subresource.release.take().is_some() || subresource.owner.is_some_and(|owner| owner != family);
             subresource.owner = Some(family);
         }
         let subresource = &self.subresources[place];
         let foreign = foreign && self.value(&subresource.now, resource, node.run) != UNDEFINED;
-        [layouts & scene::bit(subresource.layout) == 0, foreign]
+        [layouts & mapping::bit(subresource.layout) == 0, foreign]
     }
 
-    fn read(&mut self, node: &Node, instance: Instance, access: AccessId, agent: &Agent) {
-        let scene = self.scene;
-        let exec = &scene.execs[instance.exec];
+    fn read(&mut self, node: &OrderNode, instance: Instance, access: AccessId, agent: &Agent) {
+        let mapping = self.mapping;
+        let exec = &mapping.execs[instance.exec];
         let access = &exec.accesses[access];
-        let start = scene.start(access.resource, node.run);
-        let kept = scene.facts.declared_passes[exec.declared].uses[access.number].usage == Usage::HostWrite;
+        let start = mapping.start(access.resource, node.run);
+        let kept = mapping.facts.declared_passes[exec.declared].uses[access.number].usage == Usage::HostWrite;
         for target in &access.targets {
             let place = start.plus(target.fine);
             let amiss = self.is_amiss(node, place, access.resource, target.layouts).contains(&true);
@@ -358,7 +358,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             }
             let subresource = &mut self.subresources[place];
             let content = if grouped { &mut subresource.before } else { &mut subresource.now };
-            let presents = agent.stage == scene::PRESENTS;
+            let presents = agent.stage == mapping::PRESENTS;
             let sight = if presents { Sight::Yes } else { self.events.sees(content, agent) };
             if sight == Sight::Yes {
                 self.events.see(content, agent);
@@ -380,12 +380,12 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
     }
 
-    fn write(&mut self, node: &Node, instance: Instance, number: AccessId, agent: &Agent) {
-        let scene = self.scene;
-        let exec = &scene.execs[instance.exec];
+    fn write(&mut self, node: &OrderNode, instance: Instance, number: AccessId, agent: &Agent) {
+        let mapping = self.mapping;
+        let exec = &mapping.execs[instance.exec];
         let access = &exec.accesses[number];
-        let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
-        let start = scene.start(access.resource, node.run);
+        let at = &mapping.facts.declared_passes[exec.declared].uses[access.number];
+        let start = mapping.start(access.resource, node.run);
         let any = AnyAccessId::new(self.first_access[instance.exec].index() + number.index());
         let again = std::mem::replace(&mut self.wrote[(node.run, any)], true);
         for target in &access.targets {
@@ -422,7 +422,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 self.blame(node, place, if amiss { AMISS } else { "writes over what it does not see" });
             }
             if let Some(read) = target.read.filter(|_| access.reads_late) {
-                let aspect = scene.aspect(access.memory, target.fine);
+                let aspect = mapping.aspect(access.memory, target.fine);
                 let itself = exec.rendering.is_none() && is_loaded(at) && at.load_of(aspect) == Load::Clear;
                 let held = match (itself, good) {
                     (true, _) => self.values.add(Value::Known(cleared(at.clear))),
@@ -444,18 +444,18 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Notes what went wrong first.
-    fn blame(&mut self, node: &Node, place: PlaceId, why: &'static str) {
+    fn blame(&mut self, node: &OrderNode, place: PlaceId, why: &'static str) {
         self.blame.get_or_insert((*node, place, why));
     }
 
     /// What went wrong first, in words.
     fn complaint(&self) -> Option<String> {
         let (node, place, why) = self.blame?;
-        let scene = self.scene;
-        let what = format!("\"{}\" {}", scene.facts.memory_name(scene.memory_at(place)), scene.describe(place));
+        let mapping = self.mapping;
+        let what = format!("\"{}\" {}", mapping.facts.memory_name(mapping.memory_at(place)), mapping.describe(place));
         let who = match node.kind {
             Kind::Item(exec, _) | Kind::Resolve(exec) => {
-                format!("pass \"{}\"", scene.facts.declared_passes[scene.execs[exec].declared].name)
+                format!("pass \"{}\"", mapping.facts.declared_passes[mapping.execs[exec].declared].name)
             }
             Kind::Load(..) => "a load operation".to_owned(),
             Kind::Store(..) => "a store operation".to_owned(),
@@ -481,7 +481,7 @@ impl<'a, 'e> Machine<'a, 'e> {
     /// A write of an unordered group: a sum, since that commutes as the writes do.
     fn add(
         &mut self,
-        node: &Node,
+        node: &OrderNode,
         resource: ResourceId,
         (place, group): (PlaceId, u32),
         agent: &Agent,
@@ -521,7 +521,7 @@ impl<'a, 'e> Machine<'a, 'e> {
     /// Notes that a use reads the contents that others left in its bytes: undefined to it, but accesses after the read
     /// come after the writes that it saw.
     fn see_garbage(&mut self, place: PlaceId, agent: &Agent) {
-        for &other in &self.scene.aliases[place] {
+        for &other in &self.mapping.aliases[place] {
             let content = &mut self.subresources[other].now;
             if !content.writers.is_empty() && self.events.sees(content, agent) == Sight::Yes {
                 self.events.see(content, agent);
@@ -531,9 +531,9 @@ impl<'a, 'e> Machine<'a, 'e> {
 
     /// Whether what the same bytes held under other names cannot land on a write any more; it is gone.
     fn take_bytes(&mut self, place: PlaceId, run: RunId, agent: &Agent) -> bool {
-        let scene = self.scene;
+        let mapping = self.mapping;
         let mut good = true;
-        for &other in &scene.aliases[place] {
+        for &other in &mapping.aliases[place] {
             let subresource = &mut self.subresources[other];
             if !subresource.now.writers.is_empty() {
                 good &= self.events.sees(&mut subresource.now, agent) != Sight::No
@@ -555,22 +555,22 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     fn outcome(mut self, runs: usize, all: bool) -> Outcome {
-        let scene = self.scene;
+        let mapping = self.mapping;
         let mut frames = Vec::new();
         for run in (0..runs).map(RunId::new) {
             let mut seen = BTreeMap::new();
             for (id, part) in self.watch.iter_ids() {
                 let never = self.order.accessing[(run, id)] == 0;
                 let held = if never { Some(self.part(id, run)) } else { self.captured[(run, id)] };
-                let counts = part.counts(scene.facts, &self.flags[run.index()]);
-                let symbol = held.and_then(|held| self.values.symbol(scene, held, self.flags));
+                let counts = part.counts(mapping.facts, &self.flags[run.index()]);
+                let symbol = held.and_then(|held| self.values.symbol(mapping, held, self.flags));
                 seen.insert(part.name.clone(), symbol.filter(|_| counts));
             }
-            for (id, exec) in scene.execs.iter_ids() {
-                let declared = &scene.facts.declared_passes[exec.declared];
-                if (declared.pinned || all && scene.facts.needed[exec.declared]) && self.runs(exec.declared, run) {
+            for (id, exec) in mapping.execs.iter_ids() {
+                let declared = &mapping.facts.declared_passes[exec.declared];
+                if (declared.pinned || all && mapping.facts.needed[exec.declared]) && self.runs(exec.declared, run) {
                     let instance = Instance { run, exec: id };
-                    let base = self.values.base(scene, instance, self.flags);
+                    let base = self.values.base(mapping, instance, self.flags);
                     seen.insert(format!("what pass \"{}\" reads", declared.name), Some(base));
                 }
             }

@@ -4,7 +4,7 @@
 use rgraph_ir::id::{Id, IdVec};
 
 use super::ids::{ByRun, ExecId, Instance, POISON, ReadId, UNDEFINED, ValueId};
-use super::scene::Scene;
+use super::mapping::Mapping;
 use crate::ids::{FlagStates, SubresourceId, UseId};
 use crate::outcome::symbol;
 
@@ -37,16 +37,16 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     list: IdVec<ValueId, Value>,
-    symbols: IdVec<ValueId, State>,
+    symbols: IdVec<ValueId, Progress>,
     /// What was read; `None`: nothing.
     reads: ByRun<ReadId, Option<ValueId>>,
-    bases: ByRun<ExecId, State>,
+    bases: ByRun<ExecId, Progress>,
     ran: ByRun<ExecId, bool>,
 }
 
 /// How far a symbol is worked out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum Progress {
     Unknown,
     Open,
     Known(Option<u128>),
@@ -54,7 +54,7 @@ enum State {
 
 impl Values {
     /// Of a number of runs; those that have a name of their own are there from the start.
-    pub(crate) fn new(scene: &Scene, runs: usize) -> Self {
+    pub(crate) fn new(mapping: &Mapping, runs: usize) -> Self {
         let named = [
             Value::Undefined,
             Value::Undefined,
@@ -64,9 +64,9 @@ impl Values {
         Self {
             list: named.into_iter().collect(),
             symbols: IdVec::new(),
-            reads: ByRun::filled(None, runs, scene.reads),
-            bases: ByRun::filled(State::Unknown, runs, scene.execs.len()),
-            ran: ByRun::filled(false, runs, scene.execs.len()),
+            reads: ByRun::filled(None, runs, mapping.reads),
+            bases: ByRun::filled(Progress::Unknown, runs, mapping.execs.len()),
+            ran: ByRun::filled(false, runs, mapping.execs.len()),
         }
     }
 
@@ -92,20 +92,20 @@ impl Values {
     }
 
     /// What an instance computes: a hash of its name, its run and all that it read.
-    pub(crate) fn base(&mut self, scene: &Scene, instance: Instance, flags: &[FlagStates]) -> u128 {
-        self.symbols.as_vec_mut().resize(self.list.len(), State::Unknown);
-        let values = self.reads_of(scene, instance, flags);
+    pub(crate) fn base(&mut self, mapping: &Mapping, instance: Instance, flags: &[FlagStates]) -> u128 {
+        self.symbols.as_vec_mut().resize(self.list.len(), Progress::Unknown);
+        let values = self.reads_of(mapping, instance, flags);
         for value in values.iter().flatten() {
-            self.symbol_with(scene, *value, flags);
+            self.symbol_with(mapping, *value, flags);
         }
-        self.hash(scene, instance, &values)
+        self.hash(mapping, instance, &values)
     }
 
-    fn reads_of(&self, scene: &Scene, instance: Instance, flags: &[FlagStates]) -> Vec<Option<ValueId>> {
-        let exec = &scene.execs[instance.exec];
+    fn reads_of(&self, mapping: &Mapping, instance: Instance, flags: &[FlagStates]) -> Vec<Option<ValueId>> {
+        let exec = &mapping.execs[instance.exec];
         let mut values = Vec::new();
-        for (number, at) in scene.facts.declared_passes[exec.declared].uses.iter_ids() {
-            let resource = scene.facts.effective(at, &flags[instance.run.index()]);
+        for (number, at) in mapping.facts.declared_passes[exec.declared].uses.iter_ids() {
+            let resource = mapping.facts.effective(at, &flags[instance.run.index()]);
             if let Some((_, reads)) = exec.reads[number].iter().find(|(of, _)| *of == resource) {
                 values.extend(reads.ids().map(|read| self.reads[(instance.run, read)]));
             }
@@ -113,15 +113,15 @@ impl Values {
         values
     }
 
-    fn hash(&self, scene: &Scene, instance: Instance, values: &[Option<ValueId>]) -> u128 {
+    fn hash(&self, mapping: &Mapping, instance: Instance, values: &[Option<ValueId>]) -> u128 {
         let undefined = symbol("undefined", &[]);
         let mut parts = vec![instance.run.index() as u128];
         parts.extend(values.iter().map(|value| match value.and_then(|value| self.symbols.get(value)) {
-            Some(State::Known(Some(symbol))) => *symbol,
+            Some(Progress::Known(Some(symbol))) => *symbol,
             _ => undefined,
         }));
-        let declared = scene.execs[instance.exec].declared;
-        symbol(&scene.facts.declared_passes[declared].name, &parts)
+        let declared = mapping.execs[instance.exec].declared;
+        symbol(&mapping.facts.declared_passes[declared].name, &parts)
     }
 }
 
@@ -133,17 +133,17 @@ enum Work {
 
 impl Values {
     /// The symbol of a value.
-    pub(crate) fn symbol(&mut self, scene: &Scene, value: ValueId, flags: &[FlagStates]) -> Option<u128> {
-        self.symbols.as_vec_mut().resize(self.list.len(), State::Unknown);
-        self.symbol_with(scene, value, flags);
+    pub(crate) fn symbol(&mut self, mapping: &Mapping, value: ValueId, flags: &[FlagStates]) -> Option<u128> {
+        self.symbols.as_vec_mut().resize(self.list.len(), Progress::Unknown);
+        self.symbol_with(mapping, value, flags);
         match self.symbols.get(value) {
-            Some(State::Known(symbol)) => *symbol,
+            Some(Progress::Known(symbol)) => *symbol,
             _ => None,
         }
     }
 
     /// Works a symbol out, without recursion: values of many runs stand on each other. A circle is undefined.
-    fn symbol_with(&mut self, scene: &Scene, value: ValueId, flags: &[FlagStates]) {
+    fn symbol_with(&mut self, mapping: &Mapping, value: ValueId, flags: &[FlagStates]) {
         let mut work = vec![Work::Value(value)];
         while let Some(top) = work.last() {
             match *top {
@@ -152,33 +152,33 @@ impl Values {
                         work.pop();
                         continue;
                     };
-                    if matches!(state, State::Known(_)) {
+                    if matches!(state, Progress::Known(_)) {
                         work.pop();
                         continue;
                     }
                     let wanted = self.wanted(value);
-                    self.symbols[value] = State::Open;
-                    let missing = if state == State::Open { None } else { self.missing(wanted) };
-                    if state == State::Unknown && missing.is_some() {
+                    self.symbols[value] = Progress::Open;
+                    let missing = if state == Progress::Open { None } else { self.missing(wanted) };
+                    if state == Progress::Unknown && missing.is_some() {
                         work.extend(missing.into_iter().flatten());
                         continue;
                     }
-                    self.symbols[value] = State::Known(self.symbol_of(value));
+                    self.symbols[value] = Progress::Known(self.symbol_of(value));
                     work.pop();
                 }
                 Work::Base(instance) => {
                     let state = self.bases[instance];
-                    if matches!(state, State::Known(_)) {
+                    if matches!(state, Progress::Known(_)) {
                         work.pop();
                         continue;
                     }
-                    let values = self.reads_of(scene, instance, flags);
-                    if state == State::Unknown {
-                        self.bases[instance] = State::Open;
+                    let values = self.reads_of(mapping, instance, flags);
+                    if state == Progress::Unknown {
+                        self.bases[instance] = Progress::Open;
                         work.extend(values.iter().flatten().map(|value| Work::Value(*value)));
                         continue;
                     }
-                    self.bases[instance] = State::Known(Some(self.hash(scene, instance, &values)));
+                    self.bases[instance] = Progress::Known(Some(self.hash(mapping, instance, &values)));
                     work.pop();
                 }
             }
@@ -201,8 +201,8 @@ impl Values {
 
     fn missing(&self, wanted: Vec<Work>) -> Option<Vec<Work>> {
         let unknown = |work: &Work| match work {
-            Work::Value(value) => self.symbols.get(*value) == Some(&State::Unknown),
-            Work::Base(instance) => self.bases[*instance] == State::Unknown,
+            Work::Value(value) => self.symbols.get(*value) == Some(&Progress::Unknown),
+            Work::Base(instance) => self.bases[*instance] == Progress::Unknown,
         };
         let missing: Vec<_> = wanted.into_iter().filter(unknown).collect();
         (!missing.is_empty()).then_some(missing)
@@ -210,11 +210,11 @@ impl Values {
 
     fn symbol_of(&self, value: ValueId) -> Option<u128> {
         let known = |value: ValueId| match self.symbols.get(value) {
-            Some(State::Known(symbol)) => *symbol,
+            Some(Progress::Known(symbol)) => *symbol,
             _ => None,
         };
         let base = |instance: Instance| match self.bases[instance] {
-            State::Known(base) => base,
+            Progress::Known(base) => base,
             _ => None,
         };
         match &self.list[value] {

@@ -8,7 +8,7 @@ use rgraph_ir::resource::ResourceId;
 
 use super::{DeclaredPass, DeclaredUse, Facts, Inserted, ScaledCopy, writes};
 use crate::ids::{DeclaredPassId, MemoryId, UseId};
-use crate::shape::{Grid, Part};
+use crate::shape::{Grid, SubresourceRange};
 use crate::tables::{Work, default_stages, is_attachment, work};
 
 impl Facts<'_> {
@@ -102,14 +102,14 @@ impl Facts<'_> {
         let clamp = |[first, end]: [u32; 2], most: u32| [first.min(most), end.min(most)];
         let part = if shape.is_image() {
             let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
-            Part::image(
+            SubresourceRange::image(
                 clamp(ranges.mips.unwrap_or(all_mips), shape.mips),
                 clamp(ranges.layers.unwrap_or([0, shape.layers]), shape.layers),
                 aspects,
             )
         } else {
             let [first, end] = ranges.bytes.unwrap_or([0, shape.bytes]);
-            Part::buffer([first.min(shape.bytes), end.min(shape.bytes)])
+            SubresourceRange::buffer([first.min(shape.bytes), end.min(shape.bytes)])
         };
         let load = self.declared_load(access);
         let discards = matches!(load, Some(Load::Discard | Load::Clear));
@@ -158,7 +158,7 @@ impl Facts<'_> {
     }
 
     pub(super) fn insert_declared_passes(&mut self, scaled: &[ScaledCopy]) {
-        let blit = |resource: ResourceId, part: Part, writes: bool| DeclaredUse {
+        let blit = |resource: ResourceId, part: SubresourceRange, writes: bool| DeclaredUse {
             resource,
             usage: if writes { Usage::TransferDst } else { Usage::TransferSrc },
             part,
@@ -193,7 +193,9 @@ impl Facts<'_> {
             let layers = ranges.layers.unwrap_or([0, shape.layers]);
             let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
             for level in first..shape.mips {
-                let part = |mip: u32| Part::image([mip, mip + 1], layers.map(|layer| layer.min(shape.layers)), aspects);
+                let part = |mip: u32| {
+                    SubresourceRange::image([mip, mip + 1], layers.map(|layer| layer.min(shape.layers)), aspects)
+                };
                 let name = format!("{}/mips/{}.{level}", self.graph.pass_name(access.pass), self.name(resource));
                 self.declared_passes.push(DeclaredPass {
                     name,
@@ -215,7 +217,7 @@ impl Facts<'_> {
         for &ScaledCopy { from, to } in scaled {
             let part = |of: ResourceId| {
                 let shape = &self.shapes[of];
-                Part::image([0, 1], [0, shape.layers], shape.aspects)
+                SubresourceRange::image([0, 1], [0, shape.layers], shape.aspects)
             };
             self.declared_passes.push(DeclaredPass {
                 name: format!("{} from {}", self.name(to), self.name(from)),
@@ -258,19 +260,24 @@ impl Facts<'_> {
             }
         }
         if let Some(plan) = plan {
-            let mut cut = |resource: ResourceId, part: Part| {
+            let mut cut = |resource: ResourceId, part: SubresourceRange| {
                 if let Some(&memory) = self.memory.get(resource) {
                     grids[memory].cut(&part);
                 }
             };
             for barrier in &plan.image_barriers {
-                cut(barrier.resource, Part::image(barrier.mips, barrier.layers, Aspects::all()));
+                cut(barrier.resource, SubresourceRange::image(barrier.mips, barrier.layers, Aspects::all()));
             }
             for barrier in &plan.buffer_barriers {
-                cut(barrier.resource, Part::buffer(barrier.range));
+                cut(barrier.resource, SubresourceRange::buffer(barrier.range));
             }
             for edge in &plan.edges {
-                let part = Part { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
+                let part = SubresourceRange {
+                    mips: edge.mips,
+                    layers: edge.layers,
+                    aspects: Aspects::all(),
+                    bytes: edge.range,
+                };
                 cut(edge.resource, part);
             }
         }

@@ -8,7 +8,7 @@ use rgraph_ir::resource::Kind;
 
 use super::known::{Known, Left, Shape};
 use super::usages::{Work, is_attachment, writing};
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 /// A write that is still to be declared.
 pub(super) struct Debt {
@@ -60,13 +60,13 @@ impl Maker {
         for _ in 0..=self.source.below(2) {
             let work = self.source.pick(&[Work::Draw, Work::Dispatch]);
             let queue = self.queue(work);
-            let mut draft = self.begin("early", work, queue);
+            let mut builder = self.begin("early", work, queue);
             let mut how = Use::new(if shape.is_image() { Usage::Sampled } else { Usage::StorageRead });
-            self.drawn_stages(&draft, at, &mut how);
-            if self.try_put(&mut draft, at, how) {
-                self.some_writes(&mut draft, 1);
+            self.drawn_stages(&builder, at, &mut how);
+            if self.try_put(&mut builder, at, how) {
+                self.some_writes(&mut builder, 1);
             }
-            self.finish_pass(draft);
+            self.finish_pass(builder);
         }
         if self.source.chance(1, 2) {
             self.pay();
@@ -75,7 +75,7 @@ impl Maker {
 
     /// A use of a name whose base is written later in the declaration, and earlier in the order.
     pub(super) fn early_modifies(&mut self) {
-        if !self.allows(Family::EarlyModifies) {
+        if !self.allows(Construct::EarlyModifies) {
             return self.modify();
         }
         let shape = if self.source.chance(1, 3) { self.drawn_buffer() } else { self.drawn_target() };
@@ -88,14 +88,14 @@ impl Maker {
         self.known[above].taint |= self.debts.last().map_or(0, |debt| debt.bit);
         let work = self.source.pick(&[Work::Draw, Work::Dispatch]);
         let queue = self.queue(work);
-        let mut draft = self.begin("over", work, queue);
-        let how = self.drawn_write(&draft, above);
-        if !how.is_some_and(|how| self.try_put(&mut draft, above, how)) {
+        let mut builder = self.begin("over", work, queue);
+        let how = self.drawn_write(&builder, above);
+        if !how.is_some_and(|how| self.try_put(&mut builder, above, how)) {
             let read = Use::new(if shape.is_image() { Usage::Sampled } else { Usage::StorageRead });
-            self.try_put(&mut draft, above, read);
+            self.try_put(&mut builder, above, read);
         }
-        self.some_writes(&mut draft, 1);
-        self.finish_pass(draft);
+        self.some_writes(&mut builder, 1);
+        self.finish_pass(builder);
         if self.source.chance(1, 2) {
             self.pay();
         }
@@ -127,10 +127,10 @@ impl Maker {
         let common = self.known[at].owed.map_or(0, |(_, common)| common);
         let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
         let queue = self.queue(work);
-        let mut draft = self.begin("late", work, queue);
-        draft.avoid = bit;
+        let mut builder = self.begin("late", work, queue);
+        builder.avoid = bit;
         if self.source.chance(1, 2) {
-            self.some_reads(&mut draft, 1);
+            self.some_reads(&mut builder, 1);
         }
         let usages = writing(&shape, work, false);
         let usage = if usages.is_empty() { Usage::TransferDst } else { self.source.pick(&usages) };
@@ -138,7 +138,7 @@ impl Maker {
         if self.source.chance(1, 3) {
             how.load = Some(Load::Discard);
         }
-        if shape.mips > 1 && shape.blends() && self.allows(Family::ForwardMips) {
+        if shape.mips > 1 && shape.blends() && self.allows(Construct::ForwardMips) {
             how.generate_mips = self.source.chance(1, 2);
         }
         let (mut paid, mut input) = (false, None);
@@ -147,25 +147,25 @@ impl Maker {
             let how = Use { ranges, ..how };
             if !paid
                 && (below || self.subresources(at, &how) & common != 0 || how.generate_mips)
-                && self.may(&draft, at, &how)
+                && self.may(&builder, at, &how)
             {
-                if self.allows(Family::ForwardConditional) && !below && self.source.chance(1, 3) {
-                    input = self.conditional_payment(&mut draft, at);
+                if self.allows(Construct::ForwardConditional) && !below && self.source.chance(1, 3) {
+                    input = self.conditional_payment(&mut builder, at);
                 }
-                self.put(&mut draft, at, &how);
+                self.put(&mut builder, at, &how);
                 paid = true;
             }
         }
         if !paid {
             // The pass that was to be the writer writes nothing then; a copy of its own does.
-            draft.avoid = 0;
-            self.finish_pass(draft);
-            draft = self.begin("late", Work::Copy, PassQueue::Transfer);
-            draft.avoid = bit;
+            builder.avoid = 0;
+            self.finish_pass(builder);
+            builder = self.begin("late", Work::Copy, PassQueue::Transfer);
+            builder.avoid = bit;
             let copy = Use { ranges: every_mip(&shape), ..Use::new(Usage::TransferDst) };
-            self.put(&mut draft, at, &copy);
+            self.put(&mut builder, at, &copy);
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
         if let Some(input) = input {
             self.paid_conditionally(at, input);
         }

@@ -10,16 +10,16 @@
 //! it holds something, and a pass that comes late in the declaration but early in the order (a *debt*) uses nothing
 //! that depends on the passes that wait for it.
 //!
-//! [`Family`] names features that a caller can exclude; [`UNSETTLED`] are the families on which planner, checker and
-//! interpreter disagree (none now). `Limits::devices` makes graphs for several devices. A test compares the graphs with
-//! and without each family, and tests hold lists of what a thousand graphs and their plans must have (`tests/reach.rs`,
-//! `tests/reach_plans.rs`).
+//! [`Construct`] names features that a caller can exclude; [`UNSETTLED`] are the constructs on which planner, checker
+//! and interpreter disagree (none now). `Limits::devices` makes graphs for several devices. A test compares the graphs
+//! with and without each construct, and tests list what a thousand graphs and their plans must have
+//! (`tests/reach.rs`, `tests/reach_plans.rs`).
 
 mod conditions;
+mod construct;
 mod debts;
-mod draft;
-mod family;
 mod known;
+mod pass_builder;
 mod profile;
 mod raster;
 mod resources;
@@ -42,7 +42,7 @@ use resources::REFERENCE;
 use source::{Feed, Source};
 use usages::Work;
 
-pub use family::{Families, Family, UNSETTLED};
+pub use construct::{Construct, Constructs, UNSETTLED};
 pub use source::CHUNK;
 
 /// How large generated graphs are, and what they leave out.
@@ -57,7 +57,7 @@ pub struct Limits {
     /// Devices that passes may name; of one, only the first.
     pub devices: u32,
     /// What must not occur.
-    pub without: Families,
+    pub without: Constructs,
 }
 
 impl Default for Limits {
@@ -140,7 +140,7 @@ impl Maker {
             passes: 0,
             names: 0,
             flags,
-            commuting: late.chance(1, 4) && !limits.without.contains(Family::CommutingDraws),
+            commuting: late.chance(1, 4) && !limits.without.contains(Construct::CommutingDraws),
             ordinary: Vec::new(),
             debts: Vec::new(),
         };
@@ -158,7 +158,7 @@ impl Maker {
             known.left != Left::Nothing
                 && used.contains(&known.id)
                 && known.defined != 0
-                && (known.defined == known.shape.whole() || self.allows(Family::Undefined))
+                && (known.defined == known.shape.whole() || self.allows(Construct::Undefined))
                 && known.blocked(None) == 0
         };
         let list: Vec<(ResourceId, bool)> = self.known.iter().filter(may).map(|known| (known.id, known.root)).collect();
@@ -170,9 +170,9 @@ impl Maker {
             let last = last.unwrap_or_else(|| {
                 let shape = self.drawn_target();
                 let at = self.declare(shape);
-                let mut draft = self.begin("final", Work::Draw, PassQueue::Graphics);
-                self.put(&mut draft, at, &Use::new(Usage::ColorAttachment));
-                self.finish_pass(draft);
+                let mut builder = self.begin("final", Work::Draw, PassQueue::Graphics);
+                self.put(&mut builder, at, &Use::new(Usage::ColorAttachment));
+                self.finish_pass(builder);
                 self.known[at].id
             });
             self.graph.root(last);

@@ -3,7 +3,7 @@
 
 use rgraph_ir::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue};
 
-use super::Family;
+use super::Construct;
 use super::source::Source;
 
 /// Bytes of the smallest heap: more than all resources of a generated graph have together.
@@ -11,7 +11,7 @@ const LARGE_ENOUGH: u64 = 1 << 36;
 
 /// One queue of all capabilities for zeros.
 pub(super) fn profile(source: &mut Source, late: &mut Source, limits: super::Limits) -> Profile {
-    let allows = |family: Family| !limits.without.contains(family);
+    let allows = |construct: Construct| !limits.without.contains(construct);
     let all = Capabilities::all();
     let compute = Capabilities::COMPUTE | Capabilities::TRANSFER;
     let mut queues = vec![queue("graphics", 0, 1, all)];
@@ -30,7 +30,7 @@ pub(super) fn profile(source: &mut Source, late: &mut Source, limits: super::Lim
     }
     for queue in &mut queues {
         let count = source.pick(&[1, 1, 1, 1, 2, 3]);
-        if allows(Family::SeveralGraphics) || !queue.capabilities.contains(Capabilities::GRAPHICS) {
+        if allows(Construct::SeveralGraphics) || !queue.capabilities.contains(Capabilities::GRAPHICS) {
             queue.count = count;
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn profile(source: &mut Source, late: &mut Source, limits: super::Lim
     if source.chance(1, 4) {
         profile.limits = least();
     }
-    if late.chance(1, 3) && allows(Family::LazyMemory) {
+    if late.chance(1, 3) && allows(Construct::LazyMemory) {
         profile.memory.push(memory(LAZY_MEMORY, None));
     }
     profile

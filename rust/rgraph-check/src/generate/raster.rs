@@ -5,42 +5,42 @@ use rgraph_ir::format::{Format, Numbers};
 use rgraph_ir::graph::{Clear, Details, Ranges, Use};
 use rgraph_ir::resource::{Imported, Leave, Life};
 
-use super::draft::Draft;
 use super::known::{Known, Left, Shape};
+use super::pass_builder::PassBuilder;
 use super::usages::Work;
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 impl Maker {
     /// Colour and depth attachments of one size, and what the draws read.
     pub(super) fn raster(&mut self) {
         let queue = self.queue(Work::Draw);
-        let mut draft = self.begin("draw", Work::Draw, queue);
+        let mut builder = self.begin("draw", Work::Draw, queue);
         if self.source.chance(1, 10) {
-            self.drawn_flag(&mut draft);
+            self.drawn_flag(&mut builder);
         }
         let target = self.drawn_target();
         for _ in 0..1 + self.source.below(3) {
-            self.target(&mut draft, target.size);
+            self.target(&mut builder, target.size);
         }
         if self.source.chance(1, 2) {
-            self.depth_target(&mut draft, target.size);
+            self.depth_target(&mut builder, target.size);
         }
         let reads = self.source.below(3);
-        self.some_reads(&mut draft, reads);
-        self.finish_pass(draft);
+        self.some_reads(&mut builder, reads);
+        self.finish_pass(builder);
     }
 
     /// A colour attachment of that size: one that is there, or a new one.
-    fn target(&mut self, draft: &mut Draft, size: [u32; 3]) {
-        let flag = draft.flag;
+    fn target(&mut self, builder: &mut PassBuilder, size: [u32; 3]) {
+        let flag = builder.flag;
         if self.source.chance(1, 2) {
             let fits =
                 |known: &Known| known.shape.is_color() && known.shape.size == size && known.left <= Left::Replacing;
-            if let Some(at) = self.find(draft, fits) {
+            if let Some(at) = self.find(builder, fits) {
                 let mut how = Use::new(Usage::ColorAttachment);
                 let known = self.known[at];
                 self.drawn_load(&mut how, &known.shape, known.readable(flag) != 0);
-                if self.try_put(draft, at, how) {
+                if self.try_put(builder, at, how) {
                     return;
                 }
             }
@@ -49,21 +49,21 @@ impl Maker {
         let at = self.declare(shape);
         let mut how = Use::new(Usage::ColorAttachment);
         self.drawn_load(&mut how, &shape, false);
-        self.try_put(draft, at, how);
+        self.try_put(builder, at, how);
     }
 
     /// A depth attachment, written or only tested against.
-    fn depth_target(&mut self, draft: &mut Draft, size: [u32; 3]) {
-        let flag = draft.flag;
+    fn depth_target(&mut self, builder: &mut PassBuilder, size: [u32; 3]) {
+        let flag = builder.flag;
         let fits = |known: &Known| known.shape.is_depth() && known.shape.size == size && known.readable(flag) != 0;
         let choice = self.source.below(4);
-        let found = if choice == 0 { None } else { self.find(draft, fits) };
+        let found = if choice == 0 { None } else { self.find(builder, fits) };
         let Some(at) = found else {
             let shape = Shape::image(self.drawn_depth(), size[0], size[1]);
             let at = self.declare(shape);
             let mut how = Use::new(Usage::DepthStencilAttachment);
             self.drawn_load(&mut how, &shape, false);
-            self.try_put(draft, at, how);
+            self.try_put(builder, at, how);
             return;
         };
         let mut how = Use::new(if choice == 1 { Usage::DepthStencilAttachment } else { Usage::DepthStencilRead });
@@ -71,10 +71,10 @@ impl Maker {
             let shape = self.known[at].shape;
             self.drawn_load(&mut how, &shape, true);
         } else {
-            self.drawn_stages(draft, at, &mut how);
+            self.drawn_stages(builder, at, &mut how);
         }
-        if self.try_put(draft, at, how) && choice == 3 {
-            self.try_put(draft, at, Use::new(Usage::Sampled));
+        if self.try_put(builder, at, how) && choice == 3 {
+            self.try_put(builder, at, Use::new(Usage::Sampled));
         }
     }
 
@@ -83,56 +83,56 @@ impl Maker {
         let target = self.drawn_target();
         let depth = Shape { format: self.drawn_depth(), ..target };
         let [albedo, depth, lit] = [target, depth, target].map(|shape| self.declare(shape));
-        let mut draft = self.begin("gbuffer", Work::Draw, PassQueue::Graphics);
+        let mut builder = self.begin("gbuffer", Work::Draw, PassQueue::Graphics);
         for at in [albedo, depth] {
             let usage = if at == depth { Usage::DepthStencilAttachment } else { Usage::ColorAttachment };
-            self.try_put(&mut draft, at, Use { load: Some(Load::Clear), ..Use::new(usage) });
+            self.try_put(&mut builder, at, Use { load: Some(Load::Clear), ..Use::new(usage) });
         }
-        self.finish_pass(draft);
-        let mut draft = self.begin("lighting", Work::Draw, PassQueue::Graphics);
-        self.try_put(&mut draft, albedo, Use::new(Usage::InputAttachment));
+        self.finish_pass(builder);
+        let mut builder = self.begin("lighting", Work::Draw, PassQueue::Graphics);
+        self.try_put(&mut builder, albedo, Use::new(Usage::InputAttachment));
         let tested = self.source.below(4);
-        self.tested(&mut draft, depth, tested);
-        self.try_put(&mut draft, lit, Use::new(Usage::ColorAttachment));
-        self.finish_pass(draft);
+        self.tested(&mut builder, depth, tested);
+        self.try_put(&mut builder, lit, Use::new(Usage::ColorAttachment));
+        self.finish_pass(builder);
         for _ in 0..self.source.below(3) {
-            let mut draft = self.begin("more", Work::Draw, PassQueue::Graphics);
+            let mut builder = self.begin("more", Work::Draw, PassQueue::Graphics);
             let choice = self.source.below(5);
             if choice == 4 {
-                self.try_put(&mut draft, lit, Use::new(Usage::InputAttachment));
+                self.try_put(&mut builder, lit, Use::new(Usage::InputAttachment));
             }
-            self.try_put(&mut draft, lit, Use::new(Usage::ColorAttachment));
-            self.tested(&mut draft, depth, choice);
+            self.try_put(&mut builder, lit, Use::new(Usage::ColorAttachment));
+            self.tested(&mut builder, depth, choice);
             if self.source.chance(1, 3) {
-                self.target(&mut draft, target.size);
+                self.target(&mut builder, target.size);
             }
-            self.finish_pass(draft);
+            self.finish_pass(builder);
         }
     }
 
     /// A depth image tested against, read in place, or both.
-    fn tested(&mut self, draft: &mut Draft, depth: usize, choice: usize) {
+    fn tested(&mut self, builder: &mut PassBuilder, depth: usize, choice: usize) {
         if matches!(choice, 1 | 3) {
-            self.try_put(draft, depth, Use::new(Usage::DepthStencilRead));
+            self.try_put(builder, depth, Use::new(Usage::DepthStencilRead));
         }
         if matches!(choice, 2 | 3) {
-            self.try_put(draft, depth, Use::new(Usage::InputAttachment));
+            self.try_put(builder, depth, Use::new(Usage::InputAttachment));
         }
     }
 
     /// Several samples per texel, resolved at the end of the render pass or by a command, or read as they are.
     pub(super) fn multisampled(&mut self) {
         let mut target = self.drawn_target();
-        let odd = self.allows(Family::OddSamples);
+        let odd = self.allows(Construct::OddSamples);
         let samples = if odd { self.source.pick(&[4, 2]) } else { 4 };
         let deep = odd && self.source.chance(1, 3);
         if deep {
             target.format = self.drawn_depth();
         }
         let many = self.declare(Shape { samples, ..target });
-        let mut draft = self.begin("msaa", Work::Draw, PassQueue::Graphics);
+        let mut builder = self.begin("msaa", Work::Draw, PassQueue::Graphics);
         let usage = if deep { Usage::DepthStencilAttachment } else { Usage::ColorAttachment };
-        self.try_put(&mut draft, many, Use { load: Some(Load::Clear), ..Use::new(usage) });
+        self.try_put(&mut builder, many, Use { load: Some(Load::Clear), ..Use::new(usage) });
         let choice = self.source.below(4);
         if choice < 3 && (deep || choice != 2) {
             let one = self.declare(target);
@@ -142,23 +142,23 @@ impl Maker {
                 resolve_mode: Some(self.source.pick(modes)),
                 ..Details::default()
             };
-            self.try_put(&mut draft, one, Use { details, ..Use::new(Usage::ResolveAttachment) });
+            self.try_put(&mut builder, one, Use { details, ..Use::new(Usage::ResolveAttachment) });
         }
         if deep && self.source.chance(1, 2) {
             let color = Shape { samples, format: Format::Rgba8unorm, ..target };
             let color = self.declare(color);
-            self.try_put(&mut draft, color, Use::new(Usage::ColorAttachment));
+            self.try_put(&mut builder, color, Use::new(Usage::ColorAttachment));
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
         if choice >= 2 && !deep {
             let one = self.declare(target);
-            let mut draft = self.begin("resolve", Work::Draw, PassQueue::Graphics);
+            let mut builder = self.begin("resolve", Work::Draw, PassQueue::Graphics);
             let transfer = Some(Transfer::Resolve);
-            self.try_put(&mut draft, many, Use { transfer, ..Use::new(Usage::TransferSrc) });
-            self.try_put(&mut draft, one, Use { transfer, ..Use::new(Usage::TransferDst) });
-            self.finish_pass(draft);
+            self.try_put(&mut builder, many, Use { transfer, ..Use::new(Usage::TransferSrc) });
+            self.try_put(&mut builder, one, Use { transfer, ..Use::new(Usage::TransferDst) });
+            self.finish_pass(builder);
         }
-        if !self.allows(Family::SampledSamples) {
+        if !self.allows(Construct::SampledSamples) {
             self.known[many].left = Left::Nothing;
         }
     }
@@ -176,47 +176,47 @@ impl Maker {
         let at = self.declare(shape);
         let usage = if shape.is_depth() { Usage::DepthStencilAttachment } else { Usage::ColorAttachment };
         for layer in 0..count.min(4) {
-            let mut draft = self.begin("layer", Work::Draw, PassQueue::Graphics);
+            let mut builder = self.begin("layer", Work::Draw, PassQueue::Graphics);
             let ranges = Ranges { layers: Some([layer, layer + 1]), ..Ranges::default() };
             let mut how = Use { ranges, ..Use::new(usage) };
             self.drawn_load(&mut how, &shape, false);
-            self.try_put(&mut draft, at, how);
-            self.finish_pass(draft);
+            self.try_put(&mut builder, at, how);
+            self.finish_pass(builder);
         }
     }
 
     /// Depth and stencil of one image, each used in its own way.
     pub(super) fn apart(&mut self) {
-        if !self.allows(Family::AspectsApart) {
+        if !self.allows(Construct::AspectsApart) {
             return self.raster();
         }
         let format = self.source.pick(&[Format::Depth24plusStencil8, Format::Depth32floatStencil8]);
         let target = self.drawn_target();
         let shape = Shape { format, ..target };
         let at = self.declare(shape);
-        let mut draft = self.begin("both", Work::Draw, PassQueue::Graphics);
+        let mut builder = self.begin("both", Work::Draw, PassQueue::Graphics);
         let mut how = Use::new(Usage::DepthStencilAttachment);
         how.details.clear = Some(Clear::Depth(1.0, Some(1)));
         how.load = Some(Load::Clear);
-        self.try_put(&mut draft, at, how);
-        self.finish_pass(draft);
+        self.try_put(&mut builder, at, how);
+        self.finish_pass(builder);
         let (one, other) = if self.source.chance(1, 2) {
             (Aspects::STENCIL, Aspects::DEPTH)
         } else {
             (Aspects::DEPTH, Aspects::STENCIL)
         };
-        let mut draft = self.begin("apart", Work::Draw, PassQueue::Graphics);
+        let mut builder = self.begin("apart", Work::Draw, PassQueue::Graphics);
         let usage = self.source.pick(&[Usage::DepthStencilRead, Usage::DepthStencilAttachment]);
-        self.try_put(&mut draft, at, Use { aspects: one, ..Use::new(usage) });
+        self.try_put(&mut builder, at, Use { aspects: one, ..Use::new(usage) });
         let usage = self.source.pick(&[Usage::Sampled, Usage::DepthStencilRead, Usage::Sampled]);
-        self.try_put(&mut draft, at, Use { aspects: other, ..Use::new(usage) });
-        self.target(&mut draft, target.size);
-        self.finish_pass(draft);
+        self.try_put(&mut builder, at, Use { aspects: other, ..Use::new(usage) });
+        self.target(&mut builder, target.size);
+        self.finish_pass(builder);
         let queue = self.queue(Work::Dispatch);
-        let mut draft = self.begin("look", Work::Dispatch, queue);
-        self.try_put(&mut draft, at, Use { aspects: one, ..Use::new(Usage::Sampled) });
-        self.some_writes(&mut draft, 1);
-        self.finish_pass(draft);
+        let mut builder = self.begin("look", Work::Dispatch, queue);
+        self.try_put(&mut builder, at, Use { aspects: one, ..Use::new(Usage::Sampled) });
+        self.some_writes(&mut builder, 1);
+        self.finish_pass(builder);
     }
 
     /// Mips generated at the end of a pass, and a pass that reads some.
@@ -225,7 +225,7 @@ impl Maker {
         if !shape.blends() {
             shape.format = Format::Rgba16float;
         }
-        if !self.allows(Family::OddScales) {
+        if !self.allows(Construct::OddScales) {
             // The last of four levels is more than one texel, whatever the size is divided by.
             shape.size = [128, 128, 1];
         }
@@ -234,9 +234,9 @@ impl Maker {
         let at = self.declare(shape);
         let work = self.source.pick(&[Work::Draw, Work::Dispatch]);
         let queue = self.queue(work);
-        let mut draft = self.begin("fill", work, queue);
+        let mut builder = self.begin("fill", work, queue);
         if self.source.chance(1, 4) {
-            self.drawn_flag(&mut draft);
+            self.drawn_flag(&mut builder);
         }
         let usage = match work {
             Work::Draw => Usage::ColorAttachment,
@@ -244,18 +244,18 @@ impl Maker {
             _ => Usage::TransferDst,
         };
         let how = Use { generate_mips: true, ..Use::new(usage) };
-        if !self.try_put(&mut draft, at, how) {
-            self.try_put(&mut draft, at, Use::new(usage));
+        if !self.try_put(&mut builder, at, how) {
+            self.try_put(&mut builder, at, Use::new(usage));
         }
-        let flag = draft.flag;
-        self.finish_pass(draft);
+        let flag = builder.flag;
+        self.finish_pass(builder);
         if self.source.chance(1, 2) {
             let queue = self.queue(Work::Dispatch);
-            let mut draft = self.begin("look", Work::Dispatch, queue);
-            self.under(&mut draft, flag);
-            self.try_put(&mut draft, at, Use::new(Usage::Sampled));
-            self.some_writes(&mut draft, 1);
-            self.finish_pass(draft);
+            let mut builder = self.begin("look", Work::Dispatch, queue);
+            self.under(&mut builder, flag);
+            self.try_put(&mut builder, at, Use::new(Usage::Sampled));
+            self.some_writes(&mut builder, 1);
+            self.finish_pass(builder);
         }
     }
 
@@ -264,23 +264,23 @@ impl Maker {
         let mut shape = self.drawn_target();
         shape.format = self.source.pick(&[Format::Bgra8unorm, Format::Rgba8unorm]);
         let imported = Life::Imported(Imported { defined: false, ..Imported::default() });
-        let transient = self.allows(Family::PresentedTransients) && self.source.chance(1, 8);
+        let transient = self.allows(Construct::PresentedTransients) && self.source.chance(1, 8);
         let at = self.declare_of(shape, if transient { Life::Transient } else { imported });
         if self.source.chance(1, 2) && !transient {
             let leave = Leave { layout: Some(Layout::PresentSrc), queue: None };
             self.graph.resource_mut(self.known[at].id).leave = Some(leave);
         }
-        let mut draft = self.begin("screen", Work::Draw, PassQueue::Graphics);
+        let mut builder = self.begin("screen", Work::Draw, PassQueue::Graphics);
         let mut how = Use::new(Usage::ColorAttachment);
         self.drawn_load(&mut how, &shape, false);
-        self.try_put(&mut draft, at, how);
-        self.some_reads(&mut draft, 2);
-        self.finish_pass(draft);
+        self.try_put(&mut builder, at, how);
+        self.some_reads(&mut builder, 2);
+        self.finish_pass(builder);
         if !self.source.chance(1, 4) {
             let queue = self.source.pick(&[PassQueue::Graphics, PassQueue::Graphics, PassQueue::AsyncCompute]);
-            let mut draft = self.begin("present", Work::Draw, queue);
-            self.try_put(&mut draft, at, Use::new(Usage::Present));
-            self.finish_pass(draft);
+            let mut builder = self.begin("present", Work::Draw, queue);
+            self.try_put(&mut builder, at, Use::new(Usage::Present));
+            self.finish_pass(builder);
             self.known[at].left = Left::Nothing;
         }
     }

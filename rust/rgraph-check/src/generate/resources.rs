@@ -5,7 +5,7 @@ use rgraph_ir::format::Format;
 use rgraph_ir::resource::{Axis, Buffer, Image, Imported, Kind, Leave, Life, Mips, Resource, Round, Size};
 
 use super::known::{Known, Left, MOST_FLAGS, Shape, What};
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 /// Width and height that relative sizes are relative to.
 pub(super) const REFERENCE: u32 = 256;
@@ -32,9 +32,9 @@ const DEPTHS: [Format; 5] = [
 ];
 
 impl Maker {
-    /// Whether a family may occur.
-    pub(super) fn allows(&self, family: Family) -> bool {
-        !self.limits.without.contains(family)
+    /// Whether a construct may occur.
+    pub(super) fn allows(&self, construct: Construct) -> bool {
+        !self.limits.without.contains(construct)
     }
 
     pub(super) fn name(&mut self, prefix: &str) -> String {
@@ -43,18 +43,18 @@ impl Maker {
     }
 
     pub(super) fn drawn_color(&mut self) -> Format {
-        if self.allows(Family::OddFormats) { self.source.pick(&ODD_COLORS) } else { self.source.pick(&COLORS) }
+        if self.allows(Construct::OddFormats) { self.source.pick(&ODD_COLORS) } else { self.source.pick(&COLORS) }
     }
 
     pub(super) fn drawn_depth(&mut self) -> Format {
-        let count = if self.allows(Family::StencilAlone) { DEPTHS.len() } else { DEPTHS.len() - 1 };
+        let count = if self.allows(Construct::StencilAlone) { DEPTHS.len() } else { DEPTHS.len() - 1 };
         self.source.pick(&DEPTHS[..count])
     }
 
     fn drawn_sides(&mut self) -> (u32, u32) {
         let choice = self.source.below(15);
         let width = SIDES[choice % 3];
-        let height = if choice >= 12 && self.allows(Family::OddSizes) { SIDES[(choice + 1) % 3] } else { width };
+        let height = if choice >= 12 && self.allows(Construct::OddSizes) { SIDES[(choice + 1) % 3] } else { width };
         (width, height)
     }
 
@@ -77,14 +77,14 @@ impl Maker {
             7 => shape.mips = 32 - shape.size[0].max(shape.size[1]).leading_zeros(),
             14 => (shape.size[1], shape.layers, shape.cube) = (shape.size[0], 6, true),
             15 => (shape.size, shape.volume) = ([16, 16, 16], true),
-            6 if self.allows(Family::OddFormats) => shape.format = Format::Bc1RgbaUnorm,
+            6 if self.allows(Construct::OddFormats) => shape.format = Format::Bc1RgbaUnorm,
             _ => {}
         }
         shape
     }
 
     pub(super) fn drawn_buffer(&mut self) -> Shape {
-        let sizes = if self.allows(Family::BufferSizes) { &[4096, 4096, 1024, 256, 65536][..] } else { &[4096] };
+        let sizes = if self.allows(Construct::BufferSizes) { &[4096, 4096, 1024, 256, 65536][..] } else { &[4096] };
         let bytes = self.source.pick(sizes);
         Shape::buffer(bytes)
     }
@@ -97,7 +97,7 @@ impl Maker {
     pub(super) fn declare_of(&mut self, shape: Shape, life: Life) -> usize {
         let odd = self.source.below(256);
         let life = match (life, odd) {
-            (Life::Transient, 216..240) if self.allows(Family::Fresh) => Life::Fresh,
+            (Life::Transient, 216..240) if self.allows(Construct::Fresh) => Life::Fresh,
             _ => life,
         };
         let kind = match shape.what {
@@ -108,12 +108,12 @@ impl Maker {
         };
         let mut resource = Resource::new(kind, life);
         resource.sharing = match odd {
-            240.. if odd & 1 == 0 && self.allows(Family::Concurrent) => Some(Sharing::Concurrent),
-            240.. if odd & 1 == 1 && self.allows(Family::Exclusive) => Some(Sharing::Exclusive),
+            240.. if odd & 1 == 0 && self.allows(Construct::Concurrent) => Some(Sharing::Concurrent),
+            240.. if odd & 1 == 1 && self.allows(Construct::Exclusive) => Some(Sharing::Exclusive),
             _ => None,
         };
         let domain = self.late.below(2 * MemoryDomain::ALL.len()).checked_sub(MemoryDomain::ALL.len());
-        if life.takes_memory_domain() && self.allows(Family::MemoryDomains) {
+        if life.takes_memory_domain() && self.allows(Construct::MemoryDomains) {
             resource.memory_domain = domain.map(|at| MemoryDomain::ALL[at]);
         }
         let prefix = match shape.what {
@@ -163,7 +163,7 @@ impl Maker {
         } else {
             let other = self.known.iter().rev().find(|known| known.shape.is_image() && !known.shape.volume);
             let other = other
-                .filter(|_| odd & 8 != 0 && self.allows(Family::RelativeSizes))
+                .filter(|_| odd & 8 != 0 && self.allows(Construct::RelativeSizes))
                 .map(|known| (known.id, known.shape.size));
             let [x, y, _] = other.map_or([REFERENCE; 3], |(_, size)| size);
             let scale = |own: u32, of: u32| Axis::Scaled(other.map(|(id, _)| id), f64::from(own) / f64::from(of));
@@ -190,7 +190,7 @@ impl Maker {
         let choice = self.source.below(8);
         let shape = match choice % 4 {
             0 => self.drawn_buffer(),
-            3 if self.allows(Family::ExternalArrays) => self.drawn_image(),
+            3 if self.allows(Construct::ExternalArrays) => self.drawn_image(),
             _ => self.drawn_target(),
         };
         if choice < 4 {

@@ -9,12 +9,12 @@ use rgraph_ir::graph::{Access, Graph, PassId, SlotId, Use};
 use rgraph_ir::id::Id;
 
 use super::source::Source;
-use super::{Family, Limits};
+use super::{Construct, Limits};
 
 /// The graph with slots, or as it is where the bytes ask for none.
 pub(super) fn into_slots(flat: Graph, mut source: Source, mut late: Source, limits: Limits) -> Graph {
     let count = flat.passes().len();
-    if limits.without.contains(Family::Slots) || !source.chance(1, 4) || count < 2 {
+    if limits.without.contains(Construct::Slots) || !source.chance(1, 4) || count < 2 {
         return flat;
     }
     let mut graph = Graph::new(flat.name(), flat.reference_size());
@@ -31,7 +31,7 @@ pub(super) fn into_slots(flat: Graph, mut source: Source, mut late: Source, limi
     let mut waiting = Vec::new();
     let mut at = 0;
     let mut outer: Option<SlotId> = None;
-    let layers = late.chance(1, 2) && !limits.without.contains(Family::Layers);
+    let layers = late.chance(1, 2) && !limits.without.contains(Construct::Layers);
     while at < count {
         if layers && late.chance(1, 3) {
             let end = (at + 2 + late.below(6)).min(count);

@@ -4,10 +4,10 @@ use rgraph_ir::access::{Aspects, Load, PassQueue, Usage};
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::{Clear, Details, Use};
 
-use super::draft::Draft;
 use super::known::Shape;
+use super::pass_builder::PassBuilder;
 use super::usages::Work;
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 impl Maker {
     /// A draw that fills depth and stencil, draws that use the two in different ways, and a look at the stencil.
@@ -15,33 +15,33 @@ impl Maker {
         let target = self.drawn_target();
         let format = self.source.pick(&[Format::Depth24plusStencil8, Format::Depth32floatStencil8]);
         let [color, mask] = [target, Shape { format, ..target }].map(|shape| self.declare(shape));
-        let mut draft = self.begin("mask", Work::Draw, PassQueue::Graphics);
-        self.try_put(&mut draft, mask, cleared(Load::Clear, None, 3));
-        self.finish_pass(draft);
+        let mut builder = self.begin("mask", Work::Draw, PassQueue::Graphics);
+        self.try_put(&mut builder, mask, cleared(Load::Clear, None, 3));
+        self.finish_pass(builder);
         for _ in 0..1 + self.source.below(3) {
-            let mut draft = self.begin("masked", Work::Draw, PassQueue::Graphics);
+            let mut builder = self.begin("masked", Work::Draw, PassQueue::Graphics);
             if self.source.chance(1, 8) {
-                self.drawn_flag(&mut draft);
+                self.drawn_flag(&mut builder);
             }
-            self.masked(&mut draft, mask);
+            self.masked(&mut builder, mask);
             if self.source.chance(2, 3) {
-                self.try_put(&mut draft, color, Use::new(Usage::ColorAttachment));
+                self.try_put(&mut builder, color, Use::new(Usage::ColorAttachment));
             }
-            self.some_reads(&mut draft, 1);
-            self.finish_pass(draft);
+            self.some_reads(&mut builder, 1);
+            self.finish_pass(builder);
         }
         let queue = self.queue(Work::Dispatch);
-        let mut draft = self.begin("count", Work::Dispatch, queue);
-        self.try_put(&mut draft, mask, Use { aspects: Aspects::STENCIL, ..Use::new(Usage::Sampled) });
-        self.some_writes(&mut draft, 1);
-        self.finish_pass(draft);
+        let mut builder = self.begin("count", Work::Dispatch, queue);
+        self.try_put(&mut builder, mask, Use { aspects: Aspects::STENCIL, ..Use::new(Usage::Sampled) });
+        self.some_writes(&mut builder, 1);
+        self.finish_pass(builder);
     }
 
     /// A use of both aspects, or one of each.
-    fn masked(&mut self, draft: &mut Draft, mask: usize) {
+    fn masked(&mut self, builder: &mut PassBuilder, mask: usize) {
         let of = |usage: Usage, aspects: Aspects| Use { aspects, ..Use::new(usage) };
         let (depth, stencil) = (Aspects::DEPTH, Aspects::STENCIL);
-        let apart = self.allows(Family::AspectsApart);
+        let apart = self.allows(Construct::AspectsApart);
         let uses: &[Use] = match self.source.below(7) {
             1 => &[cleared(Load::Load, Some(Load::Clear), 7)],
             2 => &[cleared(Load::Discard, Some(Load::Load), 0)],
@@ -52,7 +52,7 @@ impl Maker {
             _ => &[Use::new(Usage::DepthStencilRead)],
         };
         for how in uses {
-            self.try_put(draft, mask, *how);
+            self.try_put(builder, mask, *how);
         }
     }
 }

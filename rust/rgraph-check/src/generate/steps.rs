@@ -4,10 +4,10 @@ use rgraph_ir::access::{Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::{Clear, Details, Ranges, Use};
 
-use super::draft::Draft;
 use super::known::{Left, Shape, What};
+use super::pass_builder::PassBuilder;
 use super::usages::{Work, reading, writing};
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 /// What a step can be; a zero is the first.
 const STEPS: [fn(&mut Maker); 40] = [
@@ -56,7 +56,7 @@ const STEPS: [fn(&mut Maker); 40] = [
 impl Maker {
     /// One to four passes of one idea.
     pub(super) fn step(&mut self) {
-        if self.late.chance(1, 32) && self.allows(Family::StencilMasks) {
+        if self.late.chance(1, 32) && self.allows(Construct::StencilMasks) {
             return self.stencil();
         }
         let step = self.source.pick(&STEPS);
@@ -69,13 +69,13 @@ impl Maker {
 
     /// A pass without any access.
     fn empty(&mut self) {
-        if !self.allows(Family::EmptyPasses) {
+        if !self.allows(Construct::EmptyPasses) {
             return self.ordinary_draw();
         }
         let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy, Work::Host]);
         let queue = self.queue(work);
-        let draft = self.begin("empty", work, queue);
-        self.finish_pass(draft);
+        let builder = self.begin("empty", work, queue);
+        self.finish_pass(builder);
     }
 
     fn ordinary_draw(&mut self) {
@@ -93,24 +93,24 @@ impl Maker {
     /// Reads and writes of whatever there is; zeros: one write of something new.
     fn ordinary_pass(&mut self, work: Work) {
         let queue = self.queue(work);
-        let mut draft = self.begin("work", work, queue);
+        let mut builder = self.begin("work", work, queue);
         if self.source.chance(1, 8) {
-            self.drawn_flag(&mut draft);
+            self.drawn_flag(&mut builder);
         }
         let reads = self.source.below(4);
-        self.some_reads(&mut draft, reads);
+        self.some_reads(&mut builder, reads);
         let writes = 1 + self.source.below(2);
-        self.some_writes(&mut draft, writes);
-        self.finish_pass(draft);
+        self.some_writes(&mut builder, writes);
+        self.finish_pass(builder);
     }
 
     /// Reads of what holds something.
-    pub(super) fn some_reads(&mut self, draft: &mut Draft, count: usize) {
+    pub(super) fn some_reads(&mut self, builder: &mut PassBuilder, count: usize) {
         for _ in 0..count {
-            let (flag, work) = (draft.flag, draft.work);
-            let multisampled = self.allows(Family::SampledSamples);
-            let images = self.allows(Family::HostImages);
-            let found = self.find(draft, |known| {
+            let (flag, work) = (builder.flag, builder.work);
+            let multisampled = self.allows(Construct::SampledSamples);
+            let images = self.allows(Construct::HostImages);
+            let found = self.find(builder, |known| {
                 let owed = known.owed.is_some_and(|(_, common)| common != 0);
                 (known.readable(flag) != 0 || owed)
                     && (multisampled || known.shape.samples == 1)
@@ -120,26 +120,26 @@ impl Maker {
             let usages = reading(&self.known[at].shape, work);
             let usage = self.source.pick(&usages);
             let mut how = Use::new(usage);
-            self.drawn_stages(draft, at, &mut how);
-            if !self.try_put(draft, at, how) && usage != usages[0] {
-                self.try_put(draft, at, Use::new(usages[0]));
+            self.drawn_stages(builder, at, &mut how);
+            if !self.try_put(builder, at, how) && usage != usages[0] {
+                self.try_put(builder, at, Use::new(usages[0]));
             }
         }
     }
 
     /// A write of something that the pass may write, and of something new where the bytes say so or nothing fits.
-    pub(super) fn some_writes(&mut self, draft: &mut Draft, count: usize) {
+    pub(super) fn some_writes(&mut self, builder: &mut PassBuilder, count: usize) {
         for _ in 0..count {
-            let (work, flag) = (draft.work, draft.flag);
+            let (work, flag) = (builder.work, builder.flag);
             let again = self.source.chance(1, 2);
             let found = again.then(|| {
-                self.find(draft, |known| {
+                self.find(builder, |known| {
                     known.left <= Left::Replacing && !writing(&known.shape, work, known.readable(flag) != 0).is_empty()
                 })
             });
             if let Some(at) = found.flatten()
-                && let Some(how) = self.drawn_write(draft, at)
-                && self.try_put(draft, at, how)
+                && let Some(how) = self.drawn_write(builder, at)
+                && self.try_put(builder, at, how)
             {
                 continue;
             }
@@ -148,11 +148,11 @@ impl Maker {
             }
             let shape = self.fresh_shape(work);
             let at = self.declare(shape);
-            if let Some(how) = self.drawn_write(draft, at)
-                && !self.try_put(draft, at, how)
+            if let Some(how) = self.drawn_write(builder, at)
+                && !self.try_put(builder, at, how)
             {
                 let plain = if work == Work::Host { Usage::HostWrite } else { Usage::TransferDst };
-                self.try_put(draft, at, Use::new(plain));
+                self.try_put(builder, at, Use::new(plain));
             }
         }
     }
@@ -166,10 +166,10 @@ impl Maker {
     }
 
     /// How a pass may write a resource.
-    pub(super) fn drawn_write(&mut self, draft: &Draft, at: usize) -> Option<Use> {
+    pub(super) fn drawn_write(&mut self, builder: &PassBuilder, at: usize) -> Option<Use> {
         let known = self.known[at];
-        let readable = known.readable(draft.flag) != 0;
-        let usages = writing(&known.shape, draft.work, readable && known.left == Left::Everything);
+        let readable = known.readable(builder.flag) != 0;
+        let usages = writing(&known.shape, builder.work, readable && known.left == Left::Everything);
         if usages.is_empty() {
             return None;
         }
@@ -178,8 +178,8 @@ impl Maker {
             Usage::ColorAttachment | Usage::DepthStencilAttachment => {
                 self.drawn_load(&mut how, &known.shape, readable);
             }
-            Usage::TransferDst => self.drawn_transfer(&mut how, draft, &known.shape),
-            _ => self.drawn_stages(draft, at, &mut how),
+            Usage::TransferDst => self.drawn_transfer(&mut how, builder, &known.shape),
+            _ => self.drawn_stages(builder, at, &mut how),
         }
         let keeps = matches!(how.usage, Usage::StorageWrite | Usage::TransferDst | Usage::HostWrite);
         if keeps && how.load.is_none() && self.source.chance(1, 4) {
@@ -221,8 +221,8 @@ impl Maker {
     }
 
     /// Which command writes: a copy, a clear or a fill. Blits and resolves have sources and stand elsewhere.
-    fn drawn_transfer(&mut self, how: &mut Use, draft: &Draft, shape: &Shape) {
-        let shaders = matches!(draft.work, Work::Draw | Work::Dispatch);
+    fn drawn_transfer(&mut self, how: &mut Use, builder: &PassBuilder, shape: &Shape) {
+        let shaders = matches!(builder.work, Work::Draw | Work::Dispatch);
         if !self.source.chance(1, 3) {
             return;
         }
@@ -235,15 +235,15 @@ impl Maker {
 
     /// A pass of the CPU: partial reads and writes of buffers that others use.
     fn host(&mut self) {
-        let mut draft = self.begin("host", Work::Host, PassQueue::Cpu);
+        let mut builder = self.begin("host", Work::Host, PassQueue::Cpu);
         if self.source.chance(1, 12) {
-            self.drawn_flag(&mut draft);
+            self.drawn_flag(&mut builder);
         }
         let reads = self.source.below(3);
-        self.some_reads(&mut draft, reads);
+        self.some_reads(&mut builder, reads);
         let writes = self.source.below(3).max(usize::from(reads == 0));
-        self.some_writes(&mut draft, writes);
-        self.finish_pass(draft);
+        self.some_writes(&mut builder, writes);
+        self.finish_pass(builder);
     }
 
     /// A copy, blit or resolve with its source.
@@ -254,20 +254,20 @@ impl Maker {
         } else {
             (Work::Copy, self.queue(Work::Copy))
         };
-        let mut draft = self.begin("move", work, queue);
+        let mut builder = self.begin("move", work, queue);
         let fits = |known: &super::known::Known| {
             known.defined != 0
                 && known.owed.is_none()
                 && known.shape.samples == 1
                 && if blit { known.shape.is_color() } else { known.shape.what != What::Structure }
         };
-        let Some(from) = self.find(&draft, fits) else {
-            self.some_writes(&mut draft, 1);
-            self.finish_pass(draft);
+        let Some(from) = self.find(&builder, fits) else {
+            self.some_writes(&mut builder, 1);
+            self.finish_pass(builder);
             return;
         };
         let transfer = blit.then_some(Transfer::Blit);
-        if self.try_put(&mut draft, from, Use { transfer, ..Use::new(Usage::TransferSrc) }) {
+        if self.try_put(&mut builder, from, Use { transfer, ..Use::new(Usage::TransferSrc) }) {
             let source = self.known[from].shape;
             let fits = |known: &super::known::Known| {
                 known.left <= Left::Replacing
@@ -275,15 +275,15 @@ impl Maker {
                     && known.shape.samples == 1
                     && known.shape.format == source.format
             };
-            let again = self.source.chance(1, 3).then(|| self.find(&draft, fits)).flatten();
+            let again = self.source.chance(1, 3).then(|| self.find(&builder, fits)).flatten();
             let to = again.filter(|to| *to != from).unwrap_or_else(|| {
                 let shape = if blit { Shape { format: source.format, ..self.drawn_target() } } else { source };
                 self.declare(shape)
             });
             let load = self.source.chance(1, 2).then_some(Load::Discard);
-            self.try_put(&mut draft, to, Use { transfer, load, ..Use::new(Usage::TransferDst) });
+            self.try_put(&mut builder, to, Use { transfer, load, ..Use::new(Usage::TransferDst) });
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
     }
 
     /// Something of the caller's, or from the frame before, and a pass that uses it.
@@ -292,60 +292,60 @@ impl Maker {
         let mut work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
         let leave = self.graph.resources()[self.known[at].id].leave.is_some_and(|leave| leave.queue.is_some());
         let image = self.known[at].shape.is_image();
-        let host = leave && self.allows(Family::LeaveAfterHost) && (!image || self.allows(Family::HostImages));
+        let host = leave && self.allows(Construct::LeaveAfterHost) && (!image || self.allows(Construct::HostImages));
         if self.late.chance(1, 4) && host {
             work = Work::Host;
         }
         let queue = self.queue(work);
-        let mut draft = self.begin("outer", work, queue);
+        let mut builder = self.begin("outer", work, queue);
         let writes = self.source.chance(1, 2) && self.known[at].left == Left::Everything;
-        let how = if writes { self.drawn_write(&draft, at) } else { None };
+        let how = if writes { self.drawn_write(&builder, at) } else { None };
         match how {
             Some(how) => {
-                self.try_put(&mut draft, at, how);
-                self.some_reads(&mut draft, 1);
+                self.try_put(&mut builder, at, how);
+                self.some_reads(&mut builder, 1);
             }
             None => {
                 let usages = reading(&self.known[at].shape, work);
                 let how = Use::new(self.source.pick(&usages));
-                self.try_put(&mut draft, at, how);
-                self.some_writes(&mut draft, 1);
+                self.try_put(&mut builder, at, how);
+                self.some_writes(&mut builder, 1);
             }
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
     }
 
     /// Accesses that commute: writes, reads and both, by passes on several queues.
     fn commuting(&mut self) {
-        let image = self.source.chance(1, 4) && self.allows(Family::UnorderedImages);
+        let image = self.source.chance(1, 4) && self.allows(Construct::UnorderedImages);
         let mut shape = if image { self.drawn_target() } else { self.drawn_buffer() };
         if !shape.stores() {
             shape.format = Format::R32uint;
         }
         let at = self.declare(shape);
-        if !self.allows(Family::UnorderedFirst) || !self.source.chance(1, 3) {
-            let mut draft = self.begin("zero", Work::Dispatch, PassQueue::Graphics);
+        if !self.allows(Construct::UnorderedFirst) || !self.source.chance(1, 3) {
+            let mut builder = self.begin("zero", Work::Dispatch, PassQueue::Graphics);
             let transfer = if shape.is_image() { Transfer::Clear } else { Transfer::Fill };
-            self.put(&mut draft, at, &Use { transfer: Some(transfer), ..Use::new(Usage::TransferDst) });
-            self.finish_pass(draft);
+            self.put(&mut builder, at, &Use { transfer: Some(transfer), ..Use::new(Usage::TransferDst) });
+            self.finish_pass(builder);
         }
         for number in 0..2 + self.source.below(3) {
             let queue = self.queue(Work::Dispatch);
-            let mut draft = self.begin("add", Work::Dispatch, queue);
+            let mut builder = self.begin("add", Work::Dispatch, queue);
             let mut usages = vec![Usage::StorageWrite];
             if self.known[at].defined != 0 {
                 usages.insert(0, Usage::StorageReadWrite);
-                if self.allows(Family::UnorderedReads) {
+                if self.allows(Construct::UnorderedReads) {
                     usages.push(Usage::StorageRead);
                 }
             }
             let how = Use { unordered: true, ..Use::new(self.source.pick(&usages)) };
-            self.try_put(&mut draft, at, how);
-            self.some_reads(&mut draft, 1);
+            self.try_put(&mut builder, at, how);
+            self.some_reads(&mut builder, 1);
             if number > 0 && self.source.chance(1, 3) {
-                self.some_writes(&mut draft, 1);
+                self.some_writes(&mut builder, 1);
             }
-            self.finish_pass(draft);
+            self.finish_pass(builder);
         }
     }
 
@@ -354,46 +354,47 @@ impl Maker {
         let scene = self.declare(Shape { what: What::Structure, ..Shape::buffer(4096) });
         let scratch = self.declare(Shape::buffer(4096));
         let queue = self.queue(Work::Dispatch);
-        let mut draft = self.begin("build", Work::Dispatch, queue);
-        self.try_put(&mut draft, scene, Use::new(Usage::AccelerationBuild));
-        self.scratch(&mut draft, scratch);
-        let input = self.find(&draft, |known| known.shape.what == What::Buffer && known.defined != 0);
+        let mut builder = self.begin("build", Work::Dispatch, queue);
+        self.try_put(&mut builder, scene, Use::new(Usage::AccelerationBuild));
+        self.scratch(&mut builder, scratch);
+        let input = self.find(&builder, |known| known.shape.what == What::Buffer && known.defined != 0);
         if let Some(input) = input {
-            self.try_put(&mut draft, input, Use::new(Usage::AccelerationInput));
+            self.try_put(&mut builder, input, Use::new(Usage::AccelerationInput));
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
         for _ in 0..self.source.below(3) {
             let queue = self.queue(Work::Dispatch);
-            let mut draft = self.begin("update", Work::Dispatch, queue);
+            let mut builder = self.begin("update", Work::Dispatch, queue);
             let usages =
                 [Usage::AccelerationUpdate, Usage::AccelerationUpdate, Usage::AccelerationBuild, Usage::TransferSrc];
             let usage = self.source.pick(&usages);
-            self.try_put(&mut draft, scene, Use::new(usage));
+            self.try_put(&mut builder, scene, Use::new(usage));
             if usage == Usage::TransferSrc {
-                self.some_writes(&mut draft, 1);
+                self.some_writes(&mut builder, 1);
             } else {
-                self.scratch(&mut draft, scratch);
+                self.scratch(&mut builder, scratch);
             }
-            self.finish_pass(draft);
+            self.finish_pass(builder);
         }
         let queue = self.queue(Work::Dispatch);
-        let mut draft = self.begin("trace", Work::Dispatch, queue);
+        let mut builder = self.begin("trace", Work::Dispatch, queue);
         let mut how = Use::new(Usage::AccelerationRead);
-        self.drawn_stages(&draft, scene, &mut how);
-        self.try_put(&mut draft, scene, how);
-        self.some_writes(&mut draft, 1);
-        self.finish_pass(draft);
+        self.drawn_stages(&builder, scene, &mut how);
+        self.try_put(&mut builder, scene, how);
+        self.some_writes(&mut builder, 1);
+        self.finish_pass(builder);
     }
 
-    fn scratch(&mut self, draft: &mut Draft, at: usize) {
-        let storage = self.allows(Family::StorageScratch) && draft.queue != PassQueue::Any && self.source.chance(1, 4);
+    fn scratch(&mut self, builder: &mut PassBuilder, at: usize) {
+        let storage =
+            self.allows(Construct::StorageScratch) && builder.queue != PassQueue::Any && self.source.chance(1, 4);
         let how = if storage {
             let stages = Stages::ACCELERATION_STRUCTURE_BUILD;
             Use { stages, load: Some(Load::Discard), ..Use::new(Usage::StorageWrite) }
         } else {
             Use::new(Usage::AccelerationScratch)
         };
-        self.try_put(draft, at, how);
+        self.try_put(builder, at, how);
     }
 
     /// Each mip from the one before, in a pass each.
@@ -405,18 +406,18 @@ impl Maker {
         let work = self.source.pick(&[Work::Draw, Work::Dispatch]);
         let queue = self.queue(work);
         for mip in 0..mips {
-            let mut draft = self.begin("down", work, queue);
+            let mut builder = self.begin("down", work, queue);
             let ranges = |mip: u32| Ranges { mips: Some([mip, mip + 1]), ..Ranges::default() };
             if mip > 0 {
-                self.try_put(&mut draft, at, Use { ranges: ranges(mip - 1), ..Use::new(Usage::Sampled) });
+                self.try_put(&mut builder, at, Use { ranges: ranges(mip - 1), ..Use::new(Usage::Sampled) });
             }
             let usage = match work {
                 Work::Draw => Usage::ColorAttachment,
                 _ if shape.stores() => Usage::StorageWrite,
                 _ => Usage::TransferDst,
             };
-            self.try_put(&mut draft, at, Use { ranges: ranges(mip), ..Use::new(usage) });
-            self.finish_pass(draft);
+            self.try_put(&mut builder, at, Use { ranges: ranges(mip), ..Use::new(usage) });
+            self.finish_pass(builder);
         }
     }
 }

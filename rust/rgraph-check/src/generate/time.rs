@@ -6,7 +6,7 @@ use rgraph_ir::resource::{Buffer, History, Image, Kind, Life, Mips, Resource};
 
 use super::known::{Known, Left, Shape, What};
 use super::usages::{Work, reading};
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 impl Maker {
     /// What an image or buffer held some frames ago, under one name or several, and passes that read it.
@@ -36,7 +36,7 @@ impl Maker {
         let mut frames = 0;
         for _ in 0..1 + self.source.below(3) {
             let choice = self.source.below(4) as u32;
-            let twin = self.allows(Family::TwinHistories) && frames > 0;
+            let twin = self.allows(Construct::TwinHistories) && frames > 0;
             if !twin && frames == 3 {
                 break;
             }
@@ -52,13 +52,13 @@ impl Maker {
         for past in names {
             let work = self.source.pick(&[Work::Dispatch, Work::Draw, Work::Copy]);
             let queue = self.queue(work);
-            let mut draft = self.begin("before", work, queue);
+            let mut builder = self.begin("before", work, queue);
             let usages = reading(&self.known[past].shape, work);
             let mut how = Use::new(self.source.pick(&usages));
-            self.drawn_stages(&draft, past, &mut how);
-            self.try_put(&mut draft, past, how);
-            self.some_writes(&mut draft, 1);
-            self.finish_pass(draft);
+            self.drawn_stages(&builder, past, &mut how);
+            self.try_put(&mut builder, past, how);
+            self.some_writes(&mut builder, 1);
+            self.finish_pass(builder);
         }
         if !first {
             self.write_now(base);
@@ -69,13 +69,13 @@ impl Maker {
         let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy, Work::Host]);
         let work = if work == Work::Host && self.known[base].shape.is_image() { Work::Draw } else { work };
         let queue = self.queue(work);
-        let mut draft = self.begin("now", work, queue);
-        if let Some(how) = self.drawn_write(&draft, base)
-            && !self.try_put(&mut draft, base, how)
+        let mut builder = self.begin("now", work, queue);
+        if let Some(how) = self.drawn_write(&builder, base)
+            && !self.try_put(&mut builder, base, how)
         {
-            self.some_writes(&mut draft, 1);
+            self.some_writes(&mut builder, 1);
         }
-        self.finish_pass(draft);
+        self.finish_pass(builder);
     }
 
     fn declare_history(&mut self, base: usize, frames: u32, zero_first: bool) -> usize {
@@ -110,10 +110,10 @@ impl Maker {
     /// Whether another name may go on with the contents in the same memory.
     pub(super) fn may_be_modified(&self, at: usize) -> bool {
         let known = &self.known[at];
-        let whole = self.allows(Family::Undefined) || known.defined == known.shape.whole();
+        let whole = self.allows(Construct::Undefined) || known.defined == known.shape.whole();
         let imported = matches!(self.graph.resources()[known.id].life, Life::Imported(_));
         known.left == Left::Everything
-            && (!imported || self.allows(Family::ModifiedImport))
+            && (!imported || self.allows(Construct::ModifiedImport))
             && known.defined != 0
             && whole
             && !known.history
@@ -136,11 +136,11 @@ impl Maker {
         let mut base = if list.is_empty() || self.source.chance(1, 3) {
             let shape = if self.source.chance(1, 4) { self.drawn_buffer() } else { self.drawn_image() };
             let at = self.declare(shape);
-            let mut draft = self.begin("full", Work::Draw, PassQueue::Graphics);
-            if let Some(how) = self.drawn_write(&draft, at) {
-                self.try_put(&mut draft, at, how);
+            let mut builder = self.begin("full", Work::Draw, PassQueue::Graphics);
+            if let Some(how) = self.drawn_write(&builder, at) {
+                self.try_put(&mut builder, at, how);
             }
-            self.finish_pass(draft);
+            self.finish_pass(builder);
             at
         } else {
             self.source.pick(&list)
@@ -154,12 +154,12 @@ impl Maker {
             let usual = if shape.samples > 1 || shape.is_depth() { Work::Draw } else { Work::Dispatch };
             let work = if self.source.chance(1, 2) { Work::Draw } else { usual };
             let queue = self.queue(work);
-            let mut draft = self.begin("modify", work, queue);
-            if let Some(how) = self.drawn_write(&draft, base) {
-                self.try_put(&mut draft, base, how);
+            let mut builder = self.begin("modify", work, queue);
+            if let Some(how) = self.drawn_write(&builder, base) {
+                self.try_put(&mut builder, base, how);
             }
-            self.some_reads(&mut draft, 1);
-            self.finish_pass(draft);
+            self.some_reads(&mut builder, 1);
+            self.finish_pass(builder);
         }
     }
 
@@ -174,13 +174,13 @@ impl Maker {
         let base = self.declare(shape);
         let work = self.source.pick(&[Work::Draw, Work::Copy]);
         let queue = self.queue(work);
-        let mut draft = self.begin("full", work, queue);
+        let mut builder = self.begin("full", work, queue);
         let usage = if work == Work::Draw { Usage::ColorAttachment } else { Usage::TransferDst };
-        self.put(&mut draft, base, &Use::new(usage));
-        self.finish_pass(draft);
-        let odd = self.allows(Family::OddScales);
+        self.put(&mut builder, base, &Use::new(usage));
+        self.finish_pass(builder);
+        let odd = self.allows(Construct::OddScales);
         let side = if odd { self.source.pick(&[32, 512, 96]) } else { shape.size[0] / 4 };
-        let more = if self.allows(Family::ScaledMips) { shape.mips.min(3) } else { 1 };
+        let more = if self.allows(Construct::ScaledMips) { shape.mips.min(3) } else { 1 };
         let mips = self.source.pick(&[1, more]);
         let own = Shape { size: [side, side, 1], mips, ..shape };
         let below = self.known[base].id;
@@ -201,11 +201,11 @@ impl Maker {
         self.known[base].left = Left::Reads;
         let work = self.source.pick(&[Work::Dispatch, Work::Draw]);
         let queue = self.queue(work);
-        let mut draft = self.begin("small", work, queue);
-        if let Some(how) = self.drawn_write(&draft, at) {
-            self.try_put(&mut draft, at, how);
+        let mut builder = self.begin("small", work, queue);
+        if let Some(how) = self.drawn_write(&builder, at) {
+            self.try_put(&mut builder, at, how);
         }
-        self.some_reads(&mut draft, 1);
-        self.finish_pass(draft);
+        self.some_reads(&mut builder, 1);
+        self.finish_pass(builder);
     }
 }

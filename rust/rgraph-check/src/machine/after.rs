@@ -9,7 +9,7 @@ use crate::clock::ordered;
 use crate::facts::Key;
 use crate::finding::Rule;
 use crate::ids::DeclaredPassId;
-use crate::subresource::StorePlace;
+use crate::subresource::AllocationPlace;
 use crate::tables::leaves;
 
 impl Machine<'_> {
@@ -59,7 +59,7 @@ impl Machine<'_> {
         pass: PlanPassId,
         UseOf { declared, number }: UseOf,
         resource: ResourceId,
-        StorePlace { store, subresource }: StorePlace,
+        AllocationPlace { allocation, subresource }: AllocationPlace,
     ) {
         let facts = self.facts;
         if facts.frames_ago[resource] > 0 {
@@ -67,7 +67,7 @@ impl Machine<'_> {
         }
         let Some((key, group)) = facts.key(resource, subresource, declared, number) else { return };
         let writes = facts.declared_passes[declared].uses[number].writes;
-        let state = &mut self.stores[store].subresources[subresource];
+        let state = &mut self.allocations[allocation].subresources[subresource];
         let last = if writes { state.last_any } else { state.last_write };
         let late = last
             .filter(|(last, other, earlier)| *last > key && *earlier != declared && !(group != 0 && group == *other));

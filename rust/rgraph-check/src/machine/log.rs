@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::QueueId;
 
-use crate::ids::{NodeId, StoreId, SubresourceId};
+use crate::ids::{AllocationId, NodeId, SubresourceId};
 use crate::subresource::Done;
 
 /// A wait that was met.
@@ -19,14 +19,14 @@ pub(crate) struct Met {
     pub stages: Stages,
 }
 
-/// A node and, where it has one, what it is about: a store and its subresources.
-pub(crate) type Cover = (NodeId, Option<(StoreId, Vec<SubresourceId>)>);
+/// A node and, where it has one, what it is about: an allocation and its subresources.
+pub(crate) type Cover = (NodeId, Option<(AllocationId, Vec<SubresourceId>)>);
 
 /// What the walk did, besides its operations and nodes.
 #[derive(Default)]
 pub(crate) struct Log {
     pub waits: Vec<Met>,
-    /// Barriers: the node, and store and subresources where it names some.
+    /// Barriers: the node, and allocation and subresources where it names some.
     pub covers: Vec<Cover>,
     /// Pairs of a later side and the state of a subresource that were looked at.
     pub pairs: Cell<u64>,

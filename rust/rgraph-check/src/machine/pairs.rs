@@ -6,27 +6,27 @@ use rgraph_ir::resource::ResourceId;
 use super::{Machine, Rendering};
 use crate::ids::{DoneId, NodeId, Place};
 use crate::region::within;
-use crate::subresource::{Clocks, Done, Later, Lent, Local, Missing, StorePlace, SubresourceState, Write};
+use crate::subresource::{AllocationPlace, Clocks, Done, Later, Lent, Local, Missing, SubresourceState, Write};
 
 impl Machine<'_> {
     /// Checks one later side against everything that is still to be seen in the subresource and in the same bytes.
-    pub(crate) fn check_pairs(&mut self, place: StorePlace, y: &Later, resource: ResourceId) {
-        let StorePlace { store, subresource } = place;
+    pub(crate) fn check_pairs(&mut self, place: AllocationPlace, y: &Later, resource: ResourceId) {
+        let AllocationPlace { allocation, subresource } = place;
         let mut found = Vec::new();
         {
             let clocks = self.clocks();
-            let here = &self.stores[store].subresources[subresource];
+            let here = &self.allocations[allocation].subresources[subresource];
             self.check_pairs_in(&clocks, [here, here], y, place, false, &mut found);
-            for other in self.residents.around(store) {
-                if self.stores[other].last > here.alias_seen {
-                    for there in &self.stores[other].subresources {
+            for other in self.residents.around(allocation) {
+                if self.allocations[other].last > here.alias_seen {
+                    for there in &self.allocations[other].subresources {
                         self.check_pairs_in(&clocks, [there, here], y, place, true, &mut found);
                     }
                 }
             }
         }
         for (x, missing, aliased) in found {
-            self.stores[store].replaced.is_refused |= aliased;
+            self.allocations[allocation].replaced.is_refused |= aliased;
             self.report(x, y, missing, aliased, place, resource);
         }
     }
@@ -38,7 +38,7 @@ impl Machine<'_> {
         clocks: &Clocks,
         [there, here]: [&SubresourceState; 2],
         y: &Later,
-        place: StorePlace,
+        place: AllocationPlace,
         aliased: bool,
         found: &mut Vec<(DoneId, Missing, bool)>,
     ) {
@@ -99,12 +99,15 @@ impl Machine<'_> {
         write: &Write,
         nodes: [&[NodeId]; 2],
         y: &Later,
-        place: StorePlace,
+        place: AllocationPlace,
     ) -> Option<Missing> {
         let missing = clocks.after_write(&write.met_by(place), nodes, y)?;
         let x = &self.done[write.done];
         let seen = |lent: &&Lent| clocks.after_write(&write.only_at(lent), nodes, y).is_none();
-        let of = |place: StorePlace| Place { memory: self.stores[place.store].memory, subresource: place.subresource };
+        let of = |place: AllocationPlace| Place {
+            memory: self.allocations[place.allocation].memory,
+            subresource: place.subresource,
+        };
         let lent = write.lent.iter().filter(seen).map(|lent| of(lent.to)).collect();
         let whole = self.bytes.contain(self.facts, [of(x.place), of(place)], lent);
         (!whole).then_some(missing)
@@ -144,7 +147,7 @@ impl Machine<'_> {
 
     /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
     fn is_host_only(&self, x: &Done) -> bool {
-        let writers = &self.facts.writers[self.stores[x.place.store].memory][x.place.subresource];
+        let writers = &self.facts.writers[self.allocations[x.place.allocation].memory][x.place.subresource];
         let device = |u: &crate::facts::SubresourceUse| self.facts.declared_passes[u.declared].queue != PassQueue::Cpu;
         x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
     }

@@ -1,4 +1,4 @@
-//! What the machine keeps between commands: stores, the open render pass, signals, and where passes stand.
+//! What the machine keeps between commands: allocations, the open render pass, signals, and where passes stand.
 
 use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::{PlanPassId, QueueId};
@@ -7,13 +7,13 @@ use rgraph_ir::resource::ResourceId;
 use crate::clock::Clock;
 use crate::ids::{DeclaredPassId, MemoryId, RenderingId, RunId, SubresourceId, UseId};
 use crate::region::Region;
-use crate::subresource::{StorePlace, SubresourceState};
+use crate::subresource::{AllocationPlace, SubresourceState};
 use crate::tables::Op;
 
 use super::Replaced;
 
 /// One memory, or one copy of a ring of them.
-pub(crate) struct Store {
+pub(crate) struct Allocation {
     pub memory: MemoryId,
     pub subresources: IdVec<SubresourceId, SubresourceState>,
     /// The last operation on it.
@@ -40,7 +40,7 @@ pub(crate) struct Rendering {
 /// What a render pass adds to the operations of its passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
-    pub place: StorePlace,
+    pub place: AllocationPlace,
     /// The pass of the plan with which it happens; `None`: with each that uses the subresource.
     pub pass: Option<PlanPassId>,
     pub op: Op,
@@ -77,7 +77,7 @@ pub(crate) struct UseOf {
 /// A subresource that a use of a pass meets, in the resource that the use is of in this run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Accessed {
-    pub place: StorePlace,
+    pub place: AllocationPlace,
     pub number: UseId,
     pub resource: ResourceId,
 }

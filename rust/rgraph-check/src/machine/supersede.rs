@@ -1,32 +1,33 @@
-//! When a store supersedes the other residents of its bytes, so that later accesses are checked against it alone: the
-//! rule and its reason are in [`crate::residents`].
+//! When an allocation supersedes the other residents of its bytes, so that later accesses are checked against it alone:
+//! the rule and its reason are in [`crate::residents`].
 
-use super::{Machine, Store};
-use crate::ids::StoreId;
-use crate::subresource::StorePlace;
+use super::Machine;
+use super::state::Allocation;
+use crate::ids::AllocationId;
+use crate::subresource::AllocationPlace;
 
-/// How many subresources of a store were replaced since another resident of its bytes was last used.
+/// How many subresources of an allocation were replaced since another resident of its bytes was last used.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Replaced {
     /// The last operation of another resident.
     since: u64,
     /// Subresources that were replaced after it.
     subresources: u32,
-    /// Whether the checker found a hazard in the same bytes: the store supersedes nothing then.
+    /// Whether the checker found a hazard in the same bytes: the allocation supersedes nothing then.
     pub is_refused: bool,
 }
 
 impl Machine<'_> {
-    /// Lets a store supersede the other residents of its bytes, once writes that were checked against all of them have
-    /// replaced each of its subresources. Callers have checked and recorded a write outside of any unordered group.
-    pub(crate) fn supersede(&mut self, StorePlace { store, subresource }: StorePlace) {
-        if self.stores[store].replaced.is_refused {
+    /// Lets an allocation supersede the other residents of its bytes, once writes that were checked against all of them
+    /// have replaced each of its subresources. Callers have checked and recorded a write outside of any unordered group.
+    pub(crate) fn supersede(&mut self, AllocationPlace { allocation, subresource }: AllocationPlace) {
+        if self.allocations[allocation].replaced.is_refused {
             return;
         }
-        let others = self.residents.around(store);
-        let Some(latest) = others.iter().map(|other| self.stores[*other].last).max() else { return };
+        let others = self.residents.around(allocation);
+        let Some(latest) = others.iter().map(|other| self.allocations[*other].last).max() else { return };
         let now = self.done.len() as u64;
-        let Store { replaced, subresources: states, .. } = &mut self.stores[store];
+        let Allocation { replaced, subresources: states, .. } = &mut self.allocations[allocation];
         if latest > replaced.since {
             (replaced.since, replaced.subresources) = (latest, 0);
         }
@@ -37,14 +38,14 @@ impl Machine<'_> {
         }
         // The next write of the same bytes must still destroy contents that are there. Memory that is new in each run
         // forgets what it was checked against, so it supersedes nothing that outlives the run.
-        let (stores, fresh) = (&self.stores, &self.facts.fresh);
-        let is_fresh = |store: StoreId| fresh[stores[store].memory];
-        let keep = |other: StoreId| stores[other].filled || is_fresh(store) && !is_fresh(other);
-        self.residents.supersede(store, |other| other != store && keep(other));
+        let (allocations, fresh) = (&self.allocations, &self.facts.fresh);
+        let is_fresh = |allocation: AllocationId| fresh[allocations[allocation].memory];
+        let keep = |other: AllocationId| allocations[other].filled || is_fresh(allocation) && !is_fresh(other);
+        self.residents.supersede(allocation, |other| other != allocation && keep(other));
         // Earlier uses of such a resident are ordered before these writes, and available to them. So its own next access
         // is checked against these writes alone, too.
         for other in others.into_iter().filter(|other| !self.residents.is_resident(*other)) {
-            for state in self.stores[other].subresources.iter_mut() {
+            for state in self.allocations[other].subresources.iter_mut() {
                 state.writes.clear();
                 state.reads.clear();
                 state.nodes.clear();

@@ -90,7 +90,7 @@ pub(super) fn chain(graph: &Graph, id: ResourceId) -> u32 {
 
 /// A step of the serial frame.
 #[derive(Clone)]
-pub(super) enum Step {
+pub(super) enum Operation {
     Pass(PassId),
     Mip { pass: PassId, resource: ResourceId, level: u32, layers: [u32; 2] },
     Scale { from: ResourceId, to: ResourceId },
@@ -113,7 +113,7 @@ pub(super) fn writes(usage: Usage) -> bool {
 }
 
 /// A serial order that means what the declaration means.
-pub(super) fn serial(graph: &Graph) -> Vec<Step> {
+pub(super) fn serial(graph: &Graph) -> Vec<Operation> {
     let count = graph.passes().len();
     let mut before = vec![BTreeSet::new(); count];
     let accesses = graph.accesses();
@@ -173,16 +173,16 @@ pub(super) fn serial(graph: &Graph) -> Vec<Step> {
             if let Some(from) = graph.resources()[to].modifies
                 && scaled.insert(to)
             {
-                steps.push(Step::Scale { from, to });
+                steps.push(Operation::Scale { from, to });
             }
         }
-        steps.push(Step::Pass(pass));
+        steps.push(Operation::Pass(pass));
         for access in accesses.iter().filter(|a| a.pass == pass && a.generate_mips) {
             let p = picture(graph, access.resource).unwrap();
             let ranges = graph.ranges_of(access);
             for level in ranges.mips.map_or(1, |[_, end]| end)..p.mips {
                 let layers = ranges.layers.unwrap_or([0, p.layers]);
-                steps.push(Step::Mip { pass, resource: access.resource, level, layers });
+                steps.push(Operation::Mip { pass, resource: access.resource, level, layers });
             }
         }
     }

@@ -14,7 +14,7 @@ use rgraph_plan::plan::*;
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::{Life, ResourceId};
 
-use declared::{Step, bytes, memory, picture, serial, writes};
+use declared::{Operation, bytes, memory, picture, serial, writes};
 
 /// One use of one step.
 #[derive(Clone)]
@@ -197,8 +197,12 @@ impl Naive<'_> {
         let image = picture(self.graph, id);
         let layout = if image.is_some() { Layout::General } else { Layout::Undefined };
         let host = self.on_host(id);
-        let state =
-            State { queue: (!host).then(|| QueueId::new(0)), stages: Stages::all(), access: Accesses::all(), layout };
+        let state = EdgeState {
+            queue: (!host).then(|| QueueId::new(0)),
+            stages: Stages::all(),
+            access: Accesses::all(),
+            layout,
+        };
         let (mips, layers) = image.map_or(([0, 1], [0, 1]), |p| ([0, p.mips], [0, p.layers]));
         let aspects = image.map_or(Aspects::empty(), |p| p.format.aspects());
         let range = if image.is_some() { [0, 0] } else { [0, bytes(self.graph, id)] };
@@ -210,7 +214,7 @@ impl Naive<'_> {
         serial(self.graph)
             .iter()
             .find_map(|step| match step {
-                Step::Pass(pass) => {
+                Operation::Pass(pass) => {
                     let used = self.graph.accesses().iter().any(|a| a.pass == *pass && a.resource == id);
                     used.then(|| self.graph.passes()[*pass].queue == PassQueue::Cpu)
                 }
@@ -235,7 +239,7 @@ impl Naive<'_> {
         })
     }
 
-    fn uses(&self, step: &Step) -> Vec<Used> {
+    fn uses(&self, step: &Operation) -> Vec<Used> {
         let graph = self.graph;
         let blit = |resource: ResourceId, mip: u32, layers: [u32; 2], usage: Usage| Used {
             resource,
@@ -246,15 +250,15 @@ impl Naive<'_> {
             access: None,
         };
         match step {
-            Step::Mip { resource, level, layers, .. } => vec![
+            Operation::Mip { resource, level, layers, .. } => vec![
                 blit(*resource, level - 1, *layers, Usage::TransferSrc),
                 blit(*resource, *level, *layers, Usage::TransferDst),
             ],
-            Step::Scale { from, to } => {
+            Operation::Scale { from, to } => {
                 let layers = |id| [0, picture(graph, id).unwrap().layers];
                 vec![blit(*from, 0, layers(*from), Usage::TransferSrc), blit(*to, 0, layers(*to), Usage::TransferDst)]
             }
-            Step::Pass(pass) => {
+            Operation::Pass(pass) => {
                 let mut uses = Vec::new();
                 for access in graph.accesses().iter().filter(|a| a.pass == *pass) {
                     let said = graph.ranges_of(access);
@@ -281,20 +285,20 @@ impl Naive<'_> {
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &Operation) {
         let graph = self.graph;
         let uses = self.uses(step);
         let (pass, cpu) = match step {
-            Step::Pass(pass) => {
+            Operation::Pass(pass) => {
                 let cpu = graph.passes()[*pass].queue == PassQueue::Cpu;
                 let queue = (!cpu).then(|| QueueId::new(0));
                 (self.name(graph.pass_name(*pass), [Some(pass.index() as u32), None], queue), cpu)
             }
-            Step::Mip { pass, resource, level, .. } => {
+            Operation::Mip { pass, resource, level, .. } => {
                 let name = format!("{}/mips/{}.{level}", graph.pass_name(*pass), graph.resource_name(*resource));
                 (self.name(&name, [None, Some(pass.index() as u32)], Some(QueueId::new(0))), false)
             }
-            Step::Scale { from, to } => {
+            Operation::Scale { from, to } => {
                 let name = format!("{} scaled to {}", graph.resource_name(*from), graph.resource_name(*to));
                 (self.name(&name, [None; 2], Some(QueueId::new(0))), false)
             }
@@ -303,7 +307,7 @@ impl Naive<'_> {
             self.close(Some(pass));
             return;
         }
-        if !matches!(step, Step::Pass(_)) {
+        if !matches!(step, Operation::Pass(_)) {
             let start = self.plan.pass_accesses.len();
             for used in &uses {
                 let write = used.usage == Usage::TransferDst;

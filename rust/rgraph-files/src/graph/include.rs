@@ -8,8 +8,8 @@ use super::extras::Included;
 use super::inline;
 use super::keys::GRAPH_KEYS;
 use super::options::{DEEPEST, Settings, holds, own_options, with};
-use super::part::{Part, Phase, Reader};
 use super::scope::{Given, Here, Scope};
+use super::section::{Phase, Reader, Section};
 use crate::json::{Fields, Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
@@ -17,9 +17,9 @@ use rgraph_ir::nearest::nearest;
 const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
 
 impl Reader<'_> {
-    pub(super) fn include(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn include(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("an include", &INCLUDE_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+        if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
         let Some(name) = fields.need("include") else { return };
@@ -144,7 +144,7 @@ impl Reader<'_> {
             source.forget_repeated(found);
             self.extras.enter(&file.identity, &fields, self.phase == Phase::Passes);
             self.inlines.push(inline::declared(&fields, &file.identity));
-            self.part(&Part::of_file(&fields, &options), scope);
+            self.section(&Section::of_file(&fields, &options), scope);
             self.inlines.pop();
             self.extras.leave();
         }

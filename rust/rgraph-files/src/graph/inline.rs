@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::extras::Included;
 use super::keys::{GRAPH_KEYS, GraphFields};
 use super::options::{DEEPEST, Settings, holds, own_options, with};
-use super::part::{Part, Phase, Reader};
 use super::scope::{Given, Scope};
+use super::section::{Phase, Reader, Section};
 use crate::json::{Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
@@ -48,9 +48,9 @@ pub(super) fn declared(fields: &GraphFields<'_, '_>, identity: &str) -> HashMap<
 
 impl Reader<'_> {
     /// An instance of a module.
-    pub(super) fn instance(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn instance(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("an instance", &USE_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+        if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
         let Some(named) = fields.need("use") else { return };
@@ -105,8 +105,8 @@ impl Reader<'_> {
             source.forget_repeated(found);
             self.extras.enter(&module.identity, &fields, self.phase == Phase::Passes);
             self.inlines.push(declared(&fields, &module.text.identity));
-            let inner = Part::of_file(&fields, &options);
-            self.part(&inner, scope);
+            let inner = Section::of_file(&fields, &options);
+            self.section(&inner, scope);
             if self.phase == Phase::Passes {
                 self.roots(&inner, scope);
             }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::access::access;
 use super::keys::PassFields;
 use super::options::holds;
-use super::part::{Part, Phase, Reader};
 use super::scope::{Here, Scope};
+use super::section::{Phase, Reader, Section};
 use crate::json::{Fields, Node, shown};
 use rgraph_ir::access::{PassQueue, Usage};
 use rgraph_ir::error::Code;
@@ -57,16 +57,16 @@ fn attaches(usage: Usage) -> bool {
 
 impl Reader<'_> {
     /// Opens a layer.
-    pub(super) fn layer(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn layer(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("a layer", &LAYER_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || self.phase == Phase::Names {
+        if !holds(fields.get("if"), section.options) || self.phase == Phase::Names {
             return;
         }
         let Some(name) = fields.need("layer").and_then(|name| name.name()) else { return };
         let full = scope.full(&name);
         let order = fields.get("order").map_or(Some(0), |order| order.u32()).unwrap_or(0);
         if self.phase == Phase::Resources {
-            return self.targets(node, &fields, (full, scope), part);
+            return self.targets(node, &fields, (full, scope), section);
         }
         let group = *self.layers.groups.entry(scope.slot).or_insert_with(|| self.graph.add_group(scope.slot));
         let parent = self.layers.at(&mut self.graph, group, order);
@@ -80,7 +80,7 @@ impl Reader<'_> {
         if let Some(accesses) = fields.get("accesses") {
             accesses.elements(" of accesses", |_, node| {
                 let here = Here { graph: &self.graph, scope };
-                if let Some((resource, how)) = access(node, &here, part.options) {
+                if let Some((resource, how)) = access(node, &here, section.options) {
                     self.graph.access(id, resource, &how, Some(node.place()));
                 }
             });
@@ -94,7 +94,7 @@ impl Reader<'_> {
         node: Node<'_, '_>,
         fields: &Fields<'_, '_, { LAYER_KEYS.len() }>,
         (full, scope): (String, &Scope<'_>),
-        part: &Part<'_, '_>,
+        section: &Section<'_, '_>,
     ) {
         if self.layers.by_name.contains_key(&full) {
             let problem = format!("is the second layer called \"{}\"", shown(&full));
@@ -104,7 +104,7 @@ impl Reader<'_> {
         if let Some(accesses) = fields.need("accesses") {
             accesses.elements(" of accesses", |_, node| {
                 let here = Here { graph: &self.graph, scope };
-                let found = access(node, &here, part.options).filter(|(_, how)| attaches(how.usage));
+                let found = access(node, &here, section.options).filter(|(_, how)| attaches(how.usage));
                 targets.extend(found.map(|(resource, how)| {
                     let kept =
                         Use { stages: how.stages, ranges: how.ranges, aspects: how.aspects, ..Use::new(how.usage) };

@@ -7,10 +7,10 @@ mod inline;
 mod keys;
 mod layer;
 mod options;
-mod part;
 mod read;
 mod resource;
 mod scope;
+mod section;
 mod typed;
 mod write;
 

@@ -5,8 +5,8 @@ use super::extras::{Extras, Included};
 use super::inline;
 use super::keys::{GRAPH_KEYS, GraphFields, PassFields};
 use super::options::{Settings, alone, own_options};
-use super::part::{Part, Phase, Reader};
 use super::scope::Scope;
+use super::section::{Phase, Reader, Section};
 use crate::json::{Node, Source};
 use rgraph_ir::error::GraphError;
 use rgraph_ir::graph::{Graph, PassId};
@@ -76,19 +76,19 @@ fn graph(source: &Source<'_>, identity: &str, options: Settings, extras: &mut dy
     let mut reader = Reader::new(graph, (identity, source.file()), extras);
     reader.inlines.push(inline::declared(&fields, identity));
     let scope = Scope::default();
-    let part = Part::of_file(&fields, &options);
+    let section = Section::of_file(&fields, &options);
     for phase in [Phase::Names, Phase::Resources, Phase::Passes] {
         // Only files with modules in them are gone through again for the names of those.
         reader.phase = phase;
         let found = source.count();
         reader.extras.enter(identity, &fields, phase == Phase::Passes);
-        reader.part(&part, &scope);
+        reader.section(&section, &scope);
         reader.extras.leave();
         source.forget_repeated(found);
     }
     reader.orderings(source);
     reader.undeclared_points(source);
-    reader.roots(&part, &scope);
+    reader.roots(&section, &scope);
     Some(reader.graph.flattened().unwrap_or(reader.graph))
 }
 

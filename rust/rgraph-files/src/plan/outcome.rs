@@ -8,8 +8,8 @@ use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::error::Code;
 use rgraph_ir::id::Span;
 use rgraph_ir::plan::{
-    BakeTimes, Edge, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanFallback, PlanKind,
-    PlanPassId, Report, State, Subgraph, Unmerged, UnmergedWhy,
+    BakeTimes, Edge, EdgeState, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanFallback, PlanKind,
+    PlanPassId, Report, Subgraph, Unmerged, UnmergedWhy,
 };
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{FOREIGN_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
@@ -165,13 +165,13 @@ fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {
     Some(Edge { resource, mips, layers, aspects: aspects?, range, entry: entry?, exit: exit? })
 }
 
-fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<State> {
+fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<EdgeState> {
     let fields = node.fields("a state", &keys::STATE)?;
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let stages = fields.need("stages").and_then(|stages| stages.joined());
     let access = fields.need("access").and_then(|access| access.joined());
     let layout = fields.given("layout").map_or(Some(Layout::Undefined), |layout| layout.word());
-    Some(State { queue: queue?, stages: stages?, access: access?, layout: layout? })
+    Some(EdgeState { queue: queue?, stages: stages?, access: access?, layout: layout? })
 }
 
 fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {

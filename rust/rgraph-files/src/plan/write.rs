@@ -8,8 +8,8 @@ use rgraph_ir::access::{Accesses, Aspects, Layout, Stages};
 use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{
-    Attachment, Barriers, Batch, BatchId, Command, Culled, Edge, Plan, PlanAccess, PlanKind, PlanPassId, QueueId,
-    Report, Scope, State, Why,
+    Attachment, Barriers, Batch, BatchId, Command, Culled, Edge, EdgeState, Plan, PlanAccess, PlanKind, PlanPassId,
+    QueueId, Report, Scope, Why,
 };
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{
@@ -359,8 +359,8 @@ fn edge(sheet: &mut Sheet, edge: &Edge) {
     row.end();
 }
 
-fn state(sheet: &mut Sheet, state: &State) {
-    let State { queue, stages: at, access, layout } = *state;
+fn state(sheet: &mut Sheet, state: &EdgeState) {
+    let EdgeState { queue, stages: at, access, layout } = *state;
     let mut row = sheet.row();
     row.put("queue", index::<QueueId>(queue));
     stages(&mut row, "stages", at);

@@ -15,7 +15,7 @@ use crate::stages::depend::Dependencies;
 use crate::stages::merge;
 use crate::stages::resolve::{Origin, ResolvedPassId, declared};
 use crate::stages::schedule::Order;
-use crate::stages::synchronize::read_group::{Frame, ReadGroups};
+use crate::stages::synchronize::read_group::{Context, ReadGroups};
 use crate::stages::transient::Transients;
 use crate::stages::usages::Memories;
 use crate::stages::weigh::queue_why;
@@ -25,7 +25,7 @@ use crate::stages::weigh::queue_why;
 pub(crate) struct Scratch {
     part_at: IdVec<ResolvedPassId, Option<u32>>,
     counts: Vec<u32>,
-    /// Part, turn and resource of each root.
+    /// SubresourceRange, turn and resource of each root.
     rooted: Vec<(u32, u32, ResourceId)>,
     aliases: Vec<(ResourceId, ResourceId)>,
     heap_of: Vec<u32>,
@@ -37,7 +37,7 @@ pub(crate) struct Scratch {
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     /// Declaration, facts, schedule.
-    pub frame: Frame<'a>,
+    pub context: Context<'a>,
     /// The device.
     pub profile: &'a Profile,
     /// Dependencies of live passes.
@@ -58,7 +58,7 @@ pub(crate) struct Input<'a> {
 
 /// Passes: live ones in the order of the schedule, then culled ones as declared. O(passes + dependencies).
 pub(crate) fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
-    let Frame { graph, facts, schedule, .. } = input.frame;
+    let Context { graph, facts, schedule, .. } = input.context;
     plan.passes.clear();
     plan.pass_accesses.clear();
     plan.pass_names.copy_from(graph.pass_names());
@@ -127,9 +127,9 @@ pub(crate) fn name_of(graph: &Graph, origin: Origin) -> String {
 }
 
 fn insert_accesses(input: Input<'_>, at: PlanPassId, plan: &mut Plan) {
-    for access in input.frame.accesses(at) {
+    for access in input.context.accesses(at) {
         for subresource in access.subresources.ids() {
-            let part = input.frame.facts.subresources.get(subresource);
+            let part = input.context.facts.subresources.get(subresource);
             let declared_access = PlanAccess {
                 resource: access.resource,
                 stages: access.stages,
@@ -153,7 +153,7 @@ fn insert_accesses(input: Input<'_>, at: PlanPassId, plan: &mut Plan) {
 
 /// Resources with their lifetimes and neighbours in memory. O(resources + accesses + reuses).
 pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
-    let Frame { graph, facts, schedule, shapes, .. } = input.frame;
+    let Context { graph, facts, schedule, shapes, .. } = input.context;
     plan.resource_names.copy_from(graph.resource_names());
     plan.resources.clear();
     for id in graph.resources().ids() {
@@ -187,7 +187,7 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
         input.memories.describe((graph, facts), id, planned);
     }
     for here in schedule.passes.ids() {
-        for access in input.frame.accesses(here) {
+        for access in input.context.accesses(here) {
             let lifetime = &mut plan.resources[access.resource].lifetime;
             *lifetime = Some([lifetime.map_or(here, |[first, _]| first), here]);
         }
@@ -215,7 +215,7 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
 /// Lifetimes of the names of one memory, which accesses of a pass that uses several of them do not distinguish: each
 /// name that an access gives, and the fallback of a conditional output. O(accesses) if there are such.
 fn extend_names(input: Input<'_>, plan: &mut Plan) {
-    let Frame { graph, facts, .. } = input.frame;
+    let Context { graph, facts, .. } = input.context;
     if facts.memory.iter_ids().all(|(id, memory)| id == *memory) {
         return;
     }
@@ -260,7 +260,7 @@ pub(crate) fn flags(graph: &Graph, planned: &mut IdVec<PassId, Option<PlanPassId
 
 /// Heaps and placements; every name of a placed memory is in the list.
 pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
-    let Frame { facts, .. } = input.frame;
+    let Context { facts, .. } = input.context;
     let transients = input.transients;
     scratch.heap_of.clear();
     let mut heaps = 0;
@@ -296,7 +296,7 @@ pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 
 /// Parts of the graph that share nothing. O(passes + roots).
 pub(crate) fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
-    let Frame { graph, facts, schedule, .. } = input.frame;
+    let Context { graph, facts, schedule, .. } = input.context;
     plan.subgraphs.clear();
     scratch.part_at.refill(None, facts.passes.len());
     scratch.counts.clear();

@@ -9,7 +9,7 @@ use crate::resource::{Life, ResourceId};
 use crate::stages::cull::LiveId;
 use crate::stages::resolve::ResolvedPassId;
 use crate::stages::schedule::model::placeable;
-use crate::stages::synchronize::read_group::Frame;
+use crate::stages::synchronize::read_group::Context;
 use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
 
 /// Memory that cutting intervals reuses.
@@ -33,58 +33,58 @@ impl IntervalCuts {
     /// Finds the physical passes before which intervals are to be cut, ascending.
     pub(crate) fn cuts(
         &mut self,
-        frame: Frame<'_>,
+        context: Context<'_>,
         live: &IdVec<LiveId, ResolvedPassId>,
         memory: MemoryBudget,
         heap: Option<u64>,
     ) -> &[PhysicalId] {
         self.cuts.clear();
         self.budget = u64::MAX;
-        if frame.schedule.passes.iter().any(|scheduled| scheduled.queue != LaneId::FIRST)
-            || frame.schedule.physical_passes.is_empty()
+        if context.schedule.passes.iter().any(|scheduled| scheduled.queue != LaneId::FIRST)
+            || context.schedule.physical_passes.is_empty()
         {
             return &self.cuts;
         }
         let accessed =
-            |at: usize| frame.facts.accesses[frame.facts.passes[live.as_slice()[at]].accesses.range()].iter();
-        self.collect(frame, live.len(), |at| accessed(at).map(|access| access.resource));
+            |at: usize| context.facts.accesses[context.facts.passes[live.as_slice()[at]].accesses.range()].iter();
+        self.collect(context, live.len(), |at| accessed(at).map(|access| access.resource));
         let cap = memory.cap(self.peak_of_physical_passes(), heap);
         self.budget = cap;
-        let passes = &frame.schedule.passes;
-        self.collect(frame, frame.schedule.physical_passes.len(), |physical| {
-            let all = frame.schedule.physical_passes.as_slice()[physical].passes.ids();
+        let passes = &context.schedule.passes;
+        self.collect(context, context.schedule.physical_passes.len(), |physical| {
+            let all = context.schedule.physical_passes.as_slice()[physical].passes.ids();
             all.flat_map(move |scheduled| {
-                let pass = &frame.facts.passes[passes[scheduled].pass];
-                frame.facts.accesses[pass.accesses.range()].iter().map(|access| access.resource)
+                let pass = &context.facts.passes[passes[scheduled].pass];
+                context.facts.accesses[pass.accesses.range()].iter().map(|access| access.resource)
             })
         });
         self.physical_passes = self.peak_of_physical_passes();
-        self.cuts_for(frame, placeable(cap))
+        self.cuts_for(context, placeable(cap))
     }
 
     /// The fewest cuts that keep every interval below `cap`, or below what the physical passes themselves need if that
     /// is more. After [`cuts`](Self::cuts) for the same frame.
-    pub(crate) fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[PhysicalId] {
-        self.reached = self.cut(frame, cap.max(self.physical_passes));
+    pub(crate) fn cuts_for(&mut self, context: Context<'_>, cap: u64) -> &[PhysicalId] {
+        self.reached = self.cut(context, cap.max(self.physical_passes));
         &self.cuts
     }
 
     fn collect<I: Iterator<Item = ResourceId>>(
         &mut self,
-        frame: Frame<'_>,
+        context: Context<'_>,
         positions: usize,
         accessed: impl Fn(usize) -> I,
     ) {
-        self.used.refill(None, frame.shapes.len());
+        self.used.refill(None, context.shapes.len());
         for at in 0..positions {
             crate::cancel::poll();
             for resource in accessed(at) {
-                let used = &mut self.used[frame.facts.memory[resource]];
+                let used = &mut self.used[context.facts.memory[resource]];
                 *used = Some([used.map_or(at as u32, |[first, _]| first), at as u32]);
             }
         }
-        for &root in frame.graph.roots() {
-            if let Some(used) = &mut self.used[frame.facts.memory[root]] {
+        for &root in context.graph.roots() {
+            if let Some(used) = &mut self.used[context.facts.memory[root]] {
                 used[1] = positions as u32;
             }
         }
@@ -94,11 +94,11 @@ impl IntervalCuts {
         self.end.resize(positions + 1, 0);
         for (memory, used) in self.used.iter_ids() {
             if let Some([first, last]) = *used
-                && frame.graph.resources()[memory].life == Life::Transient
-                && !frame.facts.remembered[memory]
+                && context.graph.resources()[memory].life == Life::Transient
+                && !context.facts.remembered[memory]
             {
-                self.begin[first as usize] += frame.shapes[memory].bytes;
-                self.end[last as usize] += frame.shapes[memory].bytes;
+                self.begin[first as usize] += context.shapes[memory].bytes;
+                self.end[last as usize] += context.shapes[memory].bytes;
             }
         }
     }
@@ -115,10 +115,10 @@ impl IntervalCuts {
     }
 
     /// Cuts intervals so that no interval needs more than `cap`, as far as cuts help; returns the most that one needs.
-    fn cut(&mut self, frame: Frame<'_>, cap: u64) -> u64 {
+    fn cut(&mut self, context: Context<'_>, cap: u64) -> u64 {
         self.cuts.clear();
         let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, 0);
-        for (id, physical) in frame.schedule.physical_passes.iter_ids() {
+        for (id, physical) in context.schedule.physical_passes.iter_ids() {
             let at = id.index();
             let over = freed > 0 && live + self.begin[at] > cap;
             if physical.interval != interval || over {

@@ -28,7 +28,7 @@ crate::id! {
 #[derive(Default, Debug)]
 pub(crate) struct Scratch {
     group_of: IdVec<LiveId, Option<GroupId>>,
-    groups: IdVec<GroupId, Group>,
+    groups: IdVec<GroupId, MergedPasses>,
     open: IdVec<LaneId, Option<GroupId>>,
     next: IdVec<LiveId, Option<LiveId>>,
     at: IdVec<LiveId, u32>,
@@ -41,7 +41,7 @@ pub(crate) struct Scratch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct MergedPasses {
     first: LiveId,
     last: LiveId,
     queue: LaneId,
@@ -171,7 +171,7 @@ impl Scratch {
     fn new_group(&mut self, input: Input<'_>, live: LiveId, area: Option<Area>) -> GroupId {
         let queue = input.queue[live];
         let foreign = self.foreign(input, live);
-        let group = self.groups.push(Group {
+        let group = self.groups.push(MergedPasses {
             first: live,
             last: live,
             queue,

@@ -13,11 +13,11 @@ use crate::stages::resolve::Origin;
 pub(crate) fn packets(input: Input<'_>, plan: &mut Plan) {
     plan.packets.clear();
     plan.packet_passes.clear();
-    let frame = input.frame;
+    let context = input.context;
     let declared = |pass: PlanPassId| {
-        let scheduled = frame.schedule.passes.get(pass)?;
-        match frame.facts.passes[scheduled.pass].origin {
-            Origin::Declared(pass) => Some(&frame.graph.passes()[pass]),
+        let scheduled = context.schedule.passes.get(pass)?;
+        match context.facts.passes[scheduled.pass].origin {
+            Origin::Declared(pass) => Some(&context.graph.passes()[pass]),
             Origin::Mip { .. } | Origin::Blit { .. } => None,
         }
     };

@@ -51,10 +51,10 @@ struct Queue {
 pub(crate) fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.sets.clear();
     plan.set_passes.clear();
-    let passes = input.frame.schedule.passes.len();
+    let passes = input.context.schedule.passes.len();
     scratch.level.refill(0, passes);
-    let host = input.frame.schedule.host();
-    if input.frame.schedule.passes.iter().any(|scheduled| scheduled.queue == host) {
+    let host = input.context.schedule.host();
+    if input.context.schedule.passes.iter().any(|scheduled| scheduled.queue == host) {
         scratch.find_on_cpu(input);
         scratch.put(plan, true);
         scratch.level.refill(0, passes);
@@ -66,7 +66,7 @@ pub(crate) fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan)
 
 impl Scratch {
     fn find_on_cpu(&mut self, input: Input<'_>) {
-        let (schedule, transients) = (input.frame.schedule, input.transients);
+        let (schedule, transients) = (input.context.schedule, input.transients);
         self.placed.refill((0, None), transients.placements.len());
         self.unordered.clear();
         for at in schedule.passes.ids() {
@@ -76,14 +76,14 @@ impl Scratch {
             let before = input.deps.before(input.deps.live(schedule.passes[at].pass));
             let before = before.map(|live| input.merged.final_position(live));
             let mut level = before.map(|of| behind(self.level[of], of)).max().unwrap_or(0);
-            for access in input.frame.accesses(at) {
+            for access in input.context.accesses(at) {
                 level = level.max(self.begins(input, access));
                 if cpu && access.group != 0 {
                     level = level.max(self.commutes_behind(access));
                 }
             }
             self.level[at] = level;
-            for access in input.frame.accesses(at) {
+            for access in input.context.accesses(at) {
                 if let Some(placement) = placement(input, access) {
                     let after = &mut self.placed[placement].0;
                     *after = (*after).max(behind(level, at));
@@ -192,22 +192,22 @@ impl Scratch {
 }
 
 fn placement(input: Input<'_>, access: &ResolvedAccess) -> Option<PlacementId> {
-    let memory = input.frame.facts.memory[access.resource];
+    let memory = input.context.facts.memory[access.resource];
     input.transients.index.get(memory).copied().flatten()
 }
 
 /// Passes that do nothing but read and write by transfers. Fallbacks are not named.
 fn copies(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let Scratch { copying, sources, pairs, .. } = scratch;
-    let (accesses, facts) = (input.frame.graph.accesses(), input.frame.facts);
+    let (accesses, facts) = (input.context.graph.accesses(), input.context.facts);
     plan.copies.clear();
     pairs.clear();
-    copying.refill(None, input.frame.graph.passes().len());
-    for (at, scheduled) in input.frame.schedule.passes.iter_ids() {
+    copying.refill(None, input.context.graph.passes().len());
+    for (at, scheduled) in input.context.schedule.passes.iter_ids() {
         match facts.passes[scheduled.pass].origin {
             Origin::Declared(pass) => copying[pass] = Some(at),
             Origin::Mip { .. } | Origin::Blit { .. } => {
-                let side = |side| input.frame.accesses(at).iter().filter(move |access| access.kinds.contains(side));
+                let side = |side| input.context.accesses(at).iter().filter(move |access| access.kinds.contains(side));
                 for to in side(Accesses::TRANSFER_WRITE) {
                     let from = side(Accesses::TRANSFER_READ).map(|from| from.resource);
                     pairs.extend(from.map(|from| PlanCopy { pass: at, from, to: to.resource }));

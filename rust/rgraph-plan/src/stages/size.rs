@@ -60,7 +60,7 @@ pub enum Measure {
     Layers,
     /// Mip levels.
     Mips,
-    /// Samples a texel.
+    /// Samples per texel.
     Samples,
     /// Bytes of a buffer.
     Bytes,
@@ -124,25 +124,25 @@ pub struct ShapeProblem {
 /// Memory that [`shapes`] reuses.
 #[derive(Clone, Default, Debug)]
 pub struct ShapeScratch {
-    state: IdVec<ResourceId, State>,
+    state: IdVec<ResourceId, Visit>,
     stack: Vec<(ResourceId, u8)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum Visit {
     Unseen,
     Open,
     /// Open, and known to be part of a cycle.
     Cyclic,
     Done,
     /// Done, with a placeholder for a mistake of it or of a resource that it derives from.
-    StandIn,
+    Placeholder,
 }
 
 impl ShapeScratch {
     /// Whether the last shape resolved for `resource` is, or is derived from, a placeholder for a noted mistake.
     pub fn is_stand_in(&self, resource: ResourceId) -> bool {
-        self.state.get(resource) == Some(&State::StandIn)
+        self.state.get(resource) == Some(&Visit::Placeholder)
     }
 }
 
@@ -159,16 +159,16 @@ pub fn shapes(
     problems: &mut Vec<ShapeProblem>,
 ) {
     let count = graph.resources().len();
-    scratch.state.refill(State::Unseen, count);
+    scratch.state.refill(Visit::Unseen, count);
     scratch.stack.clear();
     out.refill(STAND_IN, count);
     let mut resolver = Resolver { graph, profile, out, problems, reference_noted: false, total: 0 };
     for start in graph.resources().ids() {
         crate::cancel::poll();
-        if scratch.state[start] != State::Unseen {
+        if scratch.state[start] != Visit::Unseen {
             continue;
         }
-        scratch.state[start] = State::Open;
+        scratch.state[start] = Visit::Open;
         if next_need(&graph.resources()[start], &mut 0).is_none() {
             resolver.finish(start, &mut scratch.state);
             continue;
@@ -182,16 +182,16 @@ pub fn shapes(
                 continue;
             };
             match scratch.state.get(needed).copied() {
-                Some(State::Unseen) => {
-                    scratch.state[needed] = State::Open;
+                Some(Visit::Unseen) => {
+                    scratch.state[needed] = Visit::Open;
                     scratch.stack.push((needed, 0));
                 }
-                Some(State::Open) => {
-                    scratch.state[needed] = State::Cyclic;
+                Some(Visit::Open) => {
+                    scratch.state[needed] = Visit::Cyclic;
                     resolver.note_cycle(needed, &scratch.stack);
                 }
                 // Of another graph, reported already, or known.
-                None | Some(State::Cyclic | State::Done | State::StandIn) => {}
+                None | Some(Visit::Cyclic | Visit::Done | Visit::Placeholder) => {}
             }
         }
     }
@@ -199,10 +199,10 @@ pub fn shapes(
 
 /// True if a resource just resolved is in no cycle and depends on no placeholder.
 #[cold]
-fn inherits_sound(graph: &Graph, resource: ResourceId, state: &IdVec<ResourceId, State>) -> bool {
+fn inherits_sound(graph: &Graph, resource: ResourceId, state: &IdVec<ResourceId, Visit>) -> bool {
     let mut next = 0;
     let mut needs = std::iter::from_fn(|| next_need(&graph.resources()[resource], &mut next));
-    state[resource] == State::Open && needs.all(|needed| state.get(needed) == Some(&State::Done))
+    state[resource] == Visit::Open && needs.all(|needed| state.get(needed) == Some(&Visit::Done))
 }
 
 const STAND_IN: Shape = Shape { kind: PlanKind::Buffer { size: 1 }, bytes: 256, align: 256, aspects: Aspects::empty() };
@@ -261,11 +261,11 @@ impl Resolver<'_> {
     }
 
     /// Resolves a resource whose needs are known.
-    fn finish(&mut self, id: ResourceId, state: &mut IdVec<ResourceId, State>) {
+    fn finish(&mut self, id: ResourceId, state: &mut IdVec<ResourceId, Visit>) {
         let noted = self.problems.len();
         self.resolve(id);
         let sound = self.problems.is_empty() || (self.problems.len() == noted && inherits_sound(self.graph, id, state));
-        state[id] = if sound { State::Done } else { State::StandIn };
+        state[id] = if sound { Visit::Done } else { Visit::Placeholder };
     }
 
     fn resolve(&mut self, id: ResourceId) {

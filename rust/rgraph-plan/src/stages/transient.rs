@@ -15,7 +15,7 @@ use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::read_group::Frame;
+use crate::stages::synchronize::read_group::Context;
 use crate::stages::synchronize::schedule::LaneId;
 
 crate::id! {
@@ -116,13 +116,13 @@ impl Happens {
     ///
     /// Every queue that used the earlier one must be known to be done with it wherever the later one begins; on one
     /// queue in different intervals, so that no barrier is needed that the dependencies do not need too.
-    fn find(&mut self, frame: Frame<'_>, clocks: &Clocks, uses: &[Option<[PlanPassId; 2]>], row: &[PlacementId]) {
-        let lanes = frame.schedule.queues + 1;
+    fn find(&mut self, context: Context<'_>, clocks: &Clocks, uses: &[Option<[PlanPassId; 2]>], row: &[PlacementId]) {
+        let lanes = context.schedule.queues + 1;
         self.current.clear();
         self.current.resize(lanes, [0; 2]);
         self.interval_before.clear();
-        self.interval_before.as_vec_mut().extend(frame.schedule.passes.iter().map(|scheduled| {
-            let interval = frame.schedule.physical_passes[scheduled.physical].interval;
+        self.interval_before.as_vec_mut().extend(context.schedule.passes.iter().map(|scheduled| {
+            let interval = context.schedule.physical_passes[scheduled.physical].interval;
             let current = &mut self.current[scheduled.queue.index()];
             if current[0] != interval {
                 *current = [interval, scheduled.position.passes() - 1];
@@ -139,7 +139,7 @@ impl Happens {
             let ended = self.ended[at * self.blocks..][..self.blocks].as_flattened_mut();
             let known = self.known[at * self.blocks..][..self.blocks].as_flattened_mut();
             for (to, [first, last]) in uses.iter().enumerate().filter_map(|(to, used)| Some((to, (*used)?))) {
-                ended[to] = frame.schedule.passes[last].position.passes();
+                ended[to] = context.schedule.passes[last].position.passes();
                 for (from, &clock) in clocks.clock(first).iter().enumerate() {
                     let done = if from == to { self.interval_before[first] } else { clock.passes() };
                     known[from] = known[from].min(done);
@@ -172,15 +172,15 @@ impl Transients {
     /// [`Overflow`] if the offsets do not fit in 64 bits.
     pub(crate) fn place(
         &mut self,
-        frame: Frame<'_>,
+        context: Context<'_>,
         clocks: &Clocks,
         profile: &Profile,
         effort: u32,
     ) -> Result<(), Overflow> {
-        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
-        self.find_uses(frame, profile, one_queue);
+        let one_queue = context.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
+        self.find_uses(context, profile, one_queue);
         if !one_queue {
-            self.happens.find(frame, clocks, &self.uses, &self.row);
+            self.happens.find(context, clocks, &self.uses, &self.row);
         }
         self.peaks.clear();
         let (mut start, classes) = (0, profile.memory.len() as u32);
@@ -190,16 +190,16 @@ impl Transients {
             let of_class = self.placements.slice_mut(IdSpan::new(start, end));
             self.items.clear();
             for placement in of_class.iter() {
-                let shape = &frame.shapes[placement.memory];
+                let shape = &context.shapes[placement.memory];
                 let [first, last] = placement.physical_passes;
                 self.items.push(Item { size: placement.size, align: shape.align, first, last });
             }
-            let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
+            let padded = separate_kinds(&mut self.items, of_class, context, profile.buffer_image_granularity);
             let happens = &self.happens;
             let before = |a: ItemId, b: ItemId| happens.before(start + a.index(), start + b.index());
             if one_queue {
                 for item in &mut self.items {
-                    let physical_passes = &frame.schedule.physical_passes;
+                    let physical_passes = &context.schedule.physical_passes;
                     let interval =
                         |at: u32| physical_passes.as_slice().get(at as usize).map(|physical| physical.interval);
                     item.first = interval(item.first).expect("a physical pass uses it");
@@ -255,11 +255,11 @@ impl Transients {
     }
 
     /// Finds who hands bytes to whom, once everything is placed.
-    pub(crate) fn hand_over(&mut self, frame: Frame<'_>) {
+    pub(crate) fn hand_over(&mut self, context: Context<'_>) {
         self.followed.clear();
         self.followed_of.clear();
-        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
-        let physical_passes = &frame.schedule.physical_passes;
+        let one_queue = context.schedule.passes.iter().all(|scheduled| scheduled.queue == LaneId::FIRST);
+        let physical_passes = &context.schedule.physical_passes;
         let mut start = 0;
         for of_class in self.placements.as_slice().chunk_by(|a, b| a.class == b.class) {
             self.placed.clear();
@@ -285,7 +285,7 @@ impl Transients {
                 let mut at = own;
                 while let Some(&(owner, before)) = self.followed.get(at) {
                     at += 1;
-                    if !is_used_in_part(frame, &self.seen, self.placements[owner].memory) {
+                    if !is_used_in_part(context, &self.seen, self.placements[owner].memory) {
                         continue;
                     }
                     for behind in self.previous_owners.of(ItemId::new(owner.index() - start)) {
@@ -302,32 +302,32 @@ impl Transients {
         }
     }
 
-    fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile, one_queue: bool) {
-        let host = frame.schedule.host();
+    fn find_uses(&mut self, context: Context<'_>, profile: &Profile, one_queue: bool) {
+        let host = context.schedule.host();
         let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
         let lazy_class = profile.memory.iter().position(|m| m.name == LAZY_MEMORY).unwrap_or(0) as u32;
-        let lanes = frame.schedule.queues + 1;
-        self.index.refill(None, frame.shapes.len());
+        let lanes = context.schedule.queues + 1;
+        self.index.refill(None, context.shapes.len());
         self.placements.clear();
         self.used_by_host.clear();
-        self.seen.refill(false, frame.facts.subresources.count());
+        self.seen.refill(false, context.facts.subresources.count());
         self.uses.clear();
-        for (at, scheduled) in frame.schedule.passes.iter_ids() {
+        for (at, scheduled) in context.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            for access in frame.accesses(at) {
-                let memory = frame.facts.memory[access.resource];
+            for access in context.accesses(at) {
+                let memory = context.facts.memory[access.resource];
                 let physical = scheduled.physical.index() as u32;
                 let index = match self.index[memory] {
                     Some(index) => index,
-                    None if frame.has_edges(memory) || frame.is_fresh(memory) => continue,
+                    None if context.has_edges(memory) || context.is_fresh(memory) => continue,
                     None => {
                         let index = self.placements.push(Placement {
                             memory,
                             class: 0,
                             offset: 0,
-                            size: frame.shapes[memory].bytes,
+                            size: context.shapes[memory].bytes,
                             physical_passes: [physical; 2],
-                            transient_attachment: frame.is_image(memory),
+                            transient_attachment: context.is_image(memory),
                         });
                         self.index[memory] = Some(index);
                         self.used_by_host.push(false);
@@ -340,7 +340,7 @@ impl Transients {
                 let placement = &mut self.placements[index];
                 placement.physical_passes[1] = physical;
                 placement.transient_attachment &= placement.physical_passes[0] == physical
-                    && is_drawn(frame, access)
+                    && is_drawn(context, access)
                     && (access.effect == Effect::Replace
                         || self.seen.slice(access.subresources).iter().all(|seen| *seen));
                 self.seen.slice_mut(access.subresources).fill(true);
@@ -351,16 +351,16 @@ impl Transients {
                 }
             }
         }
-        let end = frame.schedule.physical_passes.len() as u32;
-        for &root in frame.graph.roots() {
-            if let Some(index) = self.index[frame.facts.memory[root]] {
+        let end = context.schedule.physical_passes.len() as u32;
+        for &root in context.graph.roots() {
+            if let Some(index) = self.index[context.facts.memory[root]] {
                 let placement = &mut self.placements[index];
                 placement.physical_passes[1] = end;
                 placement.transient_attachment = false;
             }
         }
         for (placement, &by_host) in self.placements.iter_mut().zip(&self.used_by_host) {
-            placement.transient_attachment &= frame.graph.resources()[placement.memory].leave.is_none();
+            placement.transient_attachment &= context.graph.resources()[placement.memory].leave.is_none();
             placement.class = match by_host {
                 true => host_class,
                 false if placement.transient_attachment => lazy_class,
@@ -387,21 +387,21 @@ impl Transients {
 }
 
 /// Whether a memory is an image of which nobody uses some mip, layer or aspect.
-fn is_used_in_part(frame: Frame<'_>, used: &IdVec<SubresourceId, bool>, memory: ResourceId) -> bool {
-    frame.is_image(memory) && !used.slice(frame.facts.subresources.of(memory)).iter().all(|used| *used)
+fn is_used_in_part(context: Context<'_>, used: &IdVec<SubresourceId, bool>, memory: ResourceId) -> bool {
+    context.is_image(memory) && !used.slice(context.facts.subresources.of(memory)).iter().all(|used| *used)
 }
 
 /// Whether an access is one of tiles: an attachment, drawn to, tested or read in place. What samples are resolved to is
 /// written to memory.
-fn is_drawn(frame: Frame<'_>, access: &ResolvedAccess) -> bool {
-    declared_of(frame.graph, access)
+fn is_drawn(context: Context<'_>, access: &ResolvedAccess) -> bool {
+    declared_of(context.graph, access)
         .is_some_and(|declared| declared.usage.is_attachment() && declared.usage != Usage::ResolveAttachment)
 }
 
 /// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that
 /// made any larger.
-fn separate_kinds(items: &mut [Item], placements: &[Placement], frame: Frame<'_>, granularity: u64) -> bool {
-    let image = |p: &Placement| matches!(frame.shapes[p.memory].kind, PlanKind::Image { .. });
+fn separate_kinds(items: &mut [Item], placements: &[Placement], context: Context<'_>, granularity: u64) -> bool {
+    let image = |p: &Placement| matches!(context.shapes[p.memory].kind, PlanKind::Image { .. });
     let images = placements.iter().filter(|p| image(p)).count();
     if images == 0 || images == placements.len() {
         return false;

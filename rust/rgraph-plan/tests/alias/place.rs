@@ -80,13 +80,13 @@ fn random_items_never_share_bytes_while_both_are_alive() {
 }
 
 /// Passes of three queues in one linear order, with waits between them; items are used by some of those passes.
-struct Frame {
+struct Case {
     items: Vec<Item>,
     uses: Vec<Vec<usize>>,
     reaches: Vec<Vec<bool>>,
 }
 
-impl Frame {
+impl Case {
     fn random(random: &mut Random, passes: usize, items: usize) -> Self {
         let queue: Vec<u64> = (0..passes).map(|_| random.below(3)).collect();
         let mut reaches = vec![vec![false; passes]; passes];
@@ -130,7 +130,7 @@ fn items_of_queues_that_do_not_wait_for_each_other_never_share_bytes() {
     let mut random = Random(2);
     for round in 0..300 {
         let (passes, items) = (random.range(3, 80) as usize, random.range(1, 120) as usize);
-        let frame = Frame::random(&mut random, passes, items);
+        let frame = Case::random(&mut random, passes, items);
         let mut offsets = Vec::new();
         let before = |a, b| frame.before(a, b);
         let peak = place(&frame.items, Some(before), round % 3, &mut PlaceScratch::default(), &mut offsets).unwrap();
@@ -222,7 +222,7 @@ fn much_effort_finds_the_optimum_of_tiny_cases_on_several_queues() {
     let mut random = Random(5);
     for _ in 0..100 {
         let items = random.range(1, 6) as usize;
-        let frame = Frame::random(&mut random, 12, items);
+        let frame = Case::random(&mut random, 12, items);
         let before = |a, b| frame.before(a, b);
         let best = optimum(&frame.items, &before, &mut Vec::new(), 0);
         let mut offsets = Vec::new();

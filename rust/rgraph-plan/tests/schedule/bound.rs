@@ -13,23 +13,23 @@ const ON_HOST: u32 = 1 << HOST;
 const NOTHING: f32 = 1.0 / 1024.0;
 
 /// Passes, each with its duration, the queues that may run it, and the part of the device that it fills.
-struct Frame {
+struct Case {
     owned: Owned,
     attached: Vec<Vec<usize>>,
     bare: Vec<usize>,
     order: Vec<usize>,
 }
 
-fn frame(passes: &[(f32, u32, f32)], edges: &[(usize, usize)]) -> Frame {
+fn frame(passes: &[(f32, u32, f32)], edges: &[(usize, usize)]) -> Case {
     let mut owned = Owned::new(passes.len(), edges);
     owned.weight_us = passes.iter().map(|pass| pass.0).collect();
     owned.queues = passes.iter().map(|pass| pass.1).collect();
     owned.size = passes.iter().map(|pass| pass.2).collect();
     let order = (0..passes.len()).collect();
-    Frame { owned, attached: vec![Vec::new(); passes.len()], bare: Vec::new(), order }
+    Case { owned, attached: vec![Vec::new(); passes.len()], bare: Vec::new(), order }
 }
 
-impl Frame {
+impl Case {
     fn bound(&self) -> (Bound, Vec<LiveId>) {
         let mut attached = Csr::<LiveId, ResourceId>::default();
         for row in &self.attached {
@@ -120,7 +120,7 @@ fn passes_with_an_attachment_in_common_may_be_one_render_pass() {
 fn the_longest_of_several_paths_counts_and_the_first_of_equal_ones() {
     let edges = [(0, 1), (0, 2), (1, 3), (2, 3)];
     let diamond = |left, right| frame(&[(10.0, 1, 1.0), (left, 1, 1.0), (right, 1, 1.0), (10.0, 1, 1.0)], &edges);
-    let path = |frame: &Frame| (frame.path_us(), frame.bound().1);
+    let path = |frame: &Case| (frame.path_us(), frame.bound().1);
     assert_eq!(path(&diamond(20.0, 30.0)), (7.0 + 10.0 + 2.0 + 30.0 + 2.0 + 10.0, ids([0, 2, 3]).to_vec()));
     assert_eq!(path(&diamond(30.0, 20.0)), (61.0, ids([0, 1, 3]).to_vec()));
     let mut equal = diamond(30.0, 30.0);

@@ -5,7 +5,7 @@ use rgraph_plan::error::Mistake;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 use rgraph_plan::id::{Id, IdVec};
-use rgraph_plan::inside::resolve::subresource::Part;
+use rgraph_plan::inside::resolve::subresource::SubresourceRange;
 use rgraph_plan::inside::resolve::{AccessId, Problem, Reads, Via};
 use rgraph_plan::inside::size::{ShapeScratch, shapes};
 use rgraph_plan::inside::validate::mistakes::{Floor, Worst, of_problems, out_of_memory};
@@ -26,10 +26,10 @@ fn words(film: &Film, problems: &[Problem]) -> Vec<String> {
     lines(&mistakes)
 }
 
-fn whole(film: &Film, resource: rgraph_plan::resource::ResourceId) -> Part {
+fn whole(film: &Film, resource: rgraph_plan::resource::ResourceId) -> SubresourceRange {
     let mut out = IdVec::new();
     shapes(&film.graph, &Profile::discrete(), &mut out, &mut ShapeScratch::default(), &mut Vec::new());
-    Part::whole(&out[resource])
+    SubresourceRange::whole(&out[resource])
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_read_of_a_part_that_nobody_writes_names_the_part_and_the_writer_that_misses
     film.uses(draw, bloom, Usage::ColorAttachment);
     let blur = film.pass("blur", PassQueue::Compute);
     film.uses(blur, bloom, Usage::Sampled);
-    let part = Part { mips: [1, 3], layers: [0, 2], ..whole(&film, bloom) };
+    let part = SubresourceRange { mips: [1, 3], layers: [0, 2], ..whole(&film, bloom) };
     assert_eq!(
         words(&film, &[Problem::NeverWritten { by: access(1), resource: bloom, part }]),
         [
@@ -86,7 +86,7 @@ fn several_unwritten_subresources_of_one_read_are_one_mistake() {
     let blur = film.pass("blur", PassQueue::Compute);
     film.uses(blur, bloom, Usage::Sampled);
     let subresource = |mip| {
-        let part = Part { mips: [mip, mip + 1], ..whole(&film, bloom) };
+        let part = SubresourceRange { mips: [mip, mip + 1], ..whole(&film, bloom) };
         Problem::NeverWritten { by: access(0), resource: bloom, part }
     };
     assert_eq!(
@@ -107,7 +107,7 @@ fn unwritten_subresources_of_one_read_keep_their_aspects_however_many_they_are()
     let blur = film.pass("blur", PassQueue::Compute);
     film.access(blur, depth, Use { aspects: Aspects::DEPTH, ..Use::new(Usage::Sampled) });
     let subresource = |mip| {
-        let part = Part { mips: [mip, mip + 1], aspects: Aspects::DEPTH, ..whole(&film, depth) };
+        let part = SubresourceRange { mips: [mip, mip + 1], aspects: Aspects::DEPTH, ..whole(&film, depth) };
         Problem::NeverWritten { by: access(0), resource: depth, part }
     };
     for count in 2..5 {
@@ -303,7 +303,7 @@ fn a_flood_of_unwritten_reads_is_said_in_full() {
         let image = film.image(&format!("image {at}"), Format::R8unorm);
         let pass = film.pass(&format!("pass {at}"), PassQueue::Compute);
         film.uses(pass, image, Usage::Sampled);
-        let part = Part { mips: [0, 1], layers: [0, 1], aspects: Aspects::COLOR, bytes: [0, 0] };
+        let part = SubresourceRange { mips: [0, 1], layers: [0, 1], aspects: Aspects::COLOR, bytes: [0, 0] };
         problems.push(Problem::NeverWritten { by: access(at), resource: image, part });
     }
     assert_eq!(words(&film, &problems).len(), 4 * problems.len());

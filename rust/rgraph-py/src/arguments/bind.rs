@@ -21,7 +21,7 @@ use crate::classes::format::FormatName;
 use crate::classes::passes::{Argument, Arguments, Work, text};
 use crate::classes::resource::PyResource;
 use crate::classes::sampler::PySampler;
-use crate::classes::view::{Part, PyView};
+use crate::classes::view::{AccessRange, PyView};
 use crate::run::error::{graph_error, shader_error};
 
 /// The Python exception of work that does not fit its shader.
@@ -201,7 +201,7 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
     };
     let (resource, mut part) = match PyView::of(&resource) {
         Some((of, part)) => (of.into_any(), part),
-        None => (resource, Part::default()),
+        None => (resource, AccessRange::default()),
     };
     for (one, many) in [("mip", "mips"), ("layer", "layers")] {
         let range = match (of(one)?, of(many)?) {
@@ -226,7 +226,7 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
     let at = work.table.add(given(&resource)?.owned());
     Ok(match of("format")? {
         Some(name) => Given::Texels(at, part, format(&name)?),
-        None => Given::Part(at, part, sampler),
+        None => Given::Resource(at, part, sampler),
     })
 }
 
@@ -255,13 +255,13 @@ fn one(value: &Bound<'_, PyAny>, who: Who<'_>, binding: &Binding, work: &mut Wor
         _ => (value.clone(), None, None),
     };
     let part = PyView::of(&value).map(|(resource, part)| (resource.into_any(), part));
-    let part = part.or_else(|| value.is_instance_of::<PyString>().then(|| (value.clone(), Part::default())));
+    let part = part.or_else(|| value.is_instance_of::<PyString>().then(|| (value.clone(), AccessRange::default())));
     match part {
         Some((resource, part)) => {
             let at = work.table.add(given(&resource)?.owned());
             Ok(match format {
                 Some(format) => Given::Texels(at, part, format),
-                None => Given::Part(at, part, sampler),
+                None => Given::Resource(at, part, sampler),
             })
         }
         None if binding.kind == BindingKind::Uniform => {

@@ -23,7 +23,7 @@ use crate::classes::view::PyView;
 use crate::run::error::{Refusal, bad, one};
 use rgraph_work::texel::Texel;
 
-use crate::run::state::State;
+use crate::run::state::GraphState;
 use crate::run::unresolved::{AxisOf, Given, Late, SizeOf, Target, Want, size_of};
 
 /// References of a resource's declaration to other resources.
@@ -62,7 +62,7 @@ pub(crate) fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
 /// # Errors
 /// If it names another graph's resource; the graph is then unchanged.
 pub(crate) fn add(
-    state: &mut State,
+    state: &mut GraphState,
     (identity, prefix): (u64, &Arc<str>),
     name: &str,
     mut resource: Resource,

@@ -10,7 +10,7 @@ use crate::arguments::convert::{Count, Text};
 use crate::arguments::declare::given;
 use crate::classes::pass::PyPass;
 use crate::run::error::{Refusal, bad, refusal};
-use crate::run::state::State;
+use crate::run::state::GraphState;
 use crate::run::unresolved::{Given, Target, Want};
 
 /// A pass in an argument.
@@ -88,7 +88,7 @@ pub(crate) fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<
 /// # Errors
 /// If they name another graph's passes or resources.
 pub(crate) fn pass_links(
-    state: &State,
+    state: &GraphState,
     identity: u64,
     prefix: &str,
     after: &[Earlier],

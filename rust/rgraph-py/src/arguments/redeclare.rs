@@ -17,12 +17,12 @@ use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::resource::PyResource;
 use crate::run::anew::Dropped;
-use crate::run::draft::Draft;
 use crate::run::error::{Refusal, bad, one, refusal};
-use crate::run::state::State;
+use crate::run::pending_work::PendingWork;
+use crate::run::state::GraphState;
 use crate::run::unresolved::Want;
 
-impl State {
+impl GraphState {
     /// Declares a pass under its full name.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl State {
         };
         self.late.retain(|late| !of_pass(&late.want));
         let dropped = &mut self.anew.dropped;
-        let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|draft| draft.pass == id);
-        self.drafts = kept;
-        dropped.extend::<Vec<_>>((gone as Vec<Draft>).into_iter().map(Dropped::Draft).collect());
+        let (gone, kept) = std::mem::take(&mut self.pending).into_iter().partition(|pending| pending.pass == id);
+        self.pending = kept;
+        dropped.extend::<Vec<_>>((gone as Vec<PendingWork>).into_iter().map(Dropped::Work).collect());
         let (gone, kept): (Vec<_>, _) =
             std::mem::take(&mut self.setups).into_iter().partition(|setup| setup.pass == id);
         self.setups = kept;
@@ -190,7 +190,7 @@ fn removed(what: &str) -> Refusal {
     refusal(Code::UnknownName, format!("{what} was removed"), "declare it again")
 }
 
-impl State {
+impl GraphState {
     fn remove(&mut self, identity: u64, things: Vec<(u64, Thing)>) -> Result<(), Refusal> {
         let (mut passes, mut resources) = (Vec::new(), Vec::new());
         for (of, thing) in things {

@@ -16,14 +16,14 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, one, refusal};
-use crate::run::state::State;
+use crate::run::state::GraphState;
 use crate::run::unresolved::Want;
 use rgraph_work::infer::MOST_LINKS;
 
 /// Walks from a resource to those that determine its shape.
 struct Walk<'a> {
     graph: &'a Graph,
-    state: &'a State,
+    state: &'a GraphState,
     what: &'static str,
     first: ResourceId,
     left: usize,

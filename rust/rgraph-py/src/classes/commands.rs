@@ -27,12 +27,12 @@ use crate::classes::draw;
 use crate::classes::graph::PyGraph;
 use crate::classes::passes::{Arguments, Work, all};
 use crate::classes::transfer;
-use crate::classes::view::{Part, PyView};
-use crate::run::draft::renamed;
+use crate::classes::view::{AccessRange, PyView};
 use crate::run::ending::attached;
 use crate::run::error::bad;
 use crate::run::functions::Recorded;
 use crate::run::inside::Inside;
+use crate::run::pending_work::renamed;
 use crate::run::unresolved::Given;
 
 /// Records the commands of one pass while its function runs.
@@ -153,7 +153,7 @@ impl PyCommands {
     fn side(&self, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
         let (resource, part) = match PyView::of(value) {
             Some((resource, part)) => (resource.into_any(), part),
-            None => (value.clone(), Part::default()),
+            None => (value.clone(), AccessRange::default()),
         };
         let given = given(&resource)?.owned();
         let at = work.table.add(given.clone());

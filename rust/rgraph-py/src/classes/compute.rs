@@ -9,7 +9,7 @@ use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::{Dispatch, Groups, Step};
-use rgraph_work::infer::{self, Part, Who};
+use rgraph_work::infer::{self, AccessRange, Who};
 
 use crate::arguments::bind::{bind, by_position, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Text, during, is_number, items};
@@ -19,7 +19,7 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::PyView;
-use crate::run::draft::Todo;
+use crate::run::pending_work::Todo;
 
 /// So many workgroups, if a value is a number or up to three of them; `wanted` is the message where it is a sequence of
 /// something else, and begins with the argument's name.
@@ -63,7 +63,7 @@ pub(crate) fn fixed_groups(value: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
 pub(crate) enum Extent {
     Known(Groups),
     /// A resource, by its position in the table of what the pass is given, and the part of it.
-    Of(ResourceId, Part),
+    Of(ResourceId, AccessRange),
 }
 
 /// Reads `groups=` or `size=`: counts, a resource, or all of what is written. `wanted` is the error's sentence.
@@ -84,7 +84,7 @@ pub(crate) fn extent(
     }
     let (resource, part) = match PyView::of(value) {
         Some((resource, part)) => (resource.into_any(), part),
-        None => (value.clone(), Part::default()),
+        None => (value.clone(), AccessRange::default()),
     };
     Ok(Extent::Of(work.table.add(given(&resource)?.owned()), part))
 }

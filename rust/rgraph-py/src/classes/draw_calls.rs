@@ -20,8 +20,8 @@ use crate::arguments::source;
 use crate::classes::draw::draw;
 use crate::classes::pass::{Chained, PyPass};
 use crate::classes::passes::{Arguments, Work, access, all};
-use crate::run::draft::{Draft, Todo};
 use crate::run::error::one;
+use crate::run::pending_work::{PendingWork, Todo};
 
 #[pymethods]
 impl PyPass {
@@ -59,8 +59,8 @@ impl PyPass {
         let (this, place) = (slf.get(), source::place(py));
         let (graph, full) = (this.graph.get(), this.full_name());
         let (draws, targets) = graph.read(|state| {
-            let mut drafts = state.drafts.iter().filter(|draft| draft.pass == this.id);
-            let draws = drafts.any(|draft| match &draft.todo {
+            let mut pending = state.pending.iter().filter(|pending| pending.pass == this.id);
+            let draws = pending.any(|pending| match &pending.todo {
                 Todo::Steps(steps) => steps.iter().any(|step| matches!(step, Step::Draw(_))),
                 _ => false,
             });
@@ -100,7 +100,15 @@ impl PyPass {
             let todo = Todo::Steps(Arc::new([step]));
             let (prefix, place) = (this.prefix.clone(), place.clone());
             state.open |= open;
-            state.drafts.push(Draft { pass: this.id, prefix, place, table: (&*table).into(), todo, checks, open });
+            state.pending.push(PendingWork {
+                pass: this.id,
+                prefix,
+                place,
+                table: (&*table).into(),
+                todo,
+                checks,
+                open,
+            });
             Ok(Ok(()))
         });
         declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;

@@ -14,7 +14,7 @@ use crate::arguments::convert::Text;
 use crate::arguments::keywords;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{Refusal, one};
-use crate::run::state::State;
+use crate::run::state::GraphState;
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 
@@ -46,33 +46,33 @@ static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 pub struct PyGraph {
     /// A number that tells this graph's handles from another graph's.
     pub identity: u64,
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
 }
 
 impl PyGraph {
     /// The Python object of a declaration.
     pub fn object(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, Self>> {
-        Self::of_state(py, State::new(graph))
+        Self::of_state(py, GraphState::new(graph))
     }
 
     /// The Python object of a state, with an identity of its own.
-    pub fn of_state(py: Python<'_>, state: State) -> PyResult<Bound<'_, Self>> {
+    pub fn of_state(py: Python<'_>, state: GraphState) -> PyResult<Bound<'_, Self>> {
         Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), state)
     }
 
     /// The Python object of a state; working copies share the identity of their graph.
-    pub fn with(py: Python<'_>, identity: u64, state: State) -> PyResult<Bound<'_, Self>> {
+    pub fn with(py: Python<'_>, identity: u64, state: GraphState) -> PyResult<Bound<'_, Self>> {
         let graph = Self { identity, state: Mutex::new(state) };
         Bound::new(py, PyClassInitializer::from(PyGraphModule::outermost()).add_subclass(graph))
     }
 
     /// What it holds. No Python code may run while it is locked.
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, GraphState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the graph. No Python code may run in `change`.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    pub fn change<T>(&self, change: impl FnOnce(&mut GraphState) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let mut state = self.state();
         state.hash = None;
         let changed = change(&mut state);
@@ -83,7 +83,7 @@ impl PyGraph {
     }
 
     /// Reads the graph and what Python adds to it. No Python code may run in `read`.
-    pub fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&GraphState) -> T) -> T {
         read(&self.state())
     }
 
@@ -112,7 +112,7 @@ impl PyGraph {
             Some(size) => convert::size(size)?,
         };
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
-        let mut state = State::new(Graph::new(name.0, size));
+        let mut state = GraphState::new(Graph::new(name.0, size));
         state.anew.replaces = replace;
         state.unsized_graph = unsaid;
         let graph = Self { identity, state: Mutex::new(state) };
@@ -213,7 +213,7 @@ impl PyGraph {
         for setup in &state.setups {
             visit.call(&setup.function)?;
         }
-        let functions = state.drafts.iter().filter_map(|draft| draft.todo.function());
+        let functions = state.pending.iter().filter_map(|pending| pending.todo.function());
         let functions = functions.chain(state.per_run.iter().map(|one| &one.value));
         functions.chain(state.executes.values()).chain(state.arrays.values()).try_for_each(|held| visit.call(held))?;
         state.made.plans().try_for_each(|plan| visit.call(plan))
@@ -227,7 +227,7 @@ impl PyGraph {
                 std::mem::take(&mut state.setups),
                 std::mem::take(&mut state.executes),
                 std::mem::take(&mut state.per_run),
-                std::mem::take(&mut state.drafts),
+                std::mem::take(&mut state.pending),
                 std::mem::take(&mut state.arrays),
                 std::mem::take(&mut state.made),
                 std::mem::take(&mut state.layers),

@@ -20,15 +20,15 @@ use crate::arguments::keywords;
 use crate::arguments::sidecar::Beside;
 use crate::classes::array_layout::{Form, Kept, Seen};
 use crate::classes::graph::PyGraph;
-use crate::run::draft::Draft;
 use crate::run::error::bad;
-use crate::run::state::State;
+use crate::run::pending_work::PendingWork;
+use crate::run::state::GraphState;
 
 impl PyGraph {
     /// The Python object of a graph that was read, with what its passes do.
     fn loaded(py: Python<'_>, loaded: Loaded) -> PyResult<Bound<'_, Self>> {
         let Loaded { load, pictures, typed, files } = loaded;
-        let mut state = State::new(load.graph.clone());
+        let mut state = GraphState::new(load.graph.clone());
         for (id, picture) in &pictures {
             let buffer = load.graph.resources()[*id].as_buffer().is_some();
             if let (true, Some(shape)) = (buffer, &picture.shape) {
@@ -51,7 +51,7 @@ impl PyGraph {
             state.first.insert(id, Kept { form, bytes: picture.bytes.as_slice().into(), file });
         }
         (state.pictures, state.files) = (pictures, files);
-        state.drafts = Draft::of_work(load);
+        state.pending = PendingWork::of_work(load);
         Self::of_state(py, state)
     }
 
@@ -227,7 +227,7 @@ impl PyGraph {
     #[getter]
     fn files(&self) -> Vec<String> {
         self.read(|state| {
-            let sources = state.drafts.iter().flat_map(Draft::sources).flat_map(Given::files);
+            let sources = state.pending.iter().flat_map(PendingWork::sources).flat_map(Given::files);
             let mut seen = HashSet::new();
             let files = state.files.iter().cloned().chain(sources).filter(|path| seen.insert(path.clone()));
             files.map(|path| path.to_string_lossy().into_owned()).collect()

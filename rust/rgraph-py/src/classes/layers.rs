@@ -9,7 +9,7 @@ use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::run::error::one;
-use crate::run::state::State;
+use crate::run::state::GraphState;
 use crate::run::target_functions::Functions;
 
 #[pymethods]
@@ -21,7 +21,7 @@ impl PyGraphModule {
         let full = this.full(name);
         let slot = Self::graph(slf)?.get().change(|state| {
             state.open()?;
-            let State { graph, places, .. } = state;
+            let GraphState { graph, places, .. } = state;
             let Some(Count(order)) = order else { return Ok(places.opened(&full)) };
             Ok(graph.as_mut().map(|graph| places.layer(graph, this.slot(), &full, order)))
         });
@@ -41,7 +41,7 @@ impl PyGraphModule {
         let this = slf.get();
         let slot = Self::graph(slf)?.get().change(|state| {
             state.open()?;
-            let State { graph, places, .. } = state;
+            let GraphState { graph, places, .. } = state;
             let (Some(graph), Some(slot)) = (graph.as_mut(), this.slot()) else { return Ok(None) };
             Ok(Some(numbers.into_iter().fold(slot, |slot, at| places.at(graph, slot, at))))
         });

@@ -20,8 +20,8 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Named, PassArguments};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
-use crate::run::draft::Setup;
 use crate::run::error::one;
+use crate::run::pending_work::Setup;
 use crate::run::unresolved::{Late, SizeOf, Want};
 
 #[pymethods]

@@ -22,10 +22,10 @@ use crate::arguments::setup;
 use crate::arguments::source;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
-use crate::classes::view::Part;
-use crate::run::draft::{Draft, Table, Todo};
+use crate::classes::view::AccessRange;
 use crate::run::error::{Refusal, graph_error, one, refusal};
-use crate::run::state::State;
+use crate::run::pending_work::{PendingWork, Table, Todo};
+use crate::run::state::GraphState;
 use crate::run::unresolved::{Late, Target, Want};
 
 /// Keyword arguments that are taken one by one; the rest is for another function. Names are read once, so that asking
@@ -202,7 +202,7 @@ impl PassArguments {
     /// The pass with the references that it makes by name.
     pub(crate) fn add(
         mut self,
-        state: &mut State,
+        state: &mut GraphState,
         (identity, module): (u64, &PyGraphModule),
         Named { full, place, .. }: &Named<'_>,
     ) -> Result<PassId, Refusal> {
@@ -269,7 +269,7 @@ impl Work {
     }
 
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
-    pub(crate) fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+    pub(crate) fn uses(&mut self, at: ResourceId, usage: Usage, part: AccessRange, change: impl FnOnce(&mut Use)) {
         self.needs.uses(at, usage, part, change);
     }
 
@@ -308,9 +308,9 @@ impl Work {
             // What was checked is not checked again.
             let checks = if open { std::mem::take(&mut self.needs.checks) } else { Vec::new() };
             let (prefix, table) = (prefix.clone(), self.found.as_slice().into());
-            let draft = Draft { pass: id, prefix, place: named.place, table, todo, checks, open };
+            let pending = PendingWork { pass: id, prefix, place: named.place, table, todo, checks, open };
             state.open |= open;
-            state.drafts.push(draft);
+            state.pending.push(pending);
             Ok(Ok(id))
         });
         let id = declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;
@@ -327,9 +327,9 @@ pub(crate) fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
     }
 }
 
-/// Declares an access of a draft, now or when its names are known.
+/// Declares an access of pending work, now or when its names are known.
 pub(crate) fn access(
-    state: &mut State,
+    state: &mut GraphState,
     pass: PassId,
     (prefix, place): (&Arc<str>, &Option<Place>),
     table: &[Target],

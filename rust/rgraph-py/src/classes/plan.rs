@@ -25,7 +25,7 @@ use crate::classes::pass::PyPass;
 use crate::classes::plan_records;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::last_bakes;
-use crate::run::state::State;
+use crate::run::state::GraphState;
 
 /// The decisions of a bake, with reasons: the order and queues of passes, barriers, memory.
 ///
@@ -52,7 +52,7 @@ impl PyPlan {
         of: Option<(&Bound<'py, PyGraph>, Arc<Graph>)>,
     ) -> PyResult<Bound<'py, Self>> {
         let (origin, graph) = of.unzip();
-        let origin = origin.filter(|graph| graph.get().read(State::works)).map(|graph| graph.clone().unbind());
+        let origin = origin.filter(|graph| graph.get().read(GraphState::works)).map(|graph| graph.clone().unbind());
         let (asked, tried) = (None, Vec::new());
         Bound::new(py, Self { plan: Arc::new(plan), graph, origin, asked, tried, hash: OnceLock::new() })
     }
@@ -67,7 +67,7 @@ impl PyPlan {
     ) -> PyResult<Bound<'py, Self>> {
         let plan = Arc::new(plan);
         last_bakes::keep(&plan, &graph, &asked);
-        let origin = of.get().read(State::works).then(|| of.clone().unbind());
+        let origin = of.get().read(GraphState::works).then(|| of.clone().unbind());
         let (graph, asked) = (Some(graph), Some(asked));
         Bound::new(of.py(), Self { plan, graph, origin, asked, tried, hash: OnceLock::new() })
     }

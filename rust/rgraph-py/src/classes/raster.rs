@@ -23,15 +23,15 @@ use crate::classes::draw::draw;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
-use crate::classes::view::{Part, PyView};
-use crate::run::draft::Todo;
+use crate::classes::view::{AccessRange, PyView};
 use crate::run::error::bad;
+use crate::run::pending_work::Todo;
 use crate::run::target_functions::Functions;
 
 /// The attachments of a pass that draws.
 pub(crate) struct Targets {
     /// Colour targets by location; `None`: nothing there.
-    color: Vec<Option<(ResourceId, Part)>>,
+    color: Vec<Option<(ResourceId, AccessRange)>>,
     /// The pass's depth attachment, if any.
     pub depth: bool,
     /// Arguments that are functions.
@@ -39,10 +39,10 @@ pub(crate) struct Targets {
 }
 
 /// An image or part of one in an argument.
-fn attachment(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<(ResourceId, Part)> {
+fn attachment(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<(ResourceId, AccessRange)> {
     let (resource, part) = match PyView::of(value) {
         Some((resource, part)) => (resource.into_any(), part),
-        None => (value.clone(), Part::default()),
+        None => (value.clone(), AccessRange::default()),
     };
     Ok((work.table.add(given(&resource)?.owned()), part))
 }

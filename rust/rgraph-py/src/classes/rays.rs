@@ -19,7 +19,7 @@ use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::resource::{PyBuffer, PyResource};
 use crate::classes::transfer::side;
 use crate::classes::view::PyView;
-use crate::run::draft::Todo;
+use crate::run::pending_work::Todo;
 
 /// Several values, or one.
 pub(crate) fn several<'py>(value: Option<Bound<'py, PyAny>>) -> Vec<Bound<'py, PyAny>> {

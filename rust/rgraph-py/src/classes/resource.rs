@@ -10,7 +10,7 @@ use crate::arguments::convert::{Count, Text};
 use crate::arguments::{keywords, source};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
-use crate::run::state::State;
+use crate::run::state::GraphState;
 use crate::run::unresolved::Given;
 
 /// An image or a buffer of one graph.
@@ -173,7 +173,7 @@ impl PyResource {
 
 /// The history, if the graph has it already and no other name is asked for; else a new one.
 fn add_history(
-    state: &mut State,
+    state: &mut GraphState,
     history: History,
     name: Option<Text<'_>>,
     place: Option<Place>,

@@ -18,8 +18,8 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::rays::several;
-use crate::run::draft::Todo;
 use crate::run::error::graph_error;
+use crate::run::pending_work::Todo;
 
 /// The shaders of a trace.
 #[derive(Default)]

@@ -17,9 +17,9 @@ use crate::arguments::words::{FILTERS, named};
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
-use crate::classes::view::{Part, PyView};
-use crate::run::draft::Todo;
+use crate::classes::view::{AccessRange, PyView};
 use crate::run::error::{graph_error, one, refusal};
+use crate::run::pending_work::Todo;
 use crate::run::unresolved::{Given, Target};
 
 /// One side of a transfer, which must be declared by now: images and buffers are copied differently.
@@ -30,7 +30,7 @@ pub(crate) fn side(module: &Bound<'_, PyGraphModule>, value: &Bound<'_, PyAny>, 
     let py = module.py();
     let (resource, part) = match PyView::of(value) {
         Some((resource, part)) => (resource.into_any(), part),
-        None => (value.clone(), Part::default()),
+        None => (value.clone(), AccessRange::default()),
     };
     let given = given(&resource)?.owned();
     let graph = PyGraphModule::graph(module)?;

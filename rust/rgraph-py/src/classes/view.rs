@@ -7,7 +7,7 @@ use pyo3::types::{PySlice, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 
-pub(crate) use rgraph_work::infer::Part;
+pub(crate) use rgraph_work::infer::AccessRange;
 
 use crate::arguments::convert::{Bytes, Count, aspects, during};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
@@ -20,7 +20,7 @@ pub struct PyView {
     /// An image or a buffer.
     pub of: Py<PyResource>,
     /// Which part of it.
-    pub part: Part,
+    pub part: AccessRange,
 }
 
 fn range<T: PartialOrd + std::fmt::Display>(py: Python<'_>, what: &str, first: T, end: T) -> PyResult<[T; 2]> {
@@ -33,15 +33,15 @@ fn range<T: PartialOrd + std::fmt::Display>(py: Python<'_>, what: &str, first: T
 
 impl PyView {
     /// The part of a resource or of a view that an argument means, with the resource.
-    pub fn of<'py>(value: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyResource>, Part)> {
+    pub fn of<'py>(value: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyResource>, AccessRange)> {
         if let Ok(resource) = value.cast::<PyResource>() {
-            return Some((resource.clone(), Part::default()));
+            return Some((resource.clone(), AccessRange::default()));
         }
         let view = value.cast::<Self>().ok()?.get();
         Some((view.of.bind(value.py()).clone(), view.part))
     }
 
-    fn narrowed(value: &Bound<'_, PyAny>, change: impl FnOnce(&mut Part)) -> PyResult<Self> {
+    fn narrowed(value: &Bound<'_, PyAny>, change: impl FnOnce(&mut AccessRange)) -> PyResult<Self> {
         let (of, mut part) = Self::of(value).ok_or_else(|| PyTypeError::new_err("expected an image or a buffer"))?;
         change(&mut part);
         Ok(Self { of: of.unbind(), part })

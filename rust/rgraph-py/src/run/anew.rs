@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::ResourceId;
 
-use crate::run::draft::{Draft, Setup};
+use crate::run::pending_work::{PendingWork, Setup};
 
 /// Removed declarations, and values to be dropped where Python code may run.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub struct Anew {
 /// Something that may run Python code when it is dropped.
 pub enum Dropped {
     /// The work of a pass.
-    Draft(Draft),
+    Work(PendingWork),
     /// The setup function of a pass.
     Setup(Setup),
     /// A function or an array.

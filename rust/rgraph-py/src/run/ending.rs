@@ -15,7 +15,7 @@ use rgraph_vk::{PerProcess, give_up_preparations, wait_for_open_devices};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
-struct State {
+struct Threads {
     /// The thread that ends the process.
     ending: Option<ThreadId>,
     /// Threads in the runtime.
@@ -24,12 +24,12 @@ struct State {
 
 #[derive(Default)]
 struct Gate {
-    state: Mutex<State>,
+    state: Mutex<Threads>,
     left: Condvar,
 }
 
 impl Gate {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Threads> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn is_ending() -> bool {
     is_over(&GATE.get().lock())
 }
 
-fn is_over(state: &State) -> bool {
+fn is_over(state: &Threads) -> bool {
     state.ending.is_some_and(|ending| ending != std::thread::current().id())
 }
 

@@ -20,12 +20,12 @@ use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::raster::targets;
 use crate::classes::resource::PyImage;
-use crate::classes::view::{Part, PyView};
-use crate::run::draft::Todo;
+use crate::classes::view::{AccessRange, PyView};
 use crate::run::ending::attached;
 use crate::run::ending::stay;
 use crate::run::error::bad;
 use crate::run::inside::Inside;
+use crate::run::pending_work::Todo;
 
 /// A function of the user's as a compiled graph holds it, and the graph whose handles it uses. It may hold the compiled
 /// graph in turn: Python's garbage collector sees it here, and takes it if nothing else needs it.
@@ -186,7 +186,7 @@ fn declare(
     for (value, explicit) in listed(value)? {
         let (resource, part) = match PyView::of(&value) {
             Some((resource, part)) => (resource.into_any(), part),
-            None => (value, Part::default()),
+            None => (value, AccessRange::default()),
         };
         let usage = explicit.map_or_else(|| usage(&resource), Ok)?;
         let at = work.table.add(crate::arguments::declare::given(&resource)?.owned());

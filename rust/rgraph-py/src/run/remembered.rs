@@ -16,8 +16,8 @@ use crate::classes::array_layout::Seen;
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::run::counts::PASSES_COMPARED;
-use crate::run::draft::Todo;
-use crate::run::state::State;
+use crate::run::pending_work::Todo;
+use crate::run::state::GraphState;
 use crate::run::targets::Targets;
 
 /// Compiled graphs that a device remembers.
@@ -50,7 +50,7 @@ impl What {
         }
         let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
         let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
-        let (works, anew) = graph.get().read(|state| (state.drafts.len() + state.executes.len(), state.anew.count));
+        let (works, anew) = graph.get().read(|state| (state.pending.len() + state.executes.len(), state.anew.count));
         Ok(Some(Self::Graph(graph.get().identity, hash, works, anew, memory)))
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
 /// The work of a graph's passes, and the layouts of its arrays.
 pub struct Snapshot(Vec<Kept>, HashMap<ResourceId, Seen>);
 
-/// Pass, module, resources and steps of a draft.
+/// Pass, module, resources and steps of pending work.
 type Kept = (PassId, Arc<str>, Targets, Arc<[Step]>);
 
 impl Snapshot {
@@ -77,25 +77,25 @@ impl Snapshot {
             if !state.executes.is_empty() || graph.resources().iter().any(|resource| lasts(resource.life)) {
                 return None;
             }
-            let drafts = state.drafts.iter().map(|draft| match &draft.todo {
+            let pending = state.pending.iter().map(|pending| match &pending.todo {
                 Todo::Steps(steps) => {
-                    Some((draft.pass, Arc::clone(&draft.prefix), draft.table.clone(), Arc::clone(steps)))
+                    Some((pending.pass, Arc::clone(&pending.prefix), pending.table.clone(), Arc::clone(steps)))
                 }
                 Todo::Host(_) | Todo::Record(_) => None,
             });
-            drafts.collect::<Option<_>>().map(|drafts| Self(drafts, state.seen.clone()))
+            pending.collect::<Option<_>>().map(|pending| Self(pending, state.seen.clone()))
         })
     }
 
     /// Whether the passes of a graph with the same declaration have the same work.
-    fn is_of(&self, state: &State) -> bool {
+    fn is_of(&self, state: &GraphState) -> bool {
         state.executes.is_empty()
             && self.1 == state.seen
-            && self.0.len() == state.drafts.len()
-            && self.0.iter().zip(&state.drafts).all(|((pass, prefix, table, steps), draft)| {
+            && self.0.len() == state.pending.len()
+            && self.0.iter().zip(&state.pending).all(|((pass, prefix, table, steps), pending)| {
                 PASSES_COMPARED.add(1);
-                let same = *pass == draft.pass && *prefix == draft.prefix && *table == draft.table;
-                same && matches!(&draft.todo, Todo::Steps(others) if steps == others)
+                let same = *pass == pending.pass && *prefix == pending.prefix && *table == pending.table;
+                same && matches!(&pending.todo, Todo::Steps(others) if steps == others)
             })
     }
 }

@@ -8,9 +8,9 @@ use crate::arguments::setup::{UnderWay, is_under_way};
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::run::counts::PASSES_HASHED;
-use crate::run::draft::Setup;
 use crate::run::error::{bad, one};
-use crate::run::state::State;
+use crate::run::pending_work::Setup;
+use crate::run::state::GraphState;
 
 impl PyGraph {
     /// The graph to bake: names resolved, setup functions called on a copy, in the order of its graph file.
@@ -32,7 +32,7 @@ impl PyGraph {
             return Err(bad(py, Code::BadAccess, message, "do so when it has returned"));
         }
         let forebears = slf.get().state().forebears.clone();
-        let working = Self::with(py, slf.get().identity, State { forebears, ..State::new(copy) })?;
+        let working = Self::with(py, slf.get().identity, GraphState { forebears, ..GraphState::new(copy) })?;
         let under_way = UnderWay::of(&working);
         for setup in setups {
             setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;

@@ -1,7 +1,7 @@
 //! What a Python graph holds: the planner's graph, and what Python adds to it — names that nothing had declared yet
 //! when they were used, functions, plans already made.
 //!
-//! The lock around a [`State`] is held only while no Python code can run, so nobody ever waits for it with the
+//! The lock around a [`GraphState`] is held only while no Python code can run, so nobody ever waits for it with the
 //! interpreter in hand: arguments are read before, exceptions are made after.
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::places::Places;
 use crate::run::anew::Anew;
-use crate::run::draft::{Draft, Setup};
 use crate::run::error::{Refusal, refusal};
+use crate::run::pending_work::{PendingWork, Setup};
 use crate::run::per_run::PerRun;
 use crate::run::plan_cache::Made;
 use crate::run::unresolved::{AxisOf, Given, Late, Target, Want, find_outwards, offer, size_of};
@@ -38,7 +38,7 @@ pub struct Forebear {
 
 /// A graph and what Python adds to it.
 #[derive(Default)]
-pub struct State {
+pub struct GraphState {
     /// The declaration; `None` once a setup function's working copy was baked.
     pub graph: Option<Graph>,
     /// Declarations that wait for names.
@@ -50,7 +50,7 @@ pub struct State {
     /// Clear values, loads and viewports that are asked for at each run.
     pub per_run: Vec<PerRun>,
     /// Pending work of passes, in the order of declaration; only ever added to.
-    pub drafts: Vec<Draft>,
+    pub pending: Vec<PendingWork>,
     /// Arrays that imported resources are uploaded from.
     pub arrays: HashMap<ResourceId, Py<PyAny>>,
     /// How arrays of resources are seen, where something is declared of that.
@@ -71,7 +71,7 @@ pub struct State {
     pub made: Made,
     /// The declaration's hash, until something is declared.
     pub hash: Option<u128>,
-    /// Whether checks of a draft wait for names.
+    /// Whether checks of pending work wait for names.
     pub open: bool,
     /// The graph that it is a copy of, and the graphs that that one is a copy of.
     pub forebears: Vec<Forebear>,
@@ -81,7 +81,7 @@ pub struct State {
     pub unsized_graph: bool,
 }
 
-impl State {
+impl GraphState {
     /// A state around a declaration.
     pub fn new(graph: Graph) -> Self {
         Self { graph: Some(graph), ..Self::default() }
@@ -103,7 +103,7 @@ impl State {
             setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
             executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
             per_run: self.per_run.iter().map(|one| one.copy(py)).collect(),
-            drafts: self.drafts.iter().map(|draft| draft.copy(py)).collect(),
+            pending: self.pending.iter().map(|pending| pending.copy(py)).collect(),
             arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
             seen: self.seen.clone(),
             first: self.first.clone(),
@@ -131,7 +131,7 @@ impl State {
 
     /// Whether it has work of passes, or contents of imported resources.
     pub fn works(&self) -> bool {
-        !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty() && self.pictures.is_empty())
+        !(self.pending.is_empty() && self.executes.is_empty() && self.arrays.is_empty() && self.pictures.is_empty())
     }
 
     /// The declaration.
@@ -300,7 +300,7 @@ impl State {
     pub fn resolved(&mut self, py: Python<'_>) -> Result<(Graph, Vec<Setup>), Refusal> {
         self.settle();
         let mut copy = self.open()?.clone();
-        for mistake in self.missing().into_iter().chain(self.check_drafts()) {
+        for mistake in self.missing().into_iter().chain(self.check_pending()) {
             copy.add_mistake(mistake);
         }
         Ok((copy, self.setups.iter().map(|setup| setup.copy(py)).collect()))
@@ -322,14 +322,14 @@ impl State {
         None
     }
 
-    /// Mistakes of drafts whose checks waited for names that are declared now.
-    pub fn check_drafts(&self) -> Vec<Mistake> {
+    /// Mistakes of pending work whose checks waited for names that are declared now.
+    pub fn check_pending(&self) -> Vec<Mistake> {
         let Some(graph) = &self.graph else { return Vec::new() };
-        let open = self.drafts.iter().filter(|draft| draft.open);
-        let found = open.flat_map(|draft| {
-            let find = |at| draft.find(graph, at);
-            let pass = (graph.pass_name(draft.pass), draft.place.as_ref());
-            draft.checks.iter().filter_map(move |check| check.mistake(graph, pass, find))
+        let open = self.pending.iter().filter(|pending| pending.open);
+        let found = open.flat_map(|pending| {
+            let find = |at| pending.find(graph, at);
+            let pass = (graph.pass_name(pending.pass), pending.place.as_ref());
+            pending.checks.iter().filter_map(move |check| check.mistake(graph, pass, find))
         });
         found.collect()
     }

@@ -7,7 +7,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::run::unresolved::Target;
 
-/// Resources that the work of a draft counts, by position: a few that are declared in place, since most passes name no
+/// Resources that pending work counts, by position: a few that are declared in place, since most passes name no
 /// more and allocate nothing for them, else a shared list.
 #[derive(Clone, PartialEq)]
 pub struct Targets(Kept);

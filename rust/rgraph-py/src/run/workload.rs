@@ -8,8 +8,8 @@ use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{Work, Workload};
 
 use crate::classes::graph::PyGraph;
-use crate::run::draft::{Todo, renamed};
 use crate::run::functions::{Function, Hosted, Load, Recorded};
+use crate::run::pending_work::{Todo, renamed};
 
 impl PyGraph {
     /// The work of the passes of `whole`, which is this graph as it was once baked. Passes that were declared later are
@@ -33,11 +33,11 @@ impl PyGraph {
         };
         slf.get().read(|state| {
             let Some(graph) = &state.graph else { return };
-            for draft in &state.drafts {
-                let name = graph.pass_name(draft.pass);
+            for pending in &state.pending {
+                let name = graph.pass_name(pending.pass);
                 let Some(pass) = whole.find_pass(name) else { continue };
-                let find = |at| draft.find_in(graph, &whole, at);
-                let work = match &draft.todo {
+                let find = |at| pending.find_in(graph, &whole, at);
+                let work = match &pending.todo {
                     Todo::Steps(steps) => {
                         let Some(mut steps) =
                             steps.iter().map(|step| renamed(step, name, &find)).collect::<Option<Vec<_>>>()
@@ -52,7 +52,7 @@ impl PyGraph {
                         Work::Steps(steps)
                     }
                     Todo::Host(function) => hosted(function, &mut held),
-                    Todo::Record(function) => recorded(function, name, draft.prefix.clone(), &mut held),
+                    Todo::Record(function) => recorded(function, name, pending.prefix.clone(), &mut held),
                 };
                 load.works.insert(pass, work);
             }

@@ -12,7 +12,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{Command, Plan, PlanKind, PlanLife, PlanPassId};
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{layout_phrase, stages_phrase};
-use rgraph_plan::declared::{Part, meaning, part, whole};
+use rgraph_plan::declared::{SubresourceRange, meaning, part, whole};
 
 const READS: u8 = 1;
 const WRITES: u8 = 2;
@@ -28,7 +28,7 @@ struct One {
     usage: String,
     stages: Stages,
     layout: Layout,
-    part: Part,
+    part: SubresourceRange,
 }
 
 /// Fills accesses and flows.
@@ -164,7 +164,7 @@ fn of_plan(plan: &Plan) -> Vec<One> {
                 Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::TransferDst => WRITES,
                 _ => READS,
             };
-            let part = Part { mips: at.mips, layers: at.layers, ..whole(plan.resources[at.resource].kind) };
+            let part = SubresourceRange { mips: at.mips, layers: at.layers, ..whole(plan.resources[at.resource].kind) };
             add(*pass, at.resource, mode, "as its layout says", Stages::empty(), at.layout, part);
         }
     }
@@ -178,7 +178,7 @@ fn of_plan(plan: &Plan) -> Vec<One> {
             let Some(pass) = pass.filter(|pass| seen.insert((*pass, barrier.resource), ()).is_none()) else { continue };
             let writes = if access.intersects(Accesses::WRITES) { WRITES } else { 0 };
             let reads = if access.intersects(reading(access)) || writes == 0 { READS } else { 0 };
-            let part = Part { bytes: barrier.range, ..whole(plan.resources[barrier.resource].kind) };
+            let part = SubresourceRange { bytes: barrier.range, ..whole(plan.resources[barrier.resource].kind) };
             add(pass, barrier.resource, writes | reads, "as its barrier says", stages, Layout::Undefined, part);
         }
     }
@@ -192,7 +192,11 @@ fn inserted(plan: &Plan) -> Vec<One> {
         for access in &plan.pass_accesses[planned.accesses.range()] {
             let writes = if access.access.intersects(Accesses::WRITES) { WRITES } else { 0 };
             let reads = if access.access.intersects(reading(access.access)) { READS } else { 0 };
-            let part = Part { mips: access.mips, layers: access.layers, ..whole(plan.resources[access.resource].kind) };
+            let part = SubresourceRange {
+                mips: access.mips,
+                layers: access.layers,
+                ..whole(plan.resources[access.resource].kind)
+            };
             let usage = access.access.names().collect::<Vec<_>>().join(" + ");
             let (resource, stages, layout) = (access.resource, access.stages, access.layout);
             all.push(One { pass, resource, mode: writes | reads, usage, stages, layout, part });
@@ -205,13 +209,13 @@ fn overlap<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2]) -> bool {
     a[0] < b[1] && b[0] < a[1]
 }
 
-fn share(a: &Part, b: &Part) -> bool {
+fn share(a: &SubresourceRange, b: &SubresourceRange) -> bool {
     let image = a.mips[1] > 0;
     let aspects = a.aspects.intersects(b.aspects) || a.aspects.is_empty() || b.aspects.is_empty();
     if image { aspects && overlap(a.mips, b.mips) && overlap(a.layers, b.layers) } else { overlap(a.bytes, b.bytes) }
 }
 
-fn covers(a: &Part, b: &Part) -> bool {
+fn covers(a: &SubresourceRange, b: &SubresourceRange) -> bool {
     let holds = |a: [u32; 2], b: [u32; 2]| a[0] <= b[0] && b[1] <= a[1];
     holds(a.mips, b.mips)
         && holds(a.layers, b.layers)
@@ -223,7 +227,7 @@ fn covers(a: &Part, b: &Part) -> bool {
 /// From every write to the accesses that see its result, through names that modify others; then pure orderings.
 /// Writes that keep what was there count as readers of it.
 fn flows(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>, all: &[One]) {
-    let mut written: HashMap<ResourceId, Vec<(PlanPassId, Part)>> = HashMap::new();
+    let mut written: HashMap<ResourceId, Vec<(PlanPassId, SubresourceRange)>> = HashMap::new();
     let mut found: Vec<(PlanPassId, PlanPassId, i32)> = Vec::new();
     let modified = |resource| {
         let graph = graph?;

@@ -27,9 +27,11 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::diff::diff;
-use super::series::Series;
-use super::svg::svg;
+use crate::diff::diff;
+use crate::escape::escaped;
+pub use crate::measured::{HostSpan, Measured, PassSpan};
+use crate::series::Series;
+use crate::svg::svg;
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;
 use rgraph_ir::words::{bytes_phrase, hazard_templates};
@@ -123,45 +125,6 @@ pub struct Values {
     pub kind: String,
     /// The number that stands for 1, of the first two kinds.
     pub full: f32,
-}
-
-/// When the passes of one run began and ended.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Measured {
-    /// Passes; those of the host may be in `host` instead.
-    pub passes: Vec<PassSpan>,
-    /// What the host did.
-    pub host: Vec<HostSpan>,
-    /// Whether `host` counts from the frame's first timestamp on, as `passes` does.
-    pub calibrated: bool,
-    /// Whether each pass was timed alone, so that none overlapped another.
-    pub isolated: bool,
-}
-
-/// When a pass began and ended, in microseconds from the frame's first timestamp on.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PassSpan {
-    /// The pass.
-    pub name: String,
-    /// Name of its queue; `None`: the host.
-    pub queue: Option<String>,
-    /// Begin.
-    pub begin_us: f64,
-    /// End.
-    pub end_us: f64,
-    /// How many passes were timed as one, this one among them; above 1 the span is its share of their time.
-    pub group: u32,
-}
-
-/// When the host began and ended something, in microseconds.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct HostSpan {
-    /// What.
-    pub name: String,
-    /// Begin.
-    pub begin_us: f64,
-    /// End.
-    pub end_us: f64,
 }
 
 /// A rule that the plan breaks.
@@ -281,20 +244,4 @@ pub fn still(plan: &Plan, graph: Option<&Graph>, bytes: usize) -> String {
     let size = bytes_phrase(bytes as u64);
     let picture = svg(plan, graph);
     format!("{picture}<p>The page of this plan has {size}: <code>plan.save(\"plan.html\")</code> writes it.</p>")
-}
-
-/// Text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

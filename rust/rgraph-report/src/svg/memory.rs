@@ -2,8 +2,8 @@
 //! number, and the names are in a key below.
 
 use super::{EDGE, MUTED, Picture, TEXT, text_width};
+use crate::escape::escaped;
 use crate::page::data::PlanData;
-use crate::page::escaped;
 use rgraph_ir::words::{bytes_phrase, plain};
 
 /// Height of the largest heap, and of the smallest.

@@ -10,8 +10,8 @@ mod timeline;
 use std::fmt::Write;
 
 use super::page::data::PlanData;
-use super::page::escaped;
 use super::page::gather::gather;
+use crate::escape::escaped;
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;
 use rgraph_ir::words::{bytes_phrase, plain, time_phrase};

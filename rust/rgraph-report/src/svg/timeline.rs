@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use super::{EDGE, MUTED, Picture, QUEUES, TEXT, TURNED, WAIT, queue_kind, spread, text_width};
+use crate::escape::escaped;
 use crate::page::data::PlanData;
-use crate::page::escaped;
 use rgraph_ir::words::{plain, time_phrase};
 
 const BOX: f64 = 34.0;

@@ -404,7 +404,8 @@ pub fn plan() -> Plan {
     plan.memory.total = 38_797_312;
     plan.memory.without_aliasing = 47_120_384;
     plan.memory.lower_bound = 38_797_312;
-    let state = |queue: Option<usize>, stages, access, layout| State { queue: queue.map(id), stages, access, layout };
+    let state =
+        |queue: Option<usize>, stages, access, layout| EdgeState { queue: queue.map(id), stages, access, layout };
     plan.edges = vec![
         Edge {
             resource: id(LIGHTS),

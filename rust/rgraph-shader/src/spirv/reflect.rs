@@ -7,8 +7,8 @@ use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Refused};
-use crate::part::{Part, Varying};
 use crate::stage::{Module, Stage};
+use crate::stage_interface::{StageInterface, Varying};
 use std::collections::HashMap;
 
 /// Built-in variables that are read here: the depth that a fragment writes, and the size of a workgroup.
@@ -20,14 +20,14 @@ impl Binary<'_> {
     ///
     /// # Errors
     /// `RG-E304`: a binding that is not supported. `RG-E305`: the module contradicts itself.
-    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub(crate) fn part(&self, stage: Stage, entry: &str) -> Result<StageInterface, ShaderError> {
         let Some(entry) = self.entries.iter().find(|found| found.stage == Some(stage) && found.name == entry) else {
             return Err(error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), ""));
         };
         if !self.functions.iter().any(|(id, _)| *id == entry.function) {
             return Err(bad(self.name, format!("entry point '{}' has no function", entry.name)));
         }
-        let mut part = Part {
+        let mut part = StageInterface {
             module: Module { stage, entry: entry.name.clone(), spirv: self.words.clone() },
             bindings: Vec::new(),
             refused: Vec::new(),
@@ -103,7 +103,13 @@ impl Binary<'_> {
         format!("group{}_binding{}", place(decoration::DESCRIPTOR_SET), place(decoration::BINDING))
     }
 
-    fn resource(&self, variable: &Variable, uses: u8, stage: Stage, part: &mut Part) -> Result<(), ShaderError> {
+    fn resource(
+        &self,
+        variable: &Variable,
+        uses: u8,
+        stage: Stage,
+        part: &mut StageInterface,
+    ) -> Result<(), ShaderError> {
         let name = self.variable_name(variable);
         let unsupported = |why: String| error::plain(Code::Unsupported, self.name, format!("'{name}': {why}"), "");
         if variable.class == class::PUSH_CONSTANT {
@@ -161,7 +167,7 @@ impl Binary<'_> {
     }
 
     /// An input or output variable: a value at its location, or a block of them.
-    fn passing(&self, variable: &Variable, input: bool, part: &mut Part) -> Result<(), ShaderError> {
+    fn passing(&self, variable: &Variable, input: bool, part: &mut StageInterface) -> Result<(), ShaderError> {
         let Some(ty) = self.pointee(variable.pointer) else {
             return Err(bad(self.name, "a variable's type is no pointer".to_owned()));
         };
@@ -192,7 +198,7 @@ impl Binary<'_> {
             }
             if let Some(location) = self.member(ty, index, decoration::LOCATION).or(next) {
                 let component = self.member(ty, index, decoration::COMPONENT).unwrap_or(0);
-                let list = |part: &Part| if input { part.inputs.len() } else { part.outputs.len() };
+                let list = |part: &StageInterface| if input { part.inputs.len() } else { part.outputs.len() };
                 let before = list(part);
                 self.place(self.member_names.get(&(ty, index)), *member, location, component, input, part)?;
                 next = next.map(|_| location.saturating_add((list(part) - before) as u32));
@@ -231,7 +237,7 @@ impl Binary<'_> {
         location: u32,
         component: u32,
         input: bool,
-        part: &mut Part,
+        part: &mut StageInterface,
     ) -> Result<(), ShaderError> {
         let name = name.filter(|name| !name.is_empty()).cloned().unwrap_or_else(|| format!("location{location}"));
         let parts = self

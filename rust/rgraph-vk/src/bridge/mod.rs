@@ -6,7 +6,7 @@ mod cuda;
 pub(crate) mod direct;
 mod driver;
 #[cfg(test)]
-pub(crate) mod standin;
+pub(crate) mod fake_cuda;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -104,7 +104,7 @@ enum Link {
 
 /// Pieces are numbered from 1; number n is in slot (n − 1) mod slots.
 #[derive(Debug, Default)]
-struct State {
+struct SlotState {
     /// The last piece that fills a slot.
     filled: u64,
     /// The last piece whose copy out of its slot is submitted.
@@ -128,7 +128,7 @@ pub(crate) struct Bridge {
     slot: u64,
     /// Bytes of a piece at most, images of long rows aside.
     most: u64,
-    state: Mutex<State>,
+    state: Mutex<SlotState>,
     emptied: Condvar,
 }
 
@@ -181,7 +181,7 @@ impl Bridge {
     }
 
     fn new(from: &Device, to: &Device, link: Link, (slots, slot, most): (u64, u64, u64)) -> Self {
-        let state = State { points: vec![[None; 2]; slots as usize], ..State::default() };
+        let state = SlotState { points: vec![[None; 2]; slots as usize], ..SlotState::default() };
         let (from, to, state) = (from.clone(), to.clone(), Mutex::new(state));
         Self { from, to, link, slots, slot, most, state, emptied: Condvar::new() }
     }
@@ -194,7 +194,7 @@ impl Bridge {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SlotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

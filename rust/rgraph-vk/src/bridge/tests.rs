@@ -1,4 +1,4 @@
-//! Copies through slots between two devices: through the host, and by a stand-in for CUDA.
+//! Copies through slots between two devices: through the host, and by a fake of CUDA.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use ash::vk;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use super::standin::StandIn;
+use super::fake_cuda::FakeCuda;
 use super::{Bridge, CopyWay, Ended, direct};
 use crate::demand;
 use crate::device::{Device, DeviceOptions};
@@ -19,14 +19,15 @@ use crate::memory::resource::image_kind;
 use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
 
-/// Two devices on the CPU, as [`StandIn`] needs them: lavapipe, and SwiftShader where a script or Chromium brought it, else lavapipe again.
+/// Two devices on the CPU, as [`FakeCuda`] needs them: lavapipe, and SwiftShader if a script or Chromium installed it,
+/// else lavapipe again.
 pub(crate) fn two() -> Option<[Device; 2]> {
     let open = |driver: Option<PathBuf>| {
         let validation = driver.as_ref().map(|_| false);
         let made = Device::new(&DeviceOptions { loader: driver, validation, ..DeviceOptions::default() });
         let made = made.map_err(|error| error.to_string())?;
         let on_cpu = ["llvmpipe", "SwiftShader"].iter().any(|name| made.info().name.contains(name));
-        if on_cpu { Ok(made) } else { Err("the stand-in maps memory of lavapipe and SwiftShader only".to_owned()) }
+        if on_cpu { Ok(made) } else { Err("the fake maps memory of lavapipe and SwiftShader only".to_owned()) }
     };
     let first = demand::demand(open(None))?;
     let brought = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.vulkan/libvk_swiftshader.so");
@@ -88,12 +89,12 @@ fn contents_cross_through_slots_of_the_host() {
 #[test]
 fn contents_cross_by_cuda_and_all_that_was_made_is_given_back() {
     let Some([from, to]) = two() else { return };
-    let standin = StandIn::new(&[from.clone(), to.clone()]);
-    let bridge = Bridge::by_cuda(standin.cuda(), &from, &to, &kinds()).expect("CUDA is there");
+    let fake = FakeCuda::new(&[from.clone(), to.clone()]);
+    let bridge = Bridge::by_cuda(fake.cuda(), &from, &to, &kinds()).expect("CUDA is there");
     assert_eq!(bridge.way(), CopyWay::Cuda);
-    let _ = standin.calls();
+    let _ = fake.calls();
     cross_all(&bridge, &from, &to);
-    let calls = standin.calls();
+    let calls = fake.calls();
     let one = [
         "cuCtxPushCurrent_v2",
         "cuWaitExternalSemaphoresAsync",
@@ -103,28 +104,28 @@ fn contents_cross_by_cuda_and_all_that_was_made_is_given_back() {
     ];
     assert!(calls.len() > 3 * 5 * one.len() && calls.chunks(one.len()).all(|calls| calls == one), "{calls:?}");
     drop(bridge);
-    assert_eq!(standin.held(), []);
+    assert_eq!(fake.held(), []);
     assert_eq!([from.messages(), to.messages()], [Vec::<String>::new(), Vec::new()]);
 }
 
 #[test]
 fn buffers_in_memory_of_cuda_cross_by_one_copy_without_slots_and_all_of_it_is_given_back() {
     let Some([from, to]) = two() else { return };
-    let standin = StandIn::new(&[from.clone(), to.clone()]);
-    let bridge = Bridge::direct(standin.cuda(), &from, &to).expect("CUDA is there");
+    let fake = FakeCuda::new(&[from.clone(), to.clone()]);
+    let bridge = Bridge::direct(fake.cuda(), &from, &to).expect("CUDA is there");
     assert_eq!(bridge.way(), CopyWay::Cuda);
     let all = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
     let usages = Usages { buffer: all | vk::BufferUsageFlags::STORAGE_BUFFER, ..Usages::default() };
     let make = |device: &Device, other: &Device, size| {
-        direct::buffer(standin.cuda(), device, &[other], "copied", (size, usages)).expect("it can be made")
+        direct::buffer(fake.cuda(), device, &[other], "copied", (size, usages)).expect("it can be made")
     };
     for size in [4, (1 << 20) + 4, 9_000_004] {
         let (kind, ends) = (PlanKind::Buffer { size }, [make(&from, &to, size), make(&to, &from, size)]);
         for seed in 1..4 {
             staged::write(&ends[0], &bytes(kind, seed), None).expect("it can be written");
-            let _ = standin.calls();
+            let _ = fake.calls();
             bridge.cross(&ends[0], &ends[1]).expect("it crosses");
-            let calls = standin.calls();
+            let calls = fake.calls();
             assert!(held(&ends[1]) == bytes(kind, seed), "{kind:?}, copy {seed}");
             assert!(held(&ends[0]) == bytes(kind, seed), "the source keeps its bytes");
             let called = |name: &str| calls.iter().filter(|call| **call == name).count();
@@ -132,65 +133,65 @@ fn buffers_in_memory_of_cuda_cross_by_one_copy_without_slots_and_all_of_it_is_gi
         }
     }
     let ends = [make(&from, &to, 64), make(&to, &from, 64)];
-    standin.with(|state| state.fails = Some(1));
+    fake.with(|state| state.fails = Some(1));
     bridge.cross(&ends[0], &ends[1]).expect_err("the copy fails");
     assert!(!bridge.settle(), "it can be used no more");
     drop((bridge, ends));
-    assert_eq!(standin.held(), []);
+    assert_eq!(fake.held(), []);
     assert_eq!([from.messages(), to.messages()], [Vec::<String>::new(), Vec::new()]);
 }
 
 #[test]
 fn a_call_of_cuda_that_fails_while_slots_are_made_is_named_and_leaves_nothing() {
     let Some([from, to]) = two() else { return };
-    let standin = StandIn::new(&[from.clone(), to.clone()]);
+    let fake = FakeCuda::new(&[from.clone(), to.clone()]);
     let kinds = [PlanKind::Buffer { size: 4096 }];
-    let make = || Bridge::by_cuda(standin.cuda(), &from, &to, &kinds);
+    let make = || Bridge::by_cuda(fake.cuda(), &from, &to, &kinds);
     drop(make().expect("nothing fails"));
-    let given_back = standin.calls().iter().position(|call| *call == "cuStreamQuery").expect("the end asks");
+    let given_back = fake.calls().iter().position(|call| *call == "cuStreamQuery").expect("the end asks");
     assert!(given_back > 30, "{given_back}");
     for k in 0..given_back - 1 {
-        standin.with(|state| (state.fails, state.failed) = (Some(k), None));
+        fake.with(|state| (state.fails, state.failed) = (Some(k), None));
         let made = make();
-        let failed = standin.with(|state| state.failed).expect("a call failed");
+        let failed = fake.with(|state| state.failed).expect("a call failed");
         match made.map(drop) {
             // What was made before is there all the same.
             Ok(()) => assert_eq!(failed, "cuCtxPopCurrent_v2"),
             Err(error) => assert!(error.to_string().contains(&format!("{failed} returned 999")), "{failed}: {error}"),
         }
-        assert_eq!(standin.held(), [], "{failed}");
+        assert_eq!(fake.held(), [], "{failed}");
     }
-    standin.with(|state| state.strangers = true);
+    fake.with(|state| state.strangers = true);
     if from.info().uuid != to.info().uuid {
         let error = make().expect_err("they do not reach each other").to_string();
         assert!(error.contains("CUDA's device 0 cannot access memory of device 1"), "{error}");
     }
-    drop(standin);
-    let standin = StandIn::new(&[]);
-    let error = Bridge::by_cuda(standin.cuda(), &from, &to, &kinds).expect_err("CUDA has no GPU").to_string();
+    drop(fake);
+    let fake = FakeCuda::new(&[]);
+    let error = Bridge::by_cuda(fake.cuda(), &from, &to, &kinds).expect_err("CUDA has no GPU").to_string();
     assert!(error.contains("no GPU of its 0 has that UUID"), "{error}");
-    assert_eq!(standin.held(), []);
+    assert_eq!(fake.held(), []);
 }
 
 #[test]
 fn a_call_of_cuda_that_fails_in_a_copy_ends_it_on_both_sides() {
     let Some([from, to]) = two() else { return };
-    let standin = StandIn::new(&[from.clone(), to.clone()]);
+    let fake = FakeCuda::new(&[from.clone(), to.clone()]);
     let kind = PlanKind::Buffer { size: 9 << 20 };
     let [source, target] = [resource(&from, kind), resource(&to, kind)];
     staged::write(&source, &bytes(kind, 1), None).expect("it can be written");
     let calls = {
-        let bridge = Bridge::by_cuda(standin.cuda(), &from, &to, &[kind]).expect("CUDA is there");
-        let _ = standin.calls();
+        let bridge = Bridge::by_cuda(fake.cuda(), &from, &to, &[kind]).expect("CUDA is there");
+        let _ = fake.calls();
         bridge.cross(&source, &target).expect("nothing fails");
-        standin.calls().len()
+        fake.calls().len()
     };
     for k in 0..calls {
-        let bridge = Bridge::by_cuda(standin.cuda(), &from, &to, &[kind]).expect("CUDA is there");
+        let bridge = Bridge::by_cuda(fake.cuda(), &from, &to, &[kind]).expect("CUDA is there");
         bridge.cross(&source, &target).expect("nothing fails yet");
-        standin.with(|state| (state.fails, state.failed) = (Some(k), None));
+        fake.with(|state| (state.fails, state.failed) = (Some(k), None));
         let crossed = bridge.cross(&source, &target);
-        let failed = standin.with(|state| state.failed).expect("a call failed");
+        let failed = fake.with(|state| state.failed).expect("a call failed");
         match crossed {
             Ok(()) => assert_eq!(failed, "cuCtxPopCurrent_v2"),
             Err(error) => {
@@ -199,7 +200,7 @@ fn a_call_of_cuda_that_fails_in_a_copy_ends_it_on_both_sides() {
             }
         }
         drop(bridge);
-        assert_eq!(standin.held(), [], "{failed}");
+        assert_eq!(fake.held(), [], "{failed}");
         from.wait_idle().expect("nothing waits for ever");
         to.wait_idle().expect("nothing waits for ever");
     }
@@ -208,10 +209,10 @@ fn a_call_of_cuda_that_fails_in_a_copy_ends_it_on_both_sides() {
 #[test]
 fn slots_are_empty_again_behind_a_copy_that_one_side_left() {
     let Some([from, to]) = two() else { return };
-    let standin = StandIn::new(&[from.clone(), to.clone()]);
+    let fake = FakeCuda::new(&[from.clone(), to.clone()]);
     let kind = PlanKind::Buffer { size: 9 << 20 };
     let [source, target] = [resource(&from, kind), resource(&to, kind)];
-    let cuda = Bridge::by_cuda(standin.cuda(), &from, &to, &[kind]).expect("CUDA is there");
+    let cuda = Bridge::by_cuda(fake.cuda(), &from, &to, &[kind]).expect("CUDA is there");
     let host = Bridge::by_host(&from, &to, &[kind], false).expect("no device is lost").expect("both import it");
     for bridge in [cuda, host] {
         for pieces in 0..3 {

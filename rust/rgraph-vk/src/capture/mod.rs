@@ -28,7 +28,7 @@ use crate::run::frame::Frame;
 use crate::work::Work;
 pub(crate) use function::Sink;
 use rgraph_files::disk;
-use under_way::{CaptureShared, State, Tape};
+use under_way::{CaptureShared, CaptureState, Tape};
 
 /// Most frames of one capture.
 pub const MOST_FRAMES: usize = 4096;
@@ -103,11 +103,11 @@ impl Capture {
             let message = format!("{}: there is no folder for it", path.display());
             return Err(bad(message, "name a file in a folder that exists"));
         }
-        let state = Mutex::new(State { tape: Some(Tape::default()), ..State::default() });
+        let state = Mutex::new(CaptureState { tape: Some(Tape::default()), ..CaptureState::default() });
         Ok(Self(Arc::new(CaptureShared { path: path.to_owned(), frames, only, state })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CaptureState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +142,7 @@ impl Capture {
     }
 
     /// Writes the file and ends.
-    fn write(&self, state: &mut State, of: Option<&Compiled>) -> Result<(), Error> {
+    fn write(&self, state: &mut CaptureState, of: Option<&Compiled>) -> Result<(), Error> {
         if let Some(compiled) = of {
             compiled.prepared().shared.captures.remove(self);
         }

@@ -19,12 +19,12 @@ pub(super) struct CaptureShared {
     pub(super) frames: usize,
     /// The one compiled graph whose runs are captured; `None`: those of every graph of the device.
     pub(super) only: Option<u64>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<CaptureState>,
 }
 
 /// How far a capture is.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct CaptureState {
     /// `None` while a run is being captured, and once the file is written.
     pub(super) tape: Option<Tape>,
     pub(super) captured: usize,

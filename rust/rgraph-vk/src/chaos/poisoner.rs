@@ -14,7 +14,7 @@ use crate::chaos::poison::Poison;
 use crate::chaos::spec::Chaos;
 use crate::compile::prepared::{Place, Prepared};
 use crate::device::queue::Queue;
-use crate::frame::variant::Variant;
+use crate::frame::recording::Recording;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
 use crate::memory::state::Region;
 
@@ -35,9 +35,9 @@ pub(crate) struct Poisoner<'a> {
 
 impl Poisoner<'_> {
     /// A barrier call of the plan, with clears of the images that it empties.
-    pub(crate) fn barriers(&self, variant: &Variant, barriers: &Barriers) {
+    pub(crate) fn barriers(&self, recording: &Recording, barriers: &Barriers) {
         let planned = &self.prepared.plan.image_barriers[barriers.images.range()];
-        let mut before = variant.images[barriers.images.range()].to_vec();
+        let mut before = recording.images[barriers.images.range()].to_vec();
         let mut after = Vec::new();
         let (transfer, write) = (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE);
         for (barrier, planned) in before.iter_mut().zip(planned) {
@@ -54,8 +54,8 @@ impl Poisoner<'_> {
                 .new_layout(vk::ImageLayout::TRANSFER_DST_OPTIMAL);
         }
         let info = vk::DependencyInfo::default()
-            .memory_barriers(&variant.memory[barriers.memory.range()])
-            .buffer_memory_barriers(&variant.buffers[barriers.buffers.range()])
+            .memory_barriers(&recording.memory[barriers.memory.range()])
+            .buffer_memory_barriers(&recording.buffers[barriers.buffers.range()])
             .image_memory_barriers(&before);
         self.call(&info);
         if after.is_empty() {
@@ -67,7 +67,7 @@ impl Poisoner<'_> {
     }
 
     fn call(&self, info: &vk::DependencyInfo<'_>) {
-        // SAFETY: outside of a render pass; handles live as long as the variant.
+        // SAFETY: outside of a render pass; handles live as long as the recording.
         unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(self.commands, info) };
     }
 
@@ -106,8 +106,8 @@ impl Poisoner<'_> {
     }
 
     /// Fills the buffers that passes are about to replace, behind all that came before.
-    pub(crate) fn fill<'p>(&self, variant: &Variant, chaos: &Chaos, passes: impl Iterator<Item = &'p PlanPassId>) {
-        let on = passes.filter(|pass| variant.on[**pass]);
+    pub(crate) fn fill<'p>(&self, recording: &Recording, chaos: &Chaos, passes: impl Iterator<Item = &'p PlanPassId>) {
+        let on = passes.filter(|pass| recording.on[**pass]);
         let all: Vec<_> = on.flat_map(|pass| &chaos.fills[*pass]).copied().collect();
         if all.is_empty() {
             if chaos.spec.serial {

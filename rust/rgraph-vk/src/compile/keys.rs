@@ -75,7 +75,7 @@ pub(crate) struct Targets {
     pub depth: Option<Format>,
     /// Which of depth and stencil are attached.
     pub depth_aspects: Aspects,
-    /// Samples a texel.
+    /// Samples per texel.
     pub samples: u32,
     /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.
     pub subpass: Option<(vk::RenderPass, u32)>,

@@ -35,7 +35,7 @@ pub(super) struct Shared {
     pub parts: Vec<(PartGraph, Compiled)>,
     /// By resource: the first name of its memory; a history is one by itself.
     pub memory: IdVec<ResourceId, ResourceId>,
-    pub state: Mutex<State>,
+    pub state: Mutex<DevicesRunState>,
     ways: RwLock<Ways>,
 }
 
@@ -53,7 +53,7 @@ type Held = HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>;
 
 /// What runs change.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct DevicesRunState {
     /// Runs so far.
     pub run: u64,
     /// Whether what stays from frame to frame has contents.
@@ -84,7 +84,7 @@ impl CompiledDevices {
         let mut shared = Shared { devices, plan, graph, parts, memory, state, ways };
         if shared.parts.len() > 1 {
             let held = shared.make_memories()?;
-            shared.state = Mutex::new(State { held, ..State::default() });
+            shared.state = Mutex::new(DevicesRunState { held, ..DevicesRunState::default() });
             shared.ways = RwLock::new(shared.make_ways()?);
         }
         Ok(Self(Arc::new(shared)))
@@ -218,7 +218,7 @@ impl Shared {
     }
 
     /// By copy: what it copies, if that has one plane.
-    fn copied_kinds(&self, state: &State) -> IdVec<DeviceCopyId, Option<PlanKind>> {
+    fn copied_kinds(&self, state: &DevicesRunState) -> IdVec<DeviceCopyId, Option<PlanKind>> {
         let kind = |copy: &DeviceCopy| {
             let physical = copy.resource.and_then(|memory| self.physical(state, copy.from, memory))?;
             (Plane::all(physical.kind).len() == 1).then_some(physical.kind)
@@ -273,7 +273,7 @@ impl Shared {
     }
 
     /// Behind a run that failed: slots are empty, and where CUDA failed the host's take their place.
-    fn settle_ways(&self, state: &State) {
+    fn settle_ways(&self, state: &DevicesRunState) {
         let kinds = self.copied_kinds(state);
         let mut ways = self.ways.write().unwrap_or_else(PoisonError::into_inner);
         let mut seen: Vec<(*const Bridge, bool)> = Vec::new();
@@ -330,7 +330,7 @@ impl Shared {
     /// The image or buffer that a memory is on a device in this run.
     pub(super) fn physical<'a>(
         &self,
-        state: &'a State,
+        state: &'a DevicesRunState,
         device: u32,
         memory: ResourceId,
     ) -> Option<&'a Arc<PhysicalResource>> {
@@ -368,7 +368,7 @@ impl Shared {
     }
 
     /// Fills what stays from frame to frame, and what is given.
-    fn begin(&self, state: &mut State, inputs: &Inputs<'_>) -> Result<(), Error> {
+    fn begin(&self, state: &mut DevicesRunState, inputs: &Inputs<'_>) -> Result<(), Error> {
         for (resource, upload) in &inputs.uploads {
             self.check_upload(*resource, upload)?;
         }
@@ -403,7 +403,7 @@ impl Shared {
     }
 
     /// Zeros in all that stays, imports aside.
-    fn clear_kept(&self, state: &State) -> Result<(), Error> {
+    fn clear_kept(&self, state: &DevicesRunState) -> Result<(), Error> {
         for place in &self.plan.homes {
             if matches!(self.graph.resources()[place.resource].life, Life::Imported(_)) {
                 continue;
@@ -419,7 +419,7 @@ impl Shared {
     }
 
     /// Gives all remembered frames of a memory the same contents.
-    fn fill(&self, state: &State, resource: ResourceId, bytes: &[u8]) -> Result<(), Error> {
+    fn fill(&self, state: &DevicesRunState, resource: ResourceId, bytes: &[u8]) -> Result<(), Error> {
         let name = self.graph.resource_name(resource);
         let memory = match self.graph.resources()[resource].life {
             Life::History(history) => self.memory[history.of],
@@ -468,7 +468,7 @@ impl Shared {
     /// Gives an import to each device that begins the frame with it.
     fn upload(
         &self,
-        state: &mut State,
+        state: &mut DevicesRunState,
         resource: ResourceId,
         upload: &Upload<'_>,
         inputs: &Inputs<'_>,
@@ -498,7 +498,7 @@ impl Shared {
     }
 
     /// The imports of a part, as its run gets them.
-    pub(super) fn imports(&self, state: &State, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
+    pub(super) fn imports(&self, state: &DevicesRunState, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
         let imports = &self.parts[part].0.imports;
         let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
         imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()

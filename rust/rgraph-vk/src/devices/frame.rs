@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 
-use super::compiled::{Shared, State};
+use super::compiled::{DevicesRunState, Shared};
 use crate::bridge::SLICE;
 use crate::error::Error;
 use crate::frame::inputs::Inputs;
@@ -44,7 +44,7 @@ impl DevicesFrame {
     /// Of a graph in parts, which are done.
     pub(super) fn of_parts(
         shared: &Shared,
-        state: &State,
+        state: &DevicesRunState,
         parts: Vec<Frame>,
         inputs: &Inputs<'_>,
         notes: Vec<String>,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
 use rgraph_plan::id::Id;
 
-use super::compiled::{Shared, State};
+use super::compiled::{DevicesRunState, Shared};
 use crate::bridge::{Ended, Filled, SLICE};
 use crate::error::Error;
 use crate::frame::copy::{Plane, packed_bytes};
@@ -45,7 +45,7 @@ impl Channel {
 
 struct Run<'a> {
     shared: &'a Shared,
-    state: &'a State,
+    state: &'a DevicesRunState,
     inputs: &'a Inputs<'a>,
     channels: Vec<Channel>,
     stop: AtomicBool,
@@ -53,7 +53,7 @@ struct Run<'a> {
 }
 
 /// Runs all steps of a frame; returns the frames of the parts, which are done.
-pub(super) fn run(shared: &Shared, state: &State, inputs: &Inputs<'_>) -> Result<Vec<Frame>, Error> {
+pub(super) fn run(shared: &Shared, state: &DevicesRunState, inputs: &Inputs<'_>) -> Result<Vec<Frame>, Error> {
     let run = Run {
         shared,
         state,

@@ -1,4 +1,4 @@
-//! Runs over two devices whose copies a stand-in for CUDA makes.
+//! Runs over two devices whose copies a fake of CUDA makes.
 
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::bake::Options;
@@ -8,7 +8,7 @@ use rgraph_work::{Step, Transfer};
 
 use super::{CompiledDevices, Devices};
 use crate::bridge::CopyWay;
-use crate::bridge::standin::StandIn;
+use crate::bridge::fake_cuda::FakeCuda;
 use crate::bridge::tests::two;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::inputs::{Inputs, Upload};
@@ -46,9 +46,9 @@ fn run(compiled: &CompiledDevices, (given, out): (ResourceId, ResourceId), seed:
 #[test]
 fn cuda_copies_where_it_can_and_the_host_where_it_failed() {
     let Some(list) = two() else { return };
-    let standin = StandIn::new(&list);
+    let fake = FakeCuda::new(&list);
     let devices = Devices::new(list.to_vec()).expect("two open devices");
-    devices.0.cuda.set(Some(Ok(standin.cuda()))).expect("nobody looked for it");
+    devices.0.cuda.set(Some(Ok(fake.cuda()))).expect("nobody looked for it");
     let (workload, given, out) = relay();
     let compiled = devices.compile(workload.clone(), &Options::default()).expect("it compiles");
     assert_eq!((compiled.copy_ways(), compiled.direct_copies()), (vec![CopyWay::Cuda; 2], 2));
@@ -60,7 +60,7 @@ fn cuda_copies_where_it_can_and_the_host_where_it_failed() {
     assert_eq!((price.way, price.direct), (CopyWay::Cuda, true));
 
     // A call of the first copy.
-    standin.with(|state| state.fails = Some(3));
+    fake.with(|state| state.fails = Some(3));
     let error = run(&compiled, (given, out), 4).expect_err("CUDA fails").to_string();
     assert!(error.contains("returned 999 (CUDA_ERROR_UNKNOWN)"), "{error}");
     let host = compiled.copy_ways().iter().filter(|way| **way == CopyWay::Host).count();
@@ -72,23 +72,23 @@ fn cuda_copies_where_it_can_and_the_host_where_it_failed() {
         assert!(notes.iter().any(|note| note.ends_with("it failed in a run")), "{notes:?}");
     }
     drop(compiled);
-    assert_eq!(standin.held(), []);
+    assert_eq!(fake.held(), []);
 
     // A call while a buffer is made in memory of CUDA's: its copies take slots.
-    standin.with(|state| state.fails = Some(13));
+    fake.with(|state| state.fails = Some(13));
     let compiled = devices.compile(workload.clone(), &Options::default()).expect("it compiles all the same");
-    assert_eq!(standin.with(|state| state.failed.take()), Some("cuMemMap"));
+    assert_eq!(fake.with(|state| state.failed.take()), Some("cuMemMap"));
     assert_eq!(compiled.copy_ways(), vec![CopyWay::Cuda; 2]);
-    let _ = standin.calls();
+    let _ = fake.calls();
     run(&compiled, (given, out), 8).expect("it runs");
-    let calls = standin.calls();
+    let calls = fake.calls();
     let called = |name: &str| calls.iter().filter(|call| **call == name).count();
     let (with_slots, all) = (called("cuWaitExternalSemaphoresAsync"), called("cuMemcpyDtoDAsync_v2"));
     assert!(with_slots > 0 && with_slots + 1 == all, "one buffer takes slots, the other one none: {calls:?}");
     drop(compiled);
-    assert_eq!(standin.held(), []);
+    assert_eq!(fake.held(), []);
 
-    standin.with(|state| state.strangers = true);
+    fake.with(|state| state.strangers = true);
     let compiled = devices.compile(workload, &Options::default()).expect("it compiles all the same");
     assert_eq!(compiled.copy_ways(), vec![CopyWay::Host; 2]);
     let notes = run(&compiled, (given, out), 9).expect("it runs");

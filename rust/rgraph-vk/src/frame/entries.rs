@@ -1,4 +1,4 @@
-//! Command buffers with the initial barriers of a variant's batches, kept from run to run: a run whose resources come in
+//! Command buffers with the initial barriers of a recording's batches, kept from run to run: a run whose resources come in
 //! the states in which they came before records nothing.
 
 use ash::vk;
@@ -25,7 +25,7 @@ pub(crate) struct Entries(Vec<Entry>);
 
 impl Entries {
     /// Commands of a batch's barriers, recorded if they differ from those of its run before. The batch's queue has the
-    /// family; nothing of the variant is under way.
+    /// family; nothing of the recording is under way.
     pub(crate) fn commands(
         &mut self,
         shared: &Shared,
@@ -44,7 +44,7 @@ impl Entries {
         let entry = &mut self.0[at];
         if entry.recorded.as_ref().is_none_or(|recorded| !recorded.records_as(barriers)) {
             entry.recorded = None;
-            // SAFETY: the variant is idle, so its pools are.
+            // SAFETY: the recording is idle, so its pools are.
             let reset = unsafe { shared.raw.reset_command_pool(entry.pool, vk::CommandPoolResetFlags::empty()) };
             shared.noted(reset.called("vkResetCommandPool"))?;
             shared.recorded(entry.commands, vk::CommandBufferUsageFlags::empty(), |commands| {

@@ -87,7 +87,7 @@ pub(crate) struct Call {
 }
 
 /// A batch of the host.
-pub(crate) struct Job {
+pub(crate) struct HostBatch {
     /// What owns the memory that the calls see: a job may outlive the graph that it is of.
     pub _of: Arc<Prepared>,
     /// What this batch and those before it in its run wait for.
@@ -151,17 +151,17 @@ pub(crate) struct HostLane {
     queue: ManuallyDrop<Arc<JobQueue>>,
 }
 
-/// Jobs of a graph's host passes, in order.
+/// HostBatches of a graph's host passes, in order.
 #[derive(Default)]
 struct JobQueue {
     /// Threads that help.
     threads: Threads,
-    state: Mutex<Jobs>,
+    state: Mutex<HostBatches>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Jobs {
+struct HostBatches {
     jobs: VecDeque<Open>,
     /// The graph is gone: its thread ends when everything is done.
     closed: bool,
@@ -174,7 +174,7 @@ struct Jobs {
 /// A job that is not over.
 struct Open {
     timeline: Arc<Timeline>,
-    job: Arc<Job>,
+    job: Arc<HostBatch>,
     /// By call: its set, and how far it is. A job without calls has one that only waits, of no set.
     calls: Vec<(Option<u32>, Progress)>,
 }
@@ -190,11 +190,11 @@ enum Progress {
 struct Ready {
     number: usize,
     at: usize,
-    job: Arc<Job>,
+    job: Arc<HostBatch>,
     timeline: Arc<Timeline>,
 }
 
-impl Jobs {
+impl HostBatches {
     /// The first call that may begin, which it then does; and whether there is another one.
     fn begin(&mut self) -> Option<(Ready, bool)> {
         let mut ready = None;
@@ -227,7 +227,7 @@ impl Jobs {
 }
 
 impl JobQueue {
-    fn lock(&self) -> MutexGuard<'_, Jobs> {
+    fn lock(&self) -> MutexGuard<'_, HostBatches> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -251,7 +251,7 @@ impl JobQueue {
     }
 
     /// Makes a call, and signals for the jobs that it was the last one of.
-    fn make(&self, ready: Ready) -> MutexGuard<'_, Jobs> {
+    fn make(&self, ready: Ready) -> MutexGuard<'_, HostBatches> {
         let Ready { number, at, job, timeline } = ready;
         make_call(&timeline.shared, &job, at);
         drop((job, timeline));
@@ -296,7 +296,7 @@ impl HostLane {
     }
 
     /// Hands over a job.
-    pub(crate) fn push(&self, job: Job) {
+    pub(crate) fn push(&self, job: HostBatch) {
         job.outcome.begin();
         if let Some(signal) = job.signal {
             self.last.store(signal, Ordering::Relaxed);
@@ -331,8 +331,8 @@ impl Drop for HostLane {
 }
 
 /// Waits for what a job waits for, and makes one of its calls.
-fn make_call(shared: &Shared, job: &Job, at: usize) {
-    let Job { waits, foreign, calls, outcome, chain, .. } = job;
+fn make_call(shared: &Shared, job: &HostBatch, at: usize) {
+    let HostBatch { waits, foreign, calls, outcome, chain, .. } = job;
     let _inside = chain.enter();
     if !waits.is_empty() {
         let (semaphores, values): (Vec<_>, Vec<_>) = waits.iter().copied().unzip();

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 type Task = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
-struct State {
+struct Workers {
     tasks: VecDeque<Task>,
     threads: usize,
     idle: usize,
@@ -36,7 +36,7 @@ struct State {
 
 #[derive(Default)]
 struct Pool {
-    state: Mutex<State>,
+    state: Mutex<Workers>,
     more: Condvar,
 }
 

@@ -9,12 +9,12 @@ use crate::frame::span::Span;
 /// How the host passes of a run go. What outlives the run is nobody else's until it is over.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    state: Mutex<State>,
+    state: Mutex<Progress>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Progress {
     pending: usize,
     /// The last value that was signalled.
     reached: u64,
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl Outcome {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Progress> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,7 +61,7 @@ impl Outcome {
         self.changed.notify_all();
     }
 
-    fn wait_while(&self, timeout: Option<Duration>, busy: impl Fn(&State) -> bool) -> bool {
+    fn wait_while(&self, timeout: Option<Duration>, busy: impl Fn(&Progress) -> bool) -> bool {
         // A time that no clock reaches is none.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.lock();

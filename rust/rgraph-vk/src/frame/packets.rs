@@ -49,7 +49,7 @@ impl Recorder<'_> {
         area: Option<[u32; 2]>,
         bound: &mut Bound,
     ) {
-        let reads = Reads { prepared: self.prepared, variant: self.variant, pass };
+        let reads = Reads { prepared: self.prepared, recording: self.recording, pass };
         match &packet.what {
             Action::Transfer(at) => {
                 let transfer = &packets.transfers[*at as usize];
@@ -92,10 +92,10 @@ impl Recorder<'_> {
         rendering: Option<&Rendering>,
         bound: &mut Bound,
     ) -> usize {
-        let (prepared, variant) = (self.prepared, self.variant);
+        let (prepared, recording) = (self.prepared, self.recording);
         let group = prepared.sorted[pass];
-        let is_stamped = variant.times.as_ref().is_some_and(|times| times.stamps.around(at).is_some());
-        let one_by_one = is_stamped || variant.statistics.is_some() || prepared.chaos.is_some();
+        let is_stamped = recording.times.as_ref().is_some_and(|times| times.stamps.around(at).is_some());
+        let one_by_one = is_stamped || recording.statistics.is_some() || prepared.chaos.is_some();
         if group == 0 || one_by_one || rendering.is_some_and(|rendering| rendering.subpasses.is_some()) {
             return 0;
         }
@@ -107,10 +107,10 @@ impl Recorder<'_> {
         let (mut all, mut pipelines, mut count) = (Vec::new(), HashMap::new(), 0);
         for pass in passes {
             count += 1;
-            if !variant.on[pass] {
+            if !recording.on[pass] {
                 continue;
             }
-            for (packets, recorded) in [(&prepared.packets, false), (&variant.recorded, true)] {
+            for (packets, recorded) in [(&prepared.packets, false), (&recording.recorded, true)] {
                 let Some(span) = packets.of_pass.get(pass) else { continue };
                 for packet in &packets.packets[span.range()] {
                     let new = pipelines.len();
@@ -153,6 +153,6 @@ impl Recorder<'_> {
         let is_raw = matches!(self.prepared.raw.get(pass), Some(Some(_)));
         let targets = self.what.targets;
         let is_own = targets.viewport(pass).is_some() || !targets.inside(pass).is_empty();
-        !is_raw && !is_own && !moves(&self.prepared.packets) && !moves(&self.variant.recorded)
+        !is_raw && !is_own && !moves(&self.prepared.packets) && !moves(&self.recording.recorded)
     }
 }

@@ -14,12 +14,12 @@ const MOST_UPDATED: usize = 65536;
 
 impl Recorder<'_> {
     fn address(&self, buffer: ResourceId) -> u64 {
-        self.prepared.shared.buffer_address(self.variant.buffer(buffer))
+        self.prepared.shared.buffer_address(self.recording.buffer(buffer))
     }
 
     /// Records a build or a refit. The device has structures, else there were no packet.
     pub(super) fn build(&self, commands: vk::CommandBuffer, build: &Build, reads: &Reads<'_>) {
-        let (Some(rays), Some(structure)) = (&self.prepared.shared.rays, self.variant.structure(build.structure))
+        let (Some(rays), Some(structure)) = (&self.prepared.shared.rays, self.recording.structure(build.structure))
         else {
             return;
         };
@@ -41,8 +41,8 @@ impl Recorder<'_> {
     pub(super) fn instances(&self, commands: vk::CommandBuffer, instances: &Instances, reads: &Reads<'_>) {
         let device = &self.prepared.shared.raw;
         let Instances { to, offset, all, transforms } = instances;
-        let to = self.variant.buffer(*to);
-        let address = |read| self.variant.structure(reads.source(read)).map_or(0, |structure| structure.address);
+        let to = self.recording.buffer(*to);
+        let address = |read| self.recording.structure(reads.source(read)).map_or(0, |structure| structure.address);
         let records: Vec<u8> = all.iter().flat_map(|one| record_of(one, address(one.structure))).collect();
         let Some((from, first)) = transforms else {
             for (bytes, at) in records.chunks(MOST_UPDATED).zip(0..) {

@@ -26,9 +26,9 @@ use crate::device::queue::{DeviceQueueId, Queue};
 use crate::error::{Called, Error};
 use crate::frame::jobs;
 use crate::frame::raw::{RawContext, RawUse, RawWork};
+use crate::frame::recording::Recording;
 use crate::frame::sets::Reads;
 use crate::frame::targets::{Inside, RunTargets, clear_inside};
-use crate::frame::variant::Variant;
 use crate::memory::onetime::command_pool;
 use crate::memory::physical_resource::clear_color;
 
@@ -37,7 +37,7 @@ const PARALLEL_COMMANDS: usize = 4096;
 
 /// What is recorded, of which run.
 #[derive(Clone, Copy)]
-pub(crate) struct Recording<'a> {
+pub(crate) struct RecordInputs<'a> {
     pub run: u64,
     pub imports: &'a Imports,
     pub targets: &'a RunTargets,
@@ -45,22 +45,22 @@ pub(crate) struct Recording<'a> {
     pub all: bool,
 }
 
-/// Records chunks of a variant, whose old command buffers are not in use.
+/// Records chunks of a recording, whose old command buffers are not in use.
 pub(crate) fn record(
     prepared: &Prepared,
-    variant: &mut Variant,
+    recording: &mut Recording,
     push: &[u8],
-    what: Recording<'_>,
+    what: RecordInputs<'_>,
 ) -> Result<(), Error> {
     let shared = &prepared.shared;
-    while variant.chunks.len() < prepared.chunks.len() {
-        let chunk = &prepared.chunks[variant.chunks.next_id()];
+    while recording.chunks.len() < prepared.chunks.len() {
+        let chunk = &prepared.chunks[recording.chunks.next_id()];
         let queue = prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let made = command_pool(shared, shared.queues[queue].family)?;
-        variant.chunks.push(made);
+        recording.chunks.push(made);
     }
     let chain = Chain::here();
-    let recorder = Recorder { prepared, variant, push, what };
+    let recorder = Recorder { prepared, recording, push, what };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
         if !what.all && !chunk.recorded {
             return Ok(());
@@ -77,24 +77,24 @@ pub(crate) fn record(
         let failed: Mutex<Option<Error>> = Mutex::new(None);
         jobs::scoped(&**threads, prepared.chunks.len(), &|at| {
             let at = ChunkId::new(at);
-            if let Err(error) = one((&prepared.chunks[at], &variant.chunks[at])) {
+            if let Err(error) = one((&prepared.chunks[at], &recording.chunks[at])) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     } else if several {
-        prepared.chunks.as_slice().par_iter().zip(variant.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
+        prepared.chunks.as_slice().par_iter().zip(recording.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
     } else {
-        prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
+        prepared.chunks.iter().zip(&recording.chunks).try_for_each(one)
     };
     shared.noted(done)
 }
 
 pub(super) struct Recorder<'a> {
     pub(super) prepared: &'a Prepared,
-    pub(super) variant: &'a Variant,
+    pub(super) recording: &'a Recording,
     push: &'a [u8],
-    pub(super) what: Recording<'a>,
+    pub(super) what: RecordInputs<'a>,
 }
 
 /// What is bound, so that equal packets in a row bind nothing twice.
@@ -115,7 +115,7 @@ impl Recorder<'_> {
         let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let queue = &self.prepared.shared.queues[queue];
         let plan = &self.prepared.plan;
-        let stamps = self.variant.times.as_ref().map(|times| &times.stamps);
+        let stamps = self.recording.times.as_ref().map(|times| &times.stamps);
         if chunk.commands.start == plan.batches[chunk.batch].commands.start {
             let begin = stamps.and_then(|stamps| stamps.begin_of(chunk.batch));
             self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, begin);
@@ -138,15 +138,15 @@ impl Recorder<'_> {
                 }
                 Command::Barriers(barriers) => match self.poisoner(queue, commands) {
                     None => self.barriers(commands, barriers),
-                    Some((poisoner, _)) => poisoner.barriers(self.variant, barriers),
+                    Some((poisoner, _)) => poisoner.barriers(self.recording, barriers),
                 },
                 Command::BeginRendering { .. } => {
                     let Some(begun) = self.prepared.renderings.begun_at(at) else { continue };
                     let next = &self.prepared.renderings.passes[begun];
                     if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
-                        poisoner.fill(self.variant, chaos, next.passes.iter());
+                        poisoner.fill(self.recording, chaos, next.passes.iter());
                     }
-                    skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
+                    skipped = next.passes.iter().all(|pass| !self.recording.on[*pass]);
                     if !skipped {
                         self.begin_rendering(commands, next, begun);
                         rendering = Some((next, 0));
@@ -166,9 +166,9 @@ impl Recorder<'_> {
                         }
                         *position += 1;
                     } else if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
-                        poisoner.fill(self.variant, chaos, [pass].into_iter());
+                        poisoner.fill(self.recording, chaos, [pass].into_iter());
                     }
-                    if !skipped && self.variant.on[*pass] {
+                    if !skipped && self.recording.on[*pass] {
                         self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound)?;
                     }
                 }
@@ -183,13 +183,13 @@ impl Recorder<'_> {
                 }
                 Command::SetEvent(event, barriers) => {
                     let info = self.dependency(barriers);
-                    // SAFETY: the event is the variant's, reset before each submit.
-                    unsafe { device.cmd_set_event2(commands, self.variant.events[event.index()], &info) };
+                    // SAFETY: the event is the recording's, reset before each submit.
+                    unsafe { device.cmd_set_event2(commands, self.recording.events[event.index()], &info) };
                 }
                 Command::WaitEvents(event, barriers) => {
                     let info = self.dependency(barriers);
                     // SAFETY: set earlier on the same queue, with the same dependency.
-                    unsafe { device.cmd_wait_events2(commands, &[self.variant.events[event.index()]], &[info]) };
+                    unsafe { device.cmd_wait_events2(commands, &[self.recording.events[event.index()]], &[info]) };
                 }
             }
         }
@@ -204,7 +204,7 @@ impl Recorder<'_> {
 
     /// Writes a timestamp, if there is a query for it.
     fn stamp(&self, commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, query: Option<u32>) {
-        if let (Some(times), Some(query)) = (&self.variant.times, query) {
+        if let (Some(times), Some(query)) = (&self.recording.times, query) {
             // SAFETY: the queue has timestamps; the queries were reset by the host before the submit.
             unsafe { self.prepared.shared.raw.cmd_write_timestamp2(commands, stage, times.pool, query) };
         }
@@ -232,9 +232,9 @@ impl Recorder<'_> {
 
     fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {
         vk::DependencyInfo::default()
-            .memory_barriers(&self.variant.memory[barriers.memory.range()])
-            .buffer_memory_barriers(&self.variant.buffers[barriers.buffers.range()])
-            .image_memory_barriers(&self.variant.images[barriers.images.range()])
+            .memory_barriers(&self.recording.memory[barriers.memory.range()])
+            .buffer_memory_barriers(&self.recording.buffers[barriers.buffers.range()])
+            .image_memory_barriers(&self.recording.images[barriers.images.range()])
     }
 
     fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
@@ -246,7 +246,7 @@ impl Recorder<'_> {
     fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, id: RenderingId) {
         let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
         let attachments = &plan.attachments[rendering.attachments.range()];
-        let views = self.variant.views(rendering);
+        let views = self.recording.views(rendering);
         let [width, height] = rendering.area;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
         if let Some(pass) = rendering.subpasses {
@@ -255,7 +255,7 @@ impl Recorder<'_> {
                 None => clear_value(plan, attachment),
             };
             let clears: Vec<_> = attachments.iter().zip(rendering.layouts.ids()).map(clear).collect();
-            subpass::begin(device, commands, pass, self.variant.framebuffers[id], area, &clears);
+            subpass::begin(device, commands, pass, self.recording.framebuffers[id], area, &clears);
         } else {
             let info = |at: AttachmentId, stencil: bool| {
                 let (attachment, view) = (&attachments[at.index()], views[at.index()]);
@@ -342,10 +342,10 @@ impl Recorder<'_> {
             // SAFETY: the name lives as long as the graph.
             unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
         }
-        let around = self.variant.times.as_ref().and_then(|times| times.stamps.around(at));
+        let around = self.recording.times.as_ref().and_then(|times| times.stamps.around(at));
         self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, around.map(|[begin, _]| begin));
         let counts = self
-            .variant
+            .recording
             .statistics
             .filter(|_| queue.capabilities.contains(rgraph_plan::profile::Capabilities::GRAPHICS));
         if let Some(pool) = counts {
@@ -364,8 +364,8 @@ impl Recorder<'_> {
         // The viewport of the run is set, and draws leave it alone.
         let area = rendering.map(|open| open.area).filter(|_| viewport.is_none());
         self.packets(commands, own, (pass, own.of_pass[pass]), false, area, bound);
-        if let Some(span) = self.variant.recorded.of_pass.get(pass) {
-            self.packets(commands, &self.variant.recorded, (pass, *span), true, area, bound);
+        if let Some(span) = self.recording.recorded.of_pass.get(pass) {
+            self.packets(commands, &self.recording.recorded, (pass, *span), true, area, bound);
         }
         if let Some(Some(work)) = self.prepared.raw.get(pass) {
             self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
@@ -405,14 +405,14 @@ impl Recorder<'_> {
         queue: &Queue,
         rendering: Option<&Rendering>,
     ) -> Result<(), Error> {
-        let (prepared, variant) = (self.prepared, self.variant);
-        let Recording { run, imports, .. } = self.what;
+        let (prepared, recording) = (self.prepared, self.recording);
+        let RecordInputs { run, imports, .. } = self.what;
         let _inside = prepared.shared.enter();
         let mut uses: Vec<RawUse<'_>> = Vec::new();
         for access in prepared.table.of(pass) {
             let declared = access.resource;
             if !uses.iter().any(|one| one.declared == declared) {
-                let resource = variant.stand_in(prepared, pass, declared);
+                let resource = recording.stand_in(prepared, pass, declared);
                 uses.push(RawUse { declared, resource, physical: prepared.physical(resource, run, imports) });
             }
         }
@@ -444,8 +444,8 @@ impl Recorder<'_> {
             bound.pipeline = packet.pipeline;
         }
         if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((recorded, packet.sets))) {
-            let sets = self.variant.sets(recorded, packet.sets);
-            // SAFETY: the sets are the variant's, of the layout's set layouts.
+            let sets = self.recording.sets(recorded, packet.sets);
+            // SAFETY: the sets are the recording's, of the layout's set layouts.
             unsafe { device.cmd_bind_descriptor_sets(commands, point, packet.layout, 0, sets, &[]) };
             (bound.layout, bound.sets) = (packet.layout, Some((recorded, packet.sets)));
         }

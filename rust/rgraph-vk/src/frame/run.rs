@@ -25,18 +25,18 @@ use crate::frame::host::Reservation;
 use crate::frame::inputs::Inputs;
 use crate::frame::jobs;
 use crate::frame::measure::Measure;
-use crate::frame::record::{Recording, passes_on, record};
-use crate::frame::state::{ContextId, RunState, VariantId};
+use crate::frame::record::{RecordInputs, passes_on, record};
+use crate::frame::recording::{Ingredients, Recording};
+use crate::frame::state::{ContextId, RecordingId, RunState};
 use crate::frame::submit::Submission;
 use crate::frame::submitted::Submitted;
 use crate::frame::targets::RunTargets;
-use crate::frame::variant::{Ingredients, Variant};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::ResourceState;
 use crate::work::Work;
 
 /// Variants that a context keeps.
-const MOST_VARIANTS: usize = 12;
+const MOST_RECORDINGS: usize = 12;
 
 impl RunState {
     /// Runs once, up to and with the submission.
@@ -73,7 +73,7 @@ impl RunState {
         }
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
-        let index = match self.variant(prepared, at, inputs.poll, &mut figures) {
+        let index = match self.recording(prepared, at, inputs.poll, &mut figures) {
             Ok(index) => index,
             Err(error) => {
                 self.unbind(&prologue);
@@ -98,7 +98,7 @@ impl RunState {
         let hosted = self.host.is_some().then(|| Reservation::of(&physicals));
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
-        let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
+        let call = Submission { recording: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
         let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
         let outcome = match submitted {
             Ok(done) => {
@@ -214,15 +214,15 @@ impl RunState {
         Ok(())
     }
 
-    /// The recorded variant of a context for this run: an earlier one if nothing that it depends on is different. Of
+    /// The recorded recording of a context for this run: an earlier one if nothing that it depends on is different. Of
     /// that one only push data and what functions say may have to be recorded again.
-    fn variant(
+    fn recording(
         &mut self,
         prepared: &Prepared,
         at: ContextId,
         poll: Option<Poll<'_>>,
         figures: &mut Figures,
-    ) -> Result<VariantId, Error> {
+    ) -> Result<RecordingId, Error> {
         let recorded = self.say(prepared, poll)?;
         self.key.phase = self.run % prepared.phases;
         if self.keyed != self.rebound {
@@ -232,31 +232,31 @@ impl RunState {
         }
         let Self { key, imports, on, run, contexts, push_stamp, targets, spare, .. } = self;
         let from = Ingredients { prepared, run: *run, key, imports, on };
-        let variants = contexts[at].variants.as_vec_mut();
-        let mut variant = match variants.iter().position(|variant| variant.key == *key) {
-            Some(known) => variants.remove(known),
+        let recordings = contexts[at].recordings.as_vec_mut();
+        let mut recording = match recordings.iter().position(|recording| recording.key == *key) {
+            Some(known) => recordings.remove(known),
             None => {
-                let dead = variants.iter().position(|variant| !variant.key.is_alive());
-                let old = dead.or((variants.len() >= MOST_VARIANTS).then_some(0));
-                Variant::new(from, old.map(|old| variants.remove(old)))?
+                let dead = recordings.iter().position(|recording| !recording.key.is_alive());
+                let old = dead.or((recordings.len() >= MOST_RECORDINGS).then_some(0));
+                Recording::new(from, old.map(|old| recordings.remove(old)))?
             }
         };
         let says = !prepared.recorded.is_empty();
         if says {
-            spare.packets = variant.say(from, recorded)?;
+            spare.packets = recording.say(from, recorded)?;
         }
-        let all = variant.push_stamp != *push_stamp;
+        let all = recording.push_stamp != *push_stamp;
         if all || prepared.records_again {
-            variant.push_stamp = u64::MAX;
-            record(prepared, &mut variant, &self.push, Recording { run: *run, imports, targets, all })?;
-            variant.push_stamp = *push_stamp;
+            recording.push_stamp = u64::MAX;
+            record(prepared, &mut recording, &self.push, RecordInputs { run: *run, imports, targets, all })?;
+            recording.push_stamp = *push_stamp;
             figures.recorded = true;
         }
-        variant.set_data(&self.data, self.data_stamp);
-        variant.rearm(prepared)?;
+        recording.set_data(&self.data, self.data_stamp);
+        recording.rearm(prepared)?;
         // The one used last stands last.
-        variants.push(variant);
-        Ok(VariantId::new(variants.len() - 1))
+        recordings.push(recording);
+        Ok(RecordingId::new(recordings.len() - 1))
     }
 
     /// Asks the functions that say steps, several at once.

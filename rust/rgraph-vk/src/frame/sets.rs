@@ -1,4 +1,4 @@
-//! Descriptor sets of a variant: those of the graph's packets, made once, and those of what functions recorded for a
+//! Descriptor sets of a recording: those of the graph's packets, made once, and those of what functions recorded for a
 //! run.
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::compile::prepared::Prepared;
 use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
 use crate::error::{Called, Error};
+use crate::frame::recording::{Ingredients, Recording};
 use crate::frame::stand_in::stand_in;
-use crate::frame::variant::{Ingredients, Variant};
 use crate::memory::Domain;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::{PhysicalResource, ViewKey};
@@ -48,7 +48,7 @@ impl Sets {
     }
 }
 
-impl Variant {
+impl Recording {
     /// Uses the packets that callbacks recorded for this run, and returns those of the run before. The context must be
     /// idle.
     pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<Packets, Error> {
@@ -210,7 +210,7 @@ impl Variant {
                 }
             })
             .collect();
-        // SAFETY: the sets are new, so nothing uses them; views and buffers live as long as the variant.
+        // SAFETY: the sets are new, so nothing uses them; views and buffers live as long as the recording.
         unsafe { self.shared.raw.update_descriptor_sets(&writes, &[]) };
         Ok(())
     }
@@ -224,30 +224,30 @@ impl Variant {
 /// What the commands of a pass read, but for descriptors: outputs of passes that are off have fallbacks.
 pub(crate) struct Reads<'a> {
     pub prepared: &'a Prepared,
-    pub variant: &'a Variant,
+    pub recording: &'a Recording,
     pub pass: PlanPassId,
 }
 
 impl Reads<'_> {
     /// The buffer that vertices, indices, counts or words are read of.
     pub(crate) fn of_buffer(&self, resource: ResourceId) -> vk::Buffer {
-        self.variant.buffer(self.source(resource))
+        self.recording.buffer(self.source(resource))
     }
 }
 
 impl Handles for Reads<'_> {
     fn image(&self, resource: ResourceId) -> vk::Image {
-        self.variant.image(resource)
+        self.recording.image(resource)
     }
 
     fn buffer(&self, resource: ResourceId) -> vk::Buffer {
-        self.variant.buffer(resource)
+        self.recording.buffer(resource)
     }
 }
 
 impl Transfers for Reads<'_> {
     fn source(&self, resource: ResourceId) -> ResourceId {
-        self.variant.stand_in(self.prepared, self.pass, resource)
+        self.recording.stand_in(self.prepared, self.pass, resource)
     }
 
     fn layout(&self, resource: ResourceId, part: vk::ImageSubresourceLayers) -> Layout {

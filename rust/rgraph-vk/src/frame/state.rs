@@ -20,17 +20,17 @@ use crate::frame::entries::Entries;
 use crate::frame::host::HostLane;
 use crate::frame::outcome::Outcome;
 use crate::frame::record::passes_on;
+use crate::frame::recording::{Key, Recording};
 use crate::frame::targets::RunTargets;
 use crate::frame::timing::Timed;
-use crate::frame::variant::{Key, Variant};
 use crate::memory::command_pools::OneTime;
 use crate::memory::physical_resource::PhysicalResource;
 
 rgraph_plan::id! {
     /// A frame context: run `n` has number `n` modulo the frames in flight.
     pub(crate) struct ContextId;
-    /// A variant in the list of its context, until the context's next run reorders that.
-    pub(crate) struct VariantId;
+    /// A recording in the list of its context, until the context's next run reorders that.
+    pub(crate) struct RecordingId;
 }
 
 /// What changes from run to run.
@@ -81,19 +81,19 @@ pub(crate) struct RunState {
 pub(super) struct Spare {
     /// Empty ones, in the order of the passes that record.
     pub steps: Vec<Vec<Step>>,
-    /// Of the last run of a variant; cleared before they are filled again.
+    /// Of the last run of a recording; cleared before they are filled again.
     pub packets: Packets,
 }
 
 /// One of the frames that may be under way at once.
 #[derive(Default)]
 pub(crate) struct FrameContext {
-    pub(super) variants: IdVec<VariantId, Variant>,
+    pub(super) recordings: IdVec<RecordingId, Recording>,
     /// When its last frame is done.
     pub(super) points: Vec<Point>,
     pub once: OneTime,
-    /// Where the times of its last frame go, and the variant that has them.
-    pub(super) timed: Option<(Times, VariantId, u64)>,
+    /// Where the times of its last frame go, and the recording that has them.
+    pub(super) timed: Option<(Times, RecordingId, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
     pub(super) kept: (Vec<Arc<PhysicalResource>>, u64),
 }
@@ -176,9 +176,9 @@ impl RunState {
         let mut begun: Vec<String> = Vec::new();
         for context in &self.contexts {
             if let Some((_, id, _)) = context.timed
-                && let Some(variant) = context.variants.get(id)
+                && let Some(recording) = context.recordings.get(id)
             {
-                begun.extend(crate::frame::timing::under_way(prepared, variant));
+                begun.extend(crate::frame::timing::under_way(prepared, recording));
             }
         }
         device.pass = device.pass.take().or_else(|| begun.first().cloned());
@@ -227,9 +227,9 @@ impl RunState {
         self.begins.clear();
     }
 
-    /// A variant of a context that was taken out.
-    pub(crate) fn variant_of<'a>(&self, context: &'a FrameContext, id: VariantId) -> &'a Variant {
-        &context.variants[id]
+    /// A recording of a context that was taken out.
+    pub(crate) fn recording_of<'a>(&self, context: &'a FrameContext, id: RecordingId) -> &'a Recording {
+        &context.recordings[id]
     }
 }
 
@@ -239,16 +239,16 @@ impl FrameContext {
         wait_polling(poll, |slice| shared.wait(&self.points, slice))
     }
 
-    /// The initial barriers of a variant.
-    pub(crate) fn entries(&mut self, variant: VariantId) -> &mut Entries {
-        &mut self.variants[variant].entries
+    /// The initial barriers of a recording.
+    pub(crate) fn entries(&mut self, recording: RecordingId) -> &mut Entries {
+        &mut self.recordings[recording].entries
     }
 
     /// Reads the times of its last frame, which is done.
     pub(super) fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let Some((times, id, _)) = self.timed.take() else { return Ok(()) };
-        if let Some(variant) = self.variants.get(id) {
-            let read = crate::frame::timing::read(prepared, variant)?;
+        if let Some(recording) = self.recordings.get(id) {
+            let read = crate::frame::timing::read(prepared, recording)?;
             *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
         }
         Ok(())

@@ -27,7 +27,7 @@ use crate::frame::host::HostLane;
 use crate::frame::initial_barriers::{InitialBarriers, Target};
 use crate::frame::outcome::Outcome;
 use crate::frame::run::Prologue;
-use crate::frame::state::{At, FrameContext, RunState, VariantId};
+use crate::frame::state::{At, FrameContext, RecordingId, RunState};
 use crate::frame::submitted::Reads;
 use crate::frame::wanted::Wanted;
 use crate::memory::physical_resource::PhysicalResource;
@@ -38,8 +38,8 @@ use external::{Awaited, Released};
 /// What is submitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Submission<'a> {
-    /// The recorded variant.
-    pub variant: VariantId,
+    /// The recorded recording.
+    pub recording: RecordingId,
     pub prologue: &'a Prologue,
     /// The roots that are read back.
     pub wanted: &'a [Wanted],
@@ -64,7 +64,7 @@ impl RunState {
         &mut self,
         prepared: &'t Arc<Prepared>,
         context: &'a mut FrameContext,
-        Submission { variant, prologue, wanted, external, poll }: Submission<'a>,
+        Submission { recording, prologue, wanted, external, poll }: Submission<'a>,
         turn: &'a mut Option<MutexGuard<'t, ()>>,
         figures: &'a mut Figures,
     ) -> Result<Done, Error> {
@@ -75,7 +75,7 @@ impl RunState {
             shared,
             prepared,
             context,
-            variant,
+            recording,
             turn,
             now: IdVec::filled(None, prepared.plan.batches.len()),
             open: None,
@@ -134,7 +134,7 @@ struct Run<'a, 't> {
     shared: &'t Arc<Shared>,
     prepared: &'t Arc<Prepared>,
     context: &'a mut FrameContext,
-    variant: VariantId,
+    recording: RecordingId,
     /// Where each batch of this run ends.
     now: IdVec<BatchId, Option<At>>,
     /// Batches that go to one queue in one call.
@@ -366,10 +366,10 @@ impl Run<'_, '_> {
         if !initial.is_empty() {
             self.figures.entry_barriers += initial.len();
             let family = self.shared.queues[queue].family;
-            commands.push(self.context.entries(self.variant).commands(self.shared, family, batch, &mut initial)?);
+            commands.push(self.context.entries(self.recording).commands(self.shared, family, batch, &mut initial)?);
         }
         self.figures.notes.append(&mut initial.notes);
-        let recorded = &state.variant_of(self.context, self.variant).chunks.slice(info.chunks);
+        let recorded = &state.recording_of(self.context, self.recording).chunks.slice(info.chunks);
         commands.extend(recorded.iter().map(|(_, commands)| *commands));
         let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
         submits.push(Submit { waits: initial.waits, commands, ..Submit::default() });

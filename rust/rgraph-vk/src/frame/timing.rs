@@ -10,7 +10,7 @@ use crate::compile::prepared::Prepared;
 use crate::error::{Called, Error};
 use crate::frame::clock::difference;
 use crate::frame::measure::Measure;
-use crate::frame::variant::{Times, Variant};
+use crate::frame::recording::{Recording, Times};
 
 /// Statistics that are counted.
 const COUNTED: usize = 4;
@@ -90,14 +90,14 @@ impl Ran {
 type Ticks = Option<u64>;
 
 /// Times and counts of the passes that ran.
-pub(crate) fn read(prepared: &Prepared, variant: &Variant) -> Result<Timed, Error> {
+pub(crate) fn read(prepared: &Prepared, recording: &Recording) -> Result<Timed, Error> {
     let mut timed = Timed::default();
-    if let Some(times) = &variant.times {
-        timed.measure = variant.key.measured.0;
+    if let Some(times) = &recording.times {
+        timed.measure = recording.key.measured.0;
         let ticks = ticks(prepared, times).called("vkGetQueryPoolResults")?;
-        timed.add_times(prepared, variant, times, &ticks);
+        timed.add_times(prepared, recording, times, &ticks);
     }
-    if let Some(pool) = variant.statistics {
+    if let Some(pool) = recording.statistics {
         let mut counts = vec![[0u64; COUNTED + 1]; prepared.plan.passes.len()];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         // SAFETY: the pool has one query per pass, of that many counters.
@@ -110,7 +110,7 @@ pub(crate) fn read(prepared: &Prepared, variant: &Variant) -> Result<Timed, Erro
 
 impl Timed {
     /// Times of the passes between each two timestamps: of one pass its own, of several their share of the time of all.
-    fn add_times(&mut self, prepared: &Prepared, variant: &Variant, times: &Times, ticks: &[Ticks]) {
+    fn add_times(&mut self, prepared: &Prepared, recording: &Recording, times: &Times, ticks: &[Ticks]) {
         let shared = &prepared.shared;
         let us_of_tick = f64::from(shared.limits.timestamp_period) / 1e3;
         let all = times.stamps.timed.iter().filter_map(|timed| {
@@ -124,7 +124,7 @@ impl Timed {
         let Some((first, bits)) = begins.min_by_key(|&(begin, bits)| after(begin, bits)) else { return };
         let origin = after(first, bits);
         for (timed, begin, end, bits) in all {
-            let ran: Vec<PlanPassId> = timed.passes(prepared).filter(|pass| variant.on[*pass]).collect();
+            let ran: Vec<PlanPassId> = timed.passes(prepared).filter(|pass| recording.on[*pass]).collect();
             let weight =
                 |pass: PlanPassId| f64::from(prepared.plan.passes[pass].why.duration_us).max(f64::MIN_POSITIVE);
             let whole: f64 = ran.iter().map(|pass| weight(*pass)).sum();
@@ -178,8 +178,8 @@ impl Timed {
 }
 
 /// Passes that began and did not end, of a frame that will not end any more: of a group that is timed as a whole all.
-pub(crate) fn under_way(prepared: &Prepared, variant: &Variant) -> Vec<String> {
-    let Some(times) = &variant.times else { return Vec::new() };
+pub(crate) fn under_way(prepared: &Prepared, recording: &Recording) -> Vec<String> {
+    let Some(times) = &recording.times else { return Vec::new() };
     // A lost device may refuse, which tells as little.
     let Ok(ticks) = ticks(prepared, times) else { return Vec::new() };
     let begun = times
@@ -187,7 +187,7 @@ pub(crate) fn under_way(prepared: &Prepared, variant: &Variant) -> Vec<String> {
         .timed
         .iter()
         .filter(|timed| ticks[timed.begin as usize].is_some() && ticks[timed.end as usize].is_none());
-    let passes = begun.flat_map(|timed| timed.passes(prepared)).filter(|pass| variant.on[*pass]);
+    let passes = begun.flat_map(|timed| timed.passes(prepared)).filter(|pass| recording.on[*pass]);
     passes.map(|pass| prepared.plan.pass_name(pass).to_owned()).collect()
 }
 

@@ -119,7 +119,7 @@ pub(crate) struct Allocation {
     /// Whether what one of CPU and device writes reaches the other without flushing or invalidating.
     coherent: bool,
     domain: Domain,
-    part: Part,
+    part: Backing,
 }
 
 /// A pointer into mapped memory; who holds the allocation may use it from any thread.
@@ -165,7 +165,7 @@ impl Allocation {
 }
 
 #[derive(Debug)]
-enum Part {
+enum Backing {
     Chunk(Key, Range),
     Own(Box<Block>),
 }
@@ -435,7 +435,7 @@ impl Memory {
                         mapped,
                         coherent,
                         domain,
-                        part: Part::Chunk(key, range),
+                        part: Backing::Chunk(key, range),
                     });
                 }
                 // No more chunks of this size; or a whole chunk is too large and the requested range is not.
@@ -459,7 +459,7 @@ impl Memory {
             mapped: block.mapped_ptr().map(|start| Mapped(start.cast())),
             coherent,
             domain,
-            part: Part::Own(Box::new(block)),
+            part: Backing::Own(Box::new(block)),
         })
     }
 
@@ -467,12 +467,12 @@ impl Memory {
     pub(crate) fn free(&mut self, allocation: Allocation, name: &str, domain: Domain) {
         self.disown(name, allocation.size);
         let block = match allocation.part {
-            Part::Own(block) => {
+            Backing::Own(block) => {
                 let own = self.own.entry(domain).or_default();
                 (own.0, own.1) = (own.0.saturating_sub(block.size()), own.1.saturating_sub(1));
                 Some(*block)
             }
-            Part::Chunk(key, range) => {
+            Backing::Chunk(key, range) => {
                 let pool = self.pools.get_mut(&key).expect("pools live as long as the device");
                 let emptied = pool.heap.free(range).expect("an allocation is freed once, by the memory that made it");
                 emptied.and_then(|chunk| pool.chunks[chunk as usize].take())

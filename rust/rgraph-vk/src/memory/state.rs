@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
-use rgraph_plan::declared::Part;
+use rgraph_plan::declared::SubresourceRange;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{Edge, Hazard, Plan, PlanKind};
 use rgraph_plan::resource::ResourceId;
@@ -42,7 +42,7 @@ pub struct ResourceState {
 
 impl Region {
     /// What the planner calls a part.
-    pub(crate) fn of(part: Part) -> Self {
+    pub(crate) fn of(part: SubresourceRange) -> Self {
         Self { mips: part.mips, layers: part.layers, aspects: part.aspects, range: part.bytes }
     }
 

@@ -1,19 +1,15 @@
-//! A graph compiled for a device: runs it, as often as wanted, several frames at a time.
+//! A graph compiled for a device, and the state that its runs share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
 
 use rgraph_plan::plan::Plan;
-use rgraph_plan::resource::ResourceId;
 
 use crate::compile::known_plans::PlanKey;
 use crate::compile::prepared::Prepared;
-use crate::device::poll::wait_polling;
 use crate::error::Error;
 use crate::frame::host::HostLane;
 use crate::frame::inputs::Inputs;
 use crate::frame::state::RunState;
-use crate::run::frame::{Frame, FrameShared};
 use crate::run::spare::Spares;
 use crate::work::Workload;
 
@@ -82,16 +78,6 @@ impl Compiled {
         &self.0.prepared.workload
     }
 
-    /// Runs it once: uploads, records what changed, submits. Returns when everything is submitted and host passes are
-    /// done; the GPU may still be at work.
-    ///
-    /// # Errors
-    /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
-    /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
-    pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        self.holding(inputs, || self.run_once(inputs))
-    }
-
     /// A run with semaphores and fences of rgraph's: they live until it is submitted, and are as before if it fails.
     pub(crate) fn holding<T>(&self, inputs: &Inputs<'_>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let held = self.0.prepared.shared.hold(inputs)?;
@@ -103,54 +89,6 @@ impl Compiled {
                 Err(error)
             }
         }
-    }
-
-    fn run_once(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        let prepared = &self.0.prepared;
-        prepared.shared.check()?;
-        prepared.shared.outside()?;
-        if let Some(spares) = prepared.shared.spares.upgrade() {
-            spares.tick();
-        }
-        self.inherit();
-        match prepared.shared.captures.of(prepared.id) {
-            Some(capture) => {
-                self.lock().check_begun(prepared)?;
-                self.run_captured(&capture, inputs)
-            }
-            None => self.run_plainly(inputs),
-        }
-    }
-
-    /// Runs it once, captured by nobody.
-    pub(crate) fn run_plainly(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        self.run_lending(inputs, None)
-    }
-
-    /// The same with an import that is lent for this run alone: the next one has to be given it again.
-    pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
-        let prepared = &self.0.prepared;
-        let submitted = {
-            let mut state = self.lock();
-            state.check_heir(prepared)?;
-            let _inside = prepared.shared.enter();
-            let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
-            if let Some(lent) = lent {
-                state.release(lent);
-            }
-            submitted
-        };
-        let submitted = submitted?;
-        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
-        if let Some(host) = &frame.0.submitted.host {
-            let begin = Instant::now();
-            wait_polling(inputs.poll, |slice| Ok(host.wait(slice)))?;
-            frame.0.note_wait(begin, false);
-            if let Some(error) = host.take_error() {
-                return Err(error);
-            }
-        }
-        Ok(frame)
     }
 
     /// Goes on behind the last run of the graph before, if there is one: from now on that one does not run.

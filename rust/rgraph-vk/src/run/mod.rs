@@ -5,3 +5,4 @@ pub(crate) mod compiled;
 pub(crate) mod frame;
 pub(crate) mod prepare;
 pub(crate) mod spare;
+mod submission;

@@ -20,19 +20,19 @@ pub struct Preparation(Arc<PreparationShared>);
 #[derive(Debug)]
 struct PreparationShared {
     progress: Arc<Progress>,
-    state: Mutex<State>,
+    state: Mutex<PreparationState>,
     ended: Condvar,
 }
 
 #[derive(Debug)]
-enum State {
+enum PreparationState {
     UnderWay,
     Ended(Box<Result<Compiled, Error>>),
     Taken,
 }
 
 impl PreparationShared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PreparationState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -40,13 +40,13 @@ impl PreparationShared {
 impl Preparation {
     /// Whether it is over, with a compiled graph or with an error.
     pub fn is_done(&self) -> bool {
-        !matches!(*self.0.lock(), State::UnderWay)
+        !matches!(*self.0.lock(), PreparationState::UnderWay)
     }
 
     /// Waits until it is over, for at most `timeout`; `None`: for as long as it takes. `false`: the time was over
     /// before.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
-        let under_way = |state: &mut State| matches!(state, State::UnderWay);
+        let under_way = |state: &mut PreparationState| matches!(state, PreparationState::UnderWay);
         let state = self.0.lock();
         let Some(timeout) = timeout else {
             drop(self.0.ended.wait_while(state, under_way).unwrap_or_else(PoisonError::into_inner));
@@ -72,12 +72,12 @@ impl Preparation {
     /// taken.
     pub fn take(&self) -> Option<Result<Compiled, Error>> {
         let mut state = self.0.lock();
-        if matches!(*state, State::UnderWay) {
+        if matches!(*state, PreparationState::UnderWay) {
             return None;
         }
-        match std::mem::replace(&mut *state, State::Taken) {
-            State::Ended(ended) => Some(*ended),
-            State::UnderWay | State::Taken => None,
+        match std::mem::replace(&mut *state, PreparationState::Taken) {
+            PreparationState::Ended(ended) => Some(*ended),
+            PreparationState::UnderWay | PreparationState::Taken => None,
         }
     }
 }
@@ -86,7 +86,7 @@ impl Preparation {
 #[must_use = "nothing is compiled until it runs"]
 pub struct PreparationTask {
     // Dropped in this order: nothing here has the device any more when its close stops to wait.
-    job: Option<Job>,
+    job: Option<Compilation>,
     shared: Arc<PreparationShared>,
     _entered: Entered,
 }
@@ -94,7 +94,7 @@ pub struct PreparationTask {
 type Compile = Box<dyn FnOnce(&Device) -> Result<Compiled, Error> + Send>;
 
 /// What compiles, and for which device.
-struct Job {
+struct Compilation {
     device: Device,
     compile: Compile,
 }
@@ -108,7 +108,7 @@ impl std::fmt::Debug for PreparationTask {
 impl PreparationTask {
     /// Compiles. It takes as long as [`Device::compile`], and helps itself to all cores for the pipelines.
     pub fn run(mut self) {
-        let Some(Job { device, compile }) = self.job.take() else { return };
+        let Some(Compilation { device, compile }) = self.job.take() else { return };
         let progress = Arc::clone(&self.shared.progress);
         let compiled = progress.follow(|| device.check().and_then(|()| compile(&device)));
         self.end(compiled.unwrap_or_else(|_| Err(given_up())));
@@ -116,8 +116,8 @@ impl PreparationTask {
 
     fn end(&self, ended: Result<Compiled, Error>) {
         let mut state = self.shared.lock();
-        if matches!(*state, State::UnderWay) {
-            *state = State::Ended(Box::new(ended));
+        if matches!(*state, PreparationState::UnderWay) {
+            *state = PreparationState::Ended(Box::new(ended));
             drop(state);
             self.shared.ended.notify_all();
         }
@@ -162,9 +162,12 @@ impl Device {
         // A close that did not see it here is seen now.
         self.check()?;
         let progress = Arc::clone(&entered.progress);
-        let shared =
-            Arc::new(PreparationShared { progress, state: Mutex::new(State::UnderWay), ended: Condvar::new() });
-        let job = Some(Job { device: self.clone(), compile: Box::new(compile) });
+        let shared = Arc::new(PreparationShared {
+            progress,
+            state: Mutex::new(PreparationState::UnderWay),
+            ended: Condvar::new(),
+        });
+        let job = Some(Compilation { device: self.clone(), compile: Box::new(compile) });
         let task = PreparationTask { job, shared: Arc::clone(&shared), _entered: entered };
         Ok((Preparation(shared), task))
     }

@@ -104,7 +104,7 @@ pub struct Tuner {
     base: Compiled,
     rules: Rules,
     /// What is found out and decided.
-    state: Mutex<State>,
+    state: Mutex<TunerState>,
     /// Whose turn it is to run: what the run before left behind.
     lane: Mutex<Lane>,
 }
@@ -126,7 +126,7 @@ impl std::fmt::Debug for Rules {
 }
 
 #[derive(Debug)]
-struct State {
+struct TunerState {
     tuning: Tuning,
     kept: Compiled,
     tried: Option<Compiled>,
@@ -166,7 +166,7 @@ impl Tuner {
     pub fn new(compiled: &Compiled, options: TunerOptions) -> Self {
         let TunerOptions { settings, options, queues, hook, times, background, bakes } = options;
         let hook = Arc::new(Mutex::new(hook));
-        let state = State {
+        let state = TunerState {
             tuning: Tuning::new(settings),
             kept: compiled.clone(),
             tried: None,
@@ -312,7 +312,7 @@ impl Tuner {
     }
 
     /// Does an errand, or makes work in the background of it.
-    fn run_errand(&self, state: &mut State, errand: Errand) -> Option<Job> {
+    fn run_errand(&self, state: &mut TunerState, errand: Errand) -> Option<Job> {
         let (send, receive) = channel();
         match errand {
             Errand::Keep => {
@@ -350,7 +350,7 @@ impl Tuner {
     }
 }
 
-impl State {
+impl TunerState {
     /// Takes what the background has done, if it is done.
     fn take_answer(&mut self) {
         let Some(receive) = &self.answer else { return };

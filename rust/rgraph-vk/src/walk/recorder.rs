@@ -23,7 +23,7 @@ pub struct WalkState {
     pub layout: Layout,
 }
 
-/// A wait for a timeline semaphore: one a queue of the plan, and one of the host.
+/// A wait for a timeline semaphore: there is one per queue of the plan, and one of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WalkWait {
     /// The plan's queue; `None`: the host.

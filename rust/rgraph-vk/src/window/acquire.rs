@@ -37,7 +37,7 @@ pub(super) struct Inner {
     waits: Option<khr::present_wait::Device>,
     /// The device's queue that shows images.
     queue: DeviceQueueId,
-    state: Mutex<State>,
+    state: Mutex<WindowState>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Inner {
 }
 
 /// What changes from frame to frame.
-pub(super) struct State {
+pub(super) struct WindowState {
     pub chain: Option<Chain>,
     /// `None`: closed.
     surface: Option<Handle>,
@@ -116,7 +116,7 @@ impl Window {
         let waits = shared.enabled.present_wait;
         let waits = waits.then(|| khr::present_wait::Device::new(shared.context.raw(), &shared.raw));
         let color = if options.color == Color::Automatic { Color::Encoded } else { options.color };
-        let state = State {
+        let state = WindowState {
             chain: None,
             surface: Some(surface),
             size: options.size,
@@ -155,7 +155,7 @@ impl Window {
     pub fn info(&self) -> Result<Option<WindowInfo>, Error> {
         let mut state = self.0.lock();
         self.0.current(&mut state)?;
-        let State { chain, generation, .. } = &*state;
+        let WindowState { chain, generation, .. } = &*state;
         Ok(chain.as_ref().map(|chain| WindowInfo {
             size: chain.size,
             images: chain.images.len() as u32,
@@ -196,7 +196,7 @@ impl Window {
 }
 
 impl Inner {
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, WindowState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ impl Inner {
     }
 
     /// Makes the swapchain again, if there is reason to; a window without texels then has none.
-    pub(super) fn current(&self, state: &mut State) -> Result<(), Error> {
+    pub(super) fn current(&self, state: &mut WindowState) -> Result<(), Error> {
         self.shared.check()?;
         if state.surface.is_none() {
             return Err(closed());
@@ -216,7 +216,7 @@ impl Inner {
         if state.stale || state.chain.is_none() { self.renew(state) } else { Ok(()) }
     }
 
-    fn renew(&self, state: &mut State) -> Result<(), Error> {
+    fn renew(&self, state: &mut WindowState) -> Result<(), Error> {
         let Some(surface) = &state.surface else { return Err(closed()) };
         let WindowOptions { mode, latency, .. } = self.options;
         let wish = Wish { size: state.size, mode, color: state.color, latency };
@@ -239,7 +239,7 @@ impl Inner {
     ///
     /// Source: Vulkan 1.3 specification, "vkQueuePresentKHR": waits of a present are queue operations, so an idle queue
     /// has done them.
-    fn retire(&self, state: &mut State, chain: Option<Chain>) -> Result<(), Error> {
+    fn retire(&self, state: &mut WindowState, chain: Option<Chain>) -> Result<(), Error> {
         let Some(chain) = chain else { return Ok(()) };
         let idle = self.wait_idle(state);
         state.under_way.clear();
@@ -249,7 +249,7 @@ impl Inner {
     }
 
     /// Waits until no frame of the window is under way, and the queue that shows has handed all images over.
-    fn wait_idle(&self, state: &State) -> Result<(), Error> {
+    fn wait_idle(&self, state: &WindowState) -> Result<(), Error> {
         if self.shared.is_lost() {
             return Ok(());
         }
@@ -263,7 +263,7 @@ impl Inner {
     }
 
     /// See [`Window::pace`].
-    pub(super) fn pace(&self, state: &mut State) -> Result<bool, Error> {
+    pub(super) fn pace(&self, state: &mut WindowState) -> Result<bool, Error> {
         while state.under_way.len() >= self.options.latency as usize {
             let (generation, number, points) = &state.under_way[0];
             if !self.shared.wait(points, Some(PATIENCE))? {
@@ -283,7 +283,11 @@ impl Inner {
     }
 
     /// The next image, of a swapchain with that colour if the window's is automatic.
-    pub(super) fn acquire(&self, state: &mut State, color: Option<Color>) -> Result<Result<Acquired, Shown>, Error> {
+    pub(super) fn acquire(
+        &self,
+        state: &mut WindowState,
+        color: Option<Color>,
+    ) -> Result<Result<Acquired, Shown>, Error> {
         self.shared.check()?;
         if let Some(color) = color.filter(|_| self.options.color == Color::Automatic)
             && color != state.color
@@ -326,7 +330,7 @@ impl Inner {
     }
 
     /// After a failure: the image is never shown, and nobody may have waited for the slot's semaphore.
-    pub(super) fn abandon(&self, state: &mut State, acquired: Acquired) {
+    pub(super) fn abandon(&self, state: &mut WindowState, acquired: Acquired) {
         let old = state.chain.take();
         let _ = self.retire(state, old);
         state.stale = true;
@@ -345,7 +349,12 @@ impl Inner {
     }
 
     /// Hands an image to the screen behind its frame.
-    pub(super) fn present(&self, state: &mut State, acquired: Acquired, points: Vec<Point>) -> Result<Shown, Error> {
+    pub(super) fn present(
+        &self,
+        state: &mut WindowState,
+        acquired: Acquired,
+        points: Vec<Point>,
+    ) -> Result<Shown, Error> {
         state.slots[acquired.slot].points.clone_from(&points);
         let generation = state.generation;
         let Some(chain) = &mut state.chain else { return Ok(Shown::Minimised) };
@@ -371,7 +380,7 @@ impl Inner {
         Ok(Shown::Yes)
     }
 
-    fn close(&self, state: &mut State) -> Result<(), Error> {
+    fn close(&self, state: &mut WindowState) -> Result<(), Error> {
         let Some(surface) = state.surface.take() else { return Ok(()) };
         if !self.shared.is_ours() {
             // A fork's copy: all of it is the parent's.
@@ -397,7 +406,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let mut state = std::mem::replace(
             self.state.get_mut().unwrap_or_else(PoisonError::into_inner),
-            State {
+            WindowState {
                 chain: None,
                 surface: None,
                 size: [0, 0],

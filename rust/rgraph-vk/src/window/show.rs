@@ -9,7 +9,7 @@ use rgraph_plan::graph::Ranges;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
-use super::acquire::{Acquired, Inner, State, Window};
+use super::acquire::{Acquired, Inner, Window, WindowState};
 use super::{Fit, Shown, chain, closed};
 use crate::compile::prepared::{Prepared, Root};
 use crate::convert;
@@ -68,7 +68,7 @@ impl Frame {
     fn scale(
         &self,
         root: &Root,
-        state: &mut State,
+        state: &mut WindowState,
         inner: &Inner,
         acquired: Acquired,
         (format, size): (Format, [u32; 2]),
@@ -290,7 +290,7 @@ fn reads(prepared: &Prepared, inputs: &Inputs<'_>, memory: ResourceId) -> bool {
 /// Brings an image that a graph left in another layout into that of the screen, behind the frame.
 fn leave(
     prepared: &Prepared,
-    state: &mut State,
+    state: &mut WindowState,
     acquired: Acquired,
     frame: &Frame,
     image: &Arc<PhysicalResource>,

@@ -11,7 +11,7 @@ use rgraph_shader::{Binding, BindingKind, Kind, Program};
 
 use super::data;
 use super::load::Work;
-use super::part::{Named, named};
+use super::range::{Named, named};
 use super::sampler;
 use crate::infer::{self, Elements, Given};
 use crate::work::{Bound, Dispatch, Groups, PushData, Step};
@@ -120,7 +120,7 @@ impl Work<'_, '_> {
                 };
                 match format {
                     Some(node) => Some(Given::Texels(id, part, node.word::<Format>()?)),
-                    None => Some(Given::Part(id, part, sampler)),
+                    None => Some(Given::Resource(id, part, sampler)),
                 }
             });
         }

@@ -10,10 +10,10 @@ mod compute;
 mod data;
 mod load;
 pub mod npy;
-mod part;
 mod picture;
 #[cfg_attr(not(feature = "png"), path = "png_absent.rs")]
 mod png_file;
+mod range;
 mod raster;
 mod rays;
 mod sampler;
@@ -104,7 +104,7 @@ pub fn load<R: ?Sized>(path: &Path, settings: &Settings) -> Result<Loaded<R>, Fa
 
 #[cfg(test)]
 mod tests {
-    use super::{compute, part, raster, rays, sampler, shader, state, transfer};
+    use super::{compute, range, raster, rays, sampler, shader, state, transfer};
     use crate::vertex::VertexFormat;
     use crate::words;
 
@@ -116,7 +116,7 @@ mod tests {
         let schema = rgraph_files::schema("graph").expect("graphs have a schema");
         let keys: [&[&str]; 21] = [
             &compute::COMPUTE_KEYS,
-            &part::PART_KEYS,
+            &range::PART_KEYS,
             &raster::RASTER_KEYS,
             &raster::TARGET_KEYS,
             &raster::VERTEX_KEYS,

@@ -11,9 +11,9 @@ use rgraph_ir::resource::ResourceId;
 use rgraph_shader::Kind;
 
 use super::load::Work;
-use super::part::{Named, named, part};
+use super::range::{Named, named, part};
 use super::state;
-use crate::infer::{self, Attribute, DepthTarget, Part, Used, Vertices};
+use crate::infer::{self, AccessRange, Attribute, DepthTarget, Used, Vertices};
 use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
@@ -202,12 +202,12 @@ impl Work<'_, '_> {
     }
 
     /// A colour target, and what it resolves to.
-    fn target(&mut self, node: &Node<'_, '_>, mode: Option<Node<'_, '_>>) -> Option<(ResourceId, Part)> {
+    fn target(&mut self, node: &Node<'_, '_>, mode: Option<Node<'_, '_>>) -> Option<(ResourceId, AccessRange)> {
         let here = Here { graph: self.graph, scope: self.scope };
         if node.is_text() {
             let id = here.resource(node)?;
-            self.needs.uses(id, Usage::ColorAttachment, Part::default(), |_| {});
-            return Some((id, Part::default()));
+            self.needs.uses(id, Usage::ColorAttachment, AccessRange::default(), |_| {});
+            return Some((id, AccessRange::default()));
         }
         let fields = node.fields("a colour target", &TARGET_KEYS)?;
         let (id, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
@@ -232,7 +232,7 @@ impl Work<'_, '_> {
         let here = Here { graph: self.graph, scope: self.scope };
         if node.is_text() {
             let at = here.resource(node)?;
-            return Some(DepthTarget { at, part: Part::default(), clear: None, load: None, stencil_load: None });
+            return Some(DepthTarget { at, part: AccessRange::default(), clear: None, load: None, stencil_load: None });
         }
         let fields = node.fields("a depth target", &TARGET_KEYS)?;
         let (at, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);

@@ -12,7 +12,7 @@ use rgraph_ir::resource::ResourceId;
 use rgraph_shader::{Kind, Stage};
 
 use super::load::Work;
-use super::part::{Named, named};
+use super::range::{Named, named};
 use super::sampler::word;
 use super::shader;
 use crate::error::WorkError;
@@ -55,7 +55,7 @@ impl Work<'_, '_> {
 
     fn part_of(&self, node: &Node<'_, '_>) -> Option<(ResourceId, u64)> {
         let here = self.here();
-        let offset = |part: infer::Part| part.ranges.bytes.map_or(0, |[first, _]| first);
+        let offset = |part: infer::AccessRange| part.ranges.bytes.map_or(0, |[first, _]| first);
         named(node, &here, |Named { id, part, .. }| Some((id, offset(part))))
     }
 

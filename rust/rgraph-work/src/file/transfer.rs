@@ -4,7 +4,7 @@ use rgraph_files::graph::Here;
 use rgraph_files::json::{Fields, Node};
 
 use super::load::Work;
-use super::part::{Named, named};
+use super::range::{Named, named};
 use super::sampler::word;
 use crate::error::WorkError;
 use crate::infer::transfer::{self, Side};

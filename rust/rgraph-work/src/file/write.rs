@@ -14,8 +14,8 @@ use rgraph_ir::resource::ResourceId;
 use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program, Stage};
 
 use super::shader::end_of;
-use super::{data, part, sampler, sidecar, state};
-use crate::infer::{Part, Who, covered, indirect_bytes};
+use super::{data, range, sampler, sidecar, state};
+use crate::infer::{AccessRange, Who, covered, indirect_bytes};
 use crate::words::{FILTERS, INDICES, name_of};
 use crate::work::{
     Bound, ClearValue, Compare, Dispatch, Draw, DrawCount, Groups, Level, Sampler, Step, Transfer, View, What, Work,
@@ -204,13 +204,13 @@ impl<'w> Writer<'w> {
     }
 
     /// The name of a resource, or what part of it is meant.
-    fn part(&self, sheet: &mut Sheet, id: ResourceId, part: &Part, with: With<'_>) {
-        if *part == Part::default() && matches!(with, With::Nothing) {
+    fn part(&self, sheet: &mut Sheet, id: ResourceId, part: &AccessRange, with: With<'_>) {
+        if *part == AccessRange::default() && matches!(with, With::Nothing) {
             return sheet.value(self.resource(id));
         }
         let mut row = sheet.row();
         row.put("resource", self.resource(id));
-        part::write(&mut row, part);
+        range::write(&mut row, part);
         match with {
             With::Nothing => {}
             With::Sampler(sampler) => {
@@ -228,7 +228,7 @@ impl<'w> Writer<'w> {
         let image = matches!(interface.bindings[bound.binding as usize].kind, BindingKind::Image { .. });
         let mips = view.mips.filter(|mips| !(image && *mips == [0, 1]));
         let ranges = Ranges { mips, layers: view.layers, bytes: view.range };
-        self.part(sheet, view.resource, &Part { ranges, aspects: view.aspects }, with);
+        self.part(sheet, view.resource, &AccessRange { ranges, aspects: view.aspects }, with);
     }
 
     fn sampler(&self, sampler: &Sampler) -> String {
@@ -339,7 +339,7 @@ impl<'w> Writer<'w> {
             }
             Groups::Indirect { buffer, offset } => {
                 let bytes = (offset != 0).then(|| [offset, offset.saturating_add(12)]);
-                let part = Part { ranges: Ranges { bytes, ..Ranges::default() }, ..Part::default() };
+                let part = AccessRange { ranges: Ranges { bytes, ..Ranges::default() }, ..AccessRange::default() };
                 self.part(row.key(key), buffer, &part, With::Nothing);
             }
         }
@@ -436,7 +436,12 @@ impl<'w> Writer<'w> {
             Transfer::Clear { image, value } => {
                 let mut row = row.key("clear").row();
                 let ranges = Ranges { mips: image.mips, layers: image.layers, bytes: None };
-                self.part(row.key("image"), image.resource, &Part { ranges, aspects: image.aspects }, With::Nothing);
+                self.part(
+                    row.key("image"),
+                    image.resource,
+                    &AccessRange { ranges, aspects: image.aspects },
+                    With::Nothing,
+                );
                 write_clear(row.key("value"), clear(*value));
                 row.end();
             }
@@ -452,20 +457,20 @@ impl<'w> Writer<'w> {
         let end = size.map(|size| offset.saturating_add(size));
         let whole = self.from.resources()[id].as_buffer().and_then(|buffer| buffer.size);
         let bytes = (offset != 0 || size.is_some()).then(|| [offset, end.or(whole).unwrap_or(offset + 1)]);
-        let part = Part { ranges: Ranges { bytes, ..Ranges::default() }, ..Part::default() };
+        let part = AccessRange { ranges: Ranges { bytes, ..Ranges::default() }, ..AccessRange::default() };
         self.part(sheet, id, &part, With::Nothing);
     }
 
     fn level(&self, sheet: &mut Sheet, level: &Level) {
         let Level { image, mip, layers, aspects, offset, size } = *level;
         let mips = (mip != 0).then(|| [mip, mip.saturating_add(1)]);
-        let part = Part { ranges: Ranges { mips, layers, bytes: None }, aspects };
+        let part = AccessRange { ranges: Ranges { mips, layers, bytes: None }, aspects };
         if offset == [0; 3] && size.is_none() {
             return self.part(sheet, image, &part, With::Nothing);
         }
         let mut row = sheet.row();
         row.put("resource", self.resource(image));
-        part::write(&mut row, &part);
+        range::write(&mut row, &part);
         row.some("offset", (offset != [0; 3]).then_some(offset)).some("size", size).end();
     }
 }

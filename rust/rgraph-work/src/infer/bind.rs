@@ -9,7 +9,7 @@ use rgraph_ir::resource::ResourceId;
 use rgraph_shader::{Binding, BindingKind, Length, Program, SampleKind, Value};
 
 use super::check::{Asks, Check, words};
-use super::{Needs, Part, Who};
+use super::{AccessRange, Needs, Who};
 use crate::error::WorkError;
 use crate::work::{Bound, Compare, PushData, Sampler, View, What};
 
@@ -17,9 +17,9 @@ use crate::work::{Bound, Compare, PushData, Sampler, View, What};
 #[derive(Clone, PartialEq, Debug)]
 pub enum Given {
     /// Part of an image or a buffer, and its sampler where the shader has both as one.
-    Part(ResourceId, Part, Option<Sampler>),
+    Resource(ResourceId, AccessRange, Option<Sampler>),
     /// Part of a buffer, and the format of its texels.
-    Texels(ResourceId, Part, Format),
+    Texels(ResourceId, AccessRange, Format),
     /// A sampler.
     Sampler(Sampler),
     /// Data for a uniform block.
@@ -234,7 +234,7 @@ impl Bindings<'_> {
                 BindingKind::Texels { .. } => Ok(What::Texels(self.view((program, at), *id, *part), *format)),
                 _ => Err(wrong("a resource with a format", "leave the format out: only texel buffers have one")),
             },
-            Given::Part(id, part, sampler) => {
+            Given::Resource(id, part, sampler) => {
                 let view = self.view((program, at), *id, *part);
                 match (&binding.kind, sampler) {
                     (BindingKind::Combined { sample: SampleKind::Depth, .. }, None) => {
@@ -267,7 +267,7 @@ impl Bindings<'_> {
     }
 
     /// Notes that part of a resource is bound.
-    fn view(&mut self, (program, at): (&Arc<Program>, usize), id: ResourceId, mut part: Part) -> View {
+    fn view(&mut self, (program, at): (&Arc<Program>, usize), id: ResourceId, mut part: AccessRange) -> View {
         let binding = &program.interface.bindings[at];
         // A storage image is one mip.
         let image = matches!(binding.kind, BindingKind::Image { .. });

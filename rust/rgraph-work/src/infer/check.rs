@@ -9,7 +9,7 @@ use rgraph_ir::graph::{Graph, Place};
 use rgraph_ir::resource::{Kind, Life, ResourceId};
 use rgraph_shader::{Binding, BindingKind, Dimension, Output, Program, SampleKind, Scalar};
 
-use super::{Part, Who};
+use super::{AccessRange, Who};
 
 /// Something that a resource must be.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Check {
     /// Position in the table of the pending work.
     pub at: ResourceId,
     /// Which part of it is used.
-    pub part: Part,
+    pub part: AccessRange,
     /// The program that asks.
     pub program: Arc<Program>,
     /// What it asks.

@@ -4,7 +4,7 @@ use rgraph_ir::access::{Aspects, Load, Usage};
 use rgraph_ir::graph::{Clear, Graph, PassId, Place, Use};
 use rgraph_ir::resource::ResourceId;
 
-use super::{DEPTHS, Needs, Part, Used, format_of};
+use super::{AccessRange, DEPTHS, Needs, Used, format_of};
 use crate::work::{RasterState, StencilFace, StencilOp};
 
 /// A depth (and stencil) attachment of draws.
@@ -13,7 +13,7 @@ pub struct DepthTarget {
     /// The image.
     pub at: ResourceId,
     /// Which part of it.
-    pub part: Part,
+    pub part: AccessRange,
     /// Clear value. A stencil value clears stencil, too.
     pub clear: Option<Clear>,
     /// Load of depth.

@@ -8,7 +8,7 @@ use rgraph_ir::resource::ResourceId;
 use rgraph_shader::{Program, Stage, VertexInput};
 
 use super::check::{Asks, Check};
-use super::{Needs, Part, Who};
+use super::{AccessRange, Needs, Who};
 use crate::error::WorkError;
 use crate::vertex::VertexFormat;
 use crate::work::VertexBuffer;
@@ -21,7 +21,7 @@ use crate::work::VertexBuffer;
 pub fn targets(
     who: Who<'_>,
     program: &Arc<Program>,
-    targets: &[Option<(ResourceId, Part)>],
+    targets: &[Option<(ResourceId, AccessRange)>],
     needs: &mut Needs,
 ) -> Result<(), WorkError> {
     let outputs = &program.interface.outputs;

@@ -60,7 +60,7 @@ impl<'a> Who<'a> {
 
 /// Which part of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Part {
+pub struct AccessRange {
     /// Mips, layers and bytes; `None`: all, or what the usage implies.
     pub ranges: Ranges,
     /// Aspects; empty: all, or what the usage implies.
@@ -107,7 +107,7 @@ impl Needs {
     }
 
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
-    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: AccessRange, change: impl FnOnce(&mut Use)) {
         let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(usage) };
         change(&mut how);
         let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite);

@@ -4,7 +4,7 @@ use rgraph_ir::access::{Load, Stages, Transfer, Usage};
 use rgraph_ir::error::{Code, GraphError};
 use rgraph_shader::{Given, GivenCode, Program, Stage};
 
-use super::{Needs, Part, Who};
+use super::{AccessRange, Needs, Who};
 use crate::work::{Build, Geometry, Instances, RayGroups, Step};
 
 /// Bytes of an acceleration structure that its declaration gives for each primitive, and for the structure itself. Drivers
@@ -53,7 +53,7 @@ pub fn check_groups(who: Who<'_>, program: &Program, groups: &RayGroups) -> Resu
 /// A build, and how it uses its buffers.
 pub fn build(build: Build, needs: &mut Needs) -> Step {
     let usage = if build.refit { Usage::AccelerationUpdate } else { Usage::AccelerationBuild };
-    let mut uses = |at, usage, stages| needs.uses(at, usage, Part::default(), |how| how.stages = stages);
+    let mut uses = |at, usage, stages| needs.uses(at, usage, AccessRange::default(), |how| how.stages = stages);
     uses(build.structure, usage, Stages::empty());
     uses(build.scratch, Usage::AccelerationScratch, Stages::empty());
     match &build.geometry {
@@ -76,12 +76,12 @@ pub fn build(build: Build, needs: &mut Needs) -> Step {
 
 /// Records of instances, and how they use their buffers. Structures are not used: only where they are is written.
 pub fn instances(instances: Instances, needs: &mut Needs) -> Step {
-    needs.uses(instances.to, Usage::TransferDst, Part::default(), |how| {
+    needs.uses(instances.to, Usage::TransferDst, AccessRange::default(), |how| {
         how.transfer = Some(Transfer::Fill);
         how.load = Some(Load::Discard);
     });
     if let Some((from, _)) = instances.transforms {
-        needs.uses(from, Usage::TransferSrc, Part::default(), |how| how.transfer = Some(Transfer::Copy));
+        needs.uses(from, Usage::TransferSrc, AccessRange::default(), |how| how.transfer = Some(Transfer::Copy));
     }
     Step::Instances(instances)
 }

@@ -6,7 +6,7 @@ use rgraph_ir::format::{Format, Numbers};
 use rgraph_ir::graph::{Clear, Graph, Ranges};
 use rgraph_ir::resource::ResourceId;
 
-use super::{Needs, Part, Who, format_of};
+use super::{AccessRange, Needs, Who, format_of};
 use crate::work::{ClearValue, Level, Step, Transfer, View};
 
 /// One side of a transfer. Images and buffers are copied differently, so it is known which it is.
@@ -15,7 +15,7 @@ pub struct Side {
     /// The resource.
     pub at: ResourceId,
     /// Which part of it.
-    pub part: Part,
+    pub part: AccessRange,
     /// `None`: a buffer; else whether its format is known, and which.
     pub image: Option<Option<Format>>,
     /// First texel within the mip, and how many in x, y, z (`None`: up to the end).
@@ -30,7 +30,7 @@ fn refuse(who: Who<'_>, says: impl Into<String>, help: &str) -> GraphError {
 
 impl Side {
     /// Part of a resource of a graph; `at` is what the steps call it.
-    pub fn of(graph: &Graph, id: ResourceId, at: ResourceId, part: Part) -> Self {
+    pub fn of(graph: &Graph, id: ResourceId, at: ResourceId, part: AccessRange) -> Self {
         let image = graph.resources()[id].as_image().map(|_| format_of(graph, id));
         Self { at, part, image, texels: ([0; 3], None) }
     }
@@ -54,9 +54,9 @@ impl Side {
     }
 
     /// The part of one mip.
-    fn used(&self, level: Option<&Level>) -> Part {
+    fn used(&self, level: Option<&Level>) -> AccessRange {
         let mips = level.map(|level| [level.mip, level.mip + 1]);
-        Part { ranges: Ranges { mips: mips.or(self.part.ranges.mips), ..self.part.ranges }, ..self.part }
+        AccessRange { ranges: Ranges { mips: mips.or(self.part.ranges.mips), ..self.part.ranges }, ..self.part }
     }
 }
 
@@ -108,7 +108,7 @@ pub fn copy(who: Who<'_>, from: &Side, to: &Side, needs: &mut Needs) -> Result<S
 /// If a side is a buffer, or has several mips.
 pub fn blit(who: Who<'_>, from: &Side, to: &Side, linear: bool, needs: &mut Needs) -> Result<Step, GraphError> {
     let (Some(_), Some(_)) = (from.image, to.image) else {
-        return Err(refuse(who, "blits a buffer", "blits are of images; copy() takes buffers too"));
+        return Err(refuse(who, "blits a buffer", "use copy(): blits work on images only"));
     };
     let (from_level, to_level) = (from.level(who)?, to.level(who)?);
     uses(needs, from, to, [Some(&from_level), Some(&to_level)], Which::Blit);
@@ -155,7 +155,7 @@ pub fn clear(who: Who<'_>, image: &Side, clear_to: Clear, needs: &mut Needs) -> 
         how.details.clear = Some(clear_to);
         how.load = Some(Load::Clear);
     });
-    let Part { ranges, aspects } = image.part;
+    let AccessRange { ranges, aspects } = image.part;
     let image = View { mips: ranges.mips, layers: ranges.layers, aspects, ..View::whole(image.at) };
     Ok(Step::Transfer(Transfer::Clear { image, value }))
 }

@@ -20,8 +20,8 @@ use rgraph_ir::resource::ResourceId;
 use super::ids::{
     ByRun, EdgeId, EnterId, ExecId, ItemId, OrderNodeId, PlaceId, Position, RenderingId, RunId, TargetId, WatchedId,
 };
-use super::scene::Scene;
-use crate::ids::{BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, StoreId, WaitId};
+use super::mapping::Mapping;
+use crate::ids::{AllocationId, BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, WaitId};
 use crate::outcome::Watched;
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
@@ -57,7 +57,7 @@ pub(crate) enum Half {
 
 /// Something that happens.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct OrderNode {
     pub kind: Kind,
     /// The set of a wait for an event; the signal of a wait.
     pub other: Option<OrderNodeId>,
@@ -70,7 +70,7 @@ pub(crate) struct Node {
     pub rendering: Option<RenderingId>,
 }
 
-impl Node {
+impl OrderNode {
     /// Where it stands: its queue, and the order there.
     pub(crate) fn point(&self) -> (QueueId, Position) {
         (self.queue, self.position)
@@ -90,7 +90,7 @@ pub(crate) struct Enter {
 /// Nodes in listed order, and edges between them.
 #[derive(Debug)]
 pub(crate) struct Order {
-    pub nodes: IdVec<OrderNodeId, Node>,
+    pub nodes: IdVec<OrderNodeId, OrderNode>,
     pub enters: IdVec<EnterId, Enter>,
     /// Nodes after each, in one list.
     pub after: Lists<OrderNodeId>,
@@ -166,8 +166,8 @@ type Signal = (u32, OrderNodeId);
 type Event = (Vec<OrderNodeId>, Barriers, QueueId);
 
 pub(crate) struct Builder<'a, 's> {
-    scene: &'s Scene<'a>,
-    nodes: IdVec<OrderNodeId, Node>,
+    mapping: &'s Mapping<'a>,
+    nodes: IdVec<OrderNodeId, OrderNode>,
     enters: IdVec<EnterId, Enter>,
     in_run: IdVec<RunId, usize>,
     edges: Vec<(OrderNodeId, OrderNodeId)>,
@@ -177,8 +177,8 @@ pub(crate) struct Builder<'a, 's> {
     /// By queue: signals of this run and the one before.
     signals: [IdVec<QueueId, Vec<Signal>>; 2],
     events: IdVec<EventId, Option<Event>>,
-    /// By store: last run in which it was entered on a queue.
-    entered: IdVec<StoreId, IdVec<QueueId, Option<RunId>>>,
+    /// By allocation: last run in which it was entered on a queue.
+    entered: IdVec<AllocationId, IdVec<QueueId, Option<RunId>>>,
     /// Last run in which a subresource was entered; the edge that left it.
     entered_place: IdVec<PlaceId, Option<RunId>>,
     left: IdVec<PlaceId, Option<EdgeId>>,
@@ -192,11 +192,11 @@ pub(crate) struct Builder<'a, 's> {
 }
 
 /// Orders `runs` runs of a plan.
-pub(crate) fn order(scene: &Scene, runs: usize, watch: &IdVec<WatchedId, Watched>) -> Order {
-    let queues = scene.host.index() + 1;
-    let places = scene.aliases.len();
+pub(crate) fn order(mapping: &Mapping, runs: usize, watch: &IdVec<WatchedId, Watched>) -> Order {
+    let queues = mapping.host.index() + 1;
+    let places = mapping.aliases.len();
     let mut builder = Builder {
-        scene,
+        mapping,
         nodes: IdVec::new(),
         enters: IdVec::new(),
         in_run: IdVec::new(),
@@ -205,8 +205,8 @@ pub(crate) fn order(scene: &Scene, runs: usize, watch: &IdVec<WatchedId, Watched
         lanes: IdVec::filled(Lane::new(), queues),
         position: IdVec::filled(Position(0), queues),
         signals: [IdVec::filled(Vec::new(), queues), IdVec::filled(Vec::new(), queues)],
-        events: IdVec::filled(None, scene.plan.commands.len() + 1),
-        entered: IdVec::filled(IdVec::filled(None, queues), scene.base.len()),
+        events: IdVec::filled(None, mapping.plan.commands.len() + 1),
+        entered: IdVec::filled(IdVec::filled(None, queues), mapping.base.len()),
         entered_place: IdVec::filled(None, places),
         left: IdVec::filled(None, places),
         watching: IdVec::filled(Vec::new(), places),
@@ -224,14 +224,14 @@ pub(crate) fn order(scene: &Scene, runs: usize, watch: &IdVec<WatchedId, Watched
 
 impl Builder<'_, '_> {
     fn one_run(&mut self, run: RunId, watch: &IdVec<WatchedId, Watched>) {
-        let plan = self.scene.plan;
+        let plan = self.mapping.plan;
         self.run = run;
         let first = self.nodes.len();
         self.watching.iter_mut().for_each(Vec::clear);
         for (id, part) in watch.iter_ids() {
-            let memory = self.scene.facts.memory[part.resource];
-            let start = self.scene.start(part.resource, run);
-            for fine in &self.scene.parts[memory][part.subresource] {
+            let memory = self.mapping.facts.memory[part.resource];
+            let start = self.mapping.start(part.resource, run);
+            for fine in &self.mapping.parts[memory][part.subresource] {
                 self.watching[start.plus(*fine)].push(id);
             }
         }
@@ -240,7 +240,7 @@ impl Builder<'_, '_> {
         self.events.iter_mut().for_each(|event| *event = None);
         // Signals first: a wait may be listed before the batch that signals.
         for (id, batch) in plan.batches.iter_ids() {
-            let queue = batch.queue.unwrap_or(self.scene.host);
+            let queue = batch.queue.unwrap_or(self.mapping.host);
             if let Some(value) = batch.signal {
                 self.batch = id;
                 let node = self.node(Kind::Signal, queue);
@@ -251,8 +251,8 @@ impl Builder<'_, '_> {
             self.one_batch(id);
         }
         for (at, edge) in plan.edges.iter().enumerate() {
-            let store = self.scene.store(edge.resource, run);
-            if self.entered[store].iter().any(|entered| *entered == Some(run)) {
+            let allocation = self.mapping.allocation(edge.resource, run);
+            if self.entered[allocation].iter().any(|entered| *entered == Some(run)) {
                 let id = EdgeId::new(at);
                 for place in self.edge_places(id) {
                     self.left[place] = Some(id);
@@ -263,7 +263,7 @@ impl Builder<'_, '_> {
     }
 
     fn node(&mut self, kind: Kind, queue: QueueId) -> OrderNodeId {
-        self.nodes.push(Node {
+        self.nodes.push(OrderNode {
             kind,
             other: None,
             run: self.run,
@@ -363,9 +363,9 @@ impl Builder<'_, '_> {
     }
 
     fn access(&mut self, node: OrderNodeId, place: PlaceId) {
-        let scene = self.scene;
+        let mapping = self.mapping;
         // What is shown of a transient is shown in its place in the frame, before others take its bytes.
-        for &other in &scene.aliases[place] {
+        for &other in &mapping.aliases[place] {
             self.edge(self.presented[other], node);
         }
         for &at in &self.watching[place] {
@@ -376,14 +376,14 @@ impl Builder<'_, '_> {
     }
 
     fn one_batch(&mut self, id: BatchId) {
-        let scene = self.scene;
-        let batch = &scene.plan.batches[id];
-        let queue = batch.queue.unwrap_or(scene.host);
+        let mapping = self.mapping;
+        let batch = &mapping.plan.batches[id];
+        let queue = batch.queue.unwrap_or(mapping.host);
         self.batch = id;
         self.advance(queue);
         for at in batch.waits.range() {
-            let wait = &scene.plan.waits[at];
-            let from = wait.queue.unwrap_or(scene.host);
+            let wait = &mapping.plan.waits[at];
+            let from = wait.queue.unwrap_or(mapping.host);
             if wait.previous_run && self.run.index() == 0 {
                 continue;
             }
@@ -395,10 +395,10 @@ impl Builder<'_, '_> {
             }
             self.nodes[node].other = signal;
             self.edge(signal, node);
-            let stages = if queue == scene.host { Stages::HOST } else { wait.stages };
+            let stages = if queue == mapping.host { Stages::HOST } else { wait.stages };
             self.publish(queue, stages, false, node);
         }
-        for &resource in &scene.outliving[id] {
+        for &resource in &mapping.outliving[id] {
             self.enter(queue, resource);
         }
         for at in batch.commands.range() {
@@ -417,24 +417,24 @@ impl Builder<'_, '_> {
     }
 
     fn edge_places(&self, id: EdgeId) -> Vec<PlaceId> {
-        let edge = &self.scene.plan.edges[id.index()];
+        let edge = &self.mapping.plan.edges[id.index()];
         let resource = edge.resource;
         let aspects = if edge.aspects.is_empty() { rgraph_ir::access::Aspects::all() } else { edge.aspects };
-        let part = crate::shape::Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range };
-        let start = self.scene.start(resource, self.run);
-        self.scene.fine_subresources(resource, &part).into_iter().map(|fine| start.plus(fine)).collect()
+        let part = crate::shape::SubresourceRange { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range };
+        let start = self.mapping.start(resource, self.run);
+        self.mapping.fine_subresources(resource, &part).into_iter().map(|fine| start.plus(fine)).collect()
     }
 
     /// Entry barriers at the first use of a resource on a queue in this run.
     fn enter(&mut self, queue: QueueId, resource: ResourceId) {
-        let scene = self.scene;
-        let store = scene.store(resource, self.run);
-        if self.entered[store][queue].replace(self.run) == Some(self.run) {
+        let mapping = self.mapping;
+        let allocation = mapping.allocation(resource, self.run);
+        if self.entered[allocation][queue].replace(self.run) == Some(self.run) {
             return;
         }
-        for (at, edge) in scene.plan.edges.iter().enumerate() {
-            let on = edge.entry.queue.unwrap_or(scene.host);
-            if on != queue || scene.store(edge.resource, self.run) != store {
+        for (at, edge) in mapping.plan.edges.iter().enumerate() {
+            let on = edge.entry.queue.unwrap_or(mapping.host);
+            if on != queue || mapping.allocation(edge.resource, self.run) != allocation {
                 continue;
             }
             let id = EdgeId::new(at);
@@ -445,8 +445,8 @@ impl Builder<'_, '_> {
                 enter.places.push((place, first));
                 self.access(node, place);
                 self.edge(self.presented[place], node);
-                let Some(left) = self.left[place].map(|left| &scene.plan.edges[left.index()]) else { continue };
-                if first && left.exit.queue.unwrap_or(scene.host) == queue && queue != scene.host {
+                let Some(left) = self.left[place].map(|left| &mapping.plan.edges[left.index()]) else { continue };
+                if first && left.exit.queue.unwrap_or(mapping.host) == queue && queue != mapping.host {
                     let source = enter.source.get_or_insert_default();
                     source.src_stages |= left.exit.stages;
                     source.src_access |= left.exit.access;
@@ -457,21 +457,21 @@ impl Builder<'_, '_> {
             }
             let mut gates: Vec<Option<OrderNodeId>> =
                 leaves(with_earlier(edge.entry.stages)).map(|stage| self.lanes[queue].gates[stage]).collect();
-            if queue == scene.host {
+            if queue == mapping.host {
                 gates.push(self.items(queue, false, leaves(Stages::HOST).next().unwrap_or(0)));
             }
             gates.sort_unstable();
             gates.dedup();
             gates.into_iter().for_each(|gate| self.edge(gate, node));
-            let stages = if queue == scene.host { Stages::HOST } else { edge.entry.stages };
+            let stages = if queue == mapping.host { Stages::HOST } else { edge.entry.stages };
             self.publish(queue, stages, false, node);
             self.enters.push(enter);
         }
     }
 
     fn command(&mut self, queue: QueueId, at: CommandId) {
-        let scene = self.scene;
-        match scene.plan.commands[at.index()] {
+        let mapping = self.mapping;
+        match mapping.plan.commands[at.index()] {
             Command::Barriers(b) if b.by_region => {
                 if self.open.is_some() {
                     self.end_subpass(queue);
@@ -488,19 +488,19 @@ impl Builder<'_, '_> {
             Command::WaitEvents(event, b) => {
                 if let Some((sets, set, from)) = self.events[event].take()
                     && from == queue
-                    && crate::structure::same(scene.plan, &set, &b)
+                    && crate::structure::same(mapping.plan, &set, &b)
                 {
                     self.barriers(queue, &b, Half::Wait, &sets);
                 }
             }
             Command::BeginRendering { .. } => {
-                if let Some(rendering) = scene.rendering_of[at] {
+                if let Some(rendering) = mapping.rendering_of[at] {
                     self.begin(queue, rendering);
                 }
             }
             Command::EndRendering => self.end(queue),
             Command::Pass { .. } => {
-                if let Some(exec) = scene.exec_of[at] {
+                if let Some(exec) = mapping.exec_of[at] {
                     self.pass(queue, exec);
                 }
             }
@@ -509,11 +509,11 @@ impl Builder<'_, '_> {
 
     /// One node per entry of a barrier call.
     fn barriers(&mut self, queue: QueueId, b: &Barriers, half: Half, sets: &[OrderNodeId]) -> Vec<OrderNodeId> {
-        let scene = self.scene;
-        if queue == scene.host {
+        let mapping = self.mapping;
+        if queue == mapping.host {
             return Vec::new();
         }
-        let plan = scene.plan;
+        let plan = mapping.plan;
         let local = b.by_region;
         let memory = b.memory.range().map(MemoryBarrierId::new);
         let memory = memory.map(|id| (Kind::Memory(half, id), plan.memory_barriers[id.index()].scope));
@@ -536,14 +536,14 @@ impl Builder<'_, '_> {
                 self.after_scope(queue, scope.src_stages, local, node);
             }
             let (resource, subresources) = match *kind {
-                Kind::Buffer(_, id) => (plan.buffer_barriers[id.index()].resource, &scene.buffer_subresources[id]),
-                Kind::Image(_, id) => (plan.image_barriers[id.index()].resource, &scene.image_subresources[id]),
+                Kind::Buffer(_, id) => (plan.buffer_barriers[id.index()].resource, &mapping.buffer_subresources[id]),
+                Kind::Image(_, id) => (plan.image_barriers[id.index()].resource, &mapping.image_subresources[id]),
                 _ => {
                     made.push(node);
                     continue;
                 }
             };
-            let start = scene.start(resource, self.run);
+            let start = mapping.start(resource, self.run);
             for place in subresources.iter().map(|fine| start.plus(*fine)) {
                 self.access(node, place);
                 // Who takes an image back from presentation waits for that by other means than the plan's.

@@ -6,12 +6,12 @@ use rgraph_ir::plan::QueueId;
 
 use super::{Builder, Kind, Lane, Open};
 use crate::execute::ids::{ExecId, ItemId, OrderNodeId, RenderingId};
-use crate::execute::scene::{PRESENTS, Target};
+use crate::execute::mapping::{PRESENTS, Target};
 use crate::tables::{leaf, leaves, with_later};
 
 impl Builder<'_, '_> {
     pub(super) fn begin(&mut self, queue: QueueId, rendering: RenderingId) {
-        let scene = self.scene;
+        let mapping = self.mapping;
         let mut open = Open {
             at: rendering,
             lane: Lane::new(),
@@ -21,7 +21,7 @@ impl Builder<'_, '_> {
             loads: IdVec::new(),
             users: Vec::new(),
         };
-        for (id, target) in scene.renderings[rendering].targets.iter_ids() {
+        for (id, target) in mapping.renderings[rendering].targets.iter_ids() {
             let node = self.node(Kind::Load(rendering, id), queue);
             let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
             self.place(queue, stage, target, node);
@@ -33,8 +33,8 @@ impl Builder<'_, '_> {
 
     /// Puts a load or store operation on its queue.
     fn place(&mut self, queue: QueueId, stage: Stages, target: &Target, node: OrderNodeId) {
-        let resource = self.scene.plan.attachments[target.entry.index()].resource;
-        let start = self.scene.start(resource, self.run);
+        let resource = self.mapping.plan.attachments[target.entry.index()].resource;
+        let start = self.mapping.start(resource, self.run);
         target.subresources.iter().for_each(|fine| self.access(node, start.plus(*fine)));
         for stage in leaves(stage) {
             self.edge(self.lanes[queue].gates[stage], node);
@@ -44,8 +44,8 @@ impl Builder<'_, '_> {
     }
 
     pub(super) fn pass(&mut self, queue: QueueId, id: ExecId) {
-        let scene = self.scene;
-        let exec = &scene.execs[id];
+        let mapping = self.mapping;
+        let exec = &mapping.execs[id];
         if self.open.as_ref().is_some_and(|open| open.subpass != exec.subpass) {
             self.end_subpass(queue);
         }
@@ -78,7 +78,7 @@ impl Builder<'_, '_> {
             }
             for &(access, _) in &item.accesses {
                 let access = &exec.accesses[access];
-                let start = scene.start(access.resource, self.run);
+                let start = mapping.start(access.resource, self.run);
                 for target in &access.targets {
                     let place = start.plus(target.fine);
                     self.access(node, place);
@@ -108,7 +108,7 @@ impl Builder<'_, '_> {
         } else {
             let stage = usize::from(stage);
             self.edge(self.lanes[queue].gates[stage], node);
-            if queue == self.scene.host {
+            if queue == self.mapping.host {
                 let before = self.items(queue, false, stage);
                 self.edge(before, node);
             }
@@ -132,12 +132,12 @@ impl Builder<'_, '_> {
         let resolving = std::mem::take(&mut open.resolving);
         let stage = leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0);
         for id in resolving {
-            let exec = &self.scene.execs[id];
+            let exec = &self.mapping.execs[id];
             let node = self.node(Kind::Resolve(id), queue);
             self.put(queue, stage as u8, true, node);
             for &access in &exec.resolves {
                 let access = &exec.accesses[access];
-                let start = self.scene.start(access.resource, self.run);
+                let start = self.mapping.start(access.resource, self.run);
                 access.targets.iter().for_each(|target| self.access(node, start.plus(target.fine)));
             }
             if let Some(open) = &mut self.open {
@@ -152,8 +152,8 @@ impl Builder<'_, '_> {
     pub(super) fn end(&mut self, queue: QueueId) {
         self.end_subpass(queue);
         let Some(open) = self.open.take() else { return };
-        let scene = self.scene;
-        for (id, target) in scene.renderings[open.at].targets.iter_ids() {
+        let mapping = self.mapping;
+        for (id, target) in mapping.renderings[open.at].targets.iter_ids() {
             let node = self.node(Kind::Store(open.at, id), queue);
             let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
             self.place(queue, stage, target, node);

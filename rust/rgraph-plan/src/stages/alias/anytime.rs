@@ -69,7 +69,7 @@ pub(super) struct Anytime {
 }
 
 /// The best placement so far and the remaining work.
-struct State<'a> {
+struct Incumbent<'a> {
     items: &'a [Item],
     timeline: &'a Timeline,
     one_queue: bool,
@@ -113,7 +113,7 @@ pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
     scratch.trial.resize(items.len(), 0);
     let low = peak.lower_bound;
     let one_queue = before.is_none();
-    let mut state = State { items, timeline, one_queue, offsets, peak, low, work };
+    let mut state = Incumbent { items, timeline, one_queue, offsets, peak, low, work };
     if one_queue {
         for order in SKYLINES {
             if !state.open() || state.work == 0 {
@@ -148,7 +148,7 @@ pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
     }
 }
 
-impl State<'_> {
+impl Incumbent<'_> {
     fn open(&self) -> bool {
         self.peak.total > self.low
     }

@@ -84,7 +84,7 @@ pub(super) struct Search {
     /// Floors and their supports to restore.
     trail: Vec<(ThingId, u64, Option<ThingId>)>,
     blame: Blame,
-    frames: Vec<Frame>,
+    nodes: Vec<SearchNode>,
     /// Offset, rank and item.
     candidates: Vec<(u64, u32, ThingId)>,
     parts: Vec<IdSpan<ThingId>>,
@@ -118,8 +118,8 @@ struct Blame {
     words: usize,
     /// By item: itself and its supports, all the way down, when it was placed.
     chains: Vec<u64>,
-    /// By frame: the items blamed for the failures of its candidates so far.
-    frames: Vec<u64>,
+    /// By node: the items blamed for the failures of its candidates so far.
+    nodes: Vec<u64>,
     /// True once candidates were left out.
     jumped: bool,
 }
@@ -135,7 +135,7 @@ enum Failure {
 
 /// One part of the timeline and the choice of the next item in it.
 #[derive(Clone, Copy, Default)]
-struct Frame {
+struct SearchNode {
     part: IdSpan<ThingId>,
     /// Candidates not tried yet.
     candidates: Span,
@@ -163,14 +163,14 @@ pub(super) fn search(
 ) -> Outcome {
     scratch.start(problem, subset);
     scratch.parts.push(IdSpan::new(0, subset.len()));
-    scratch.frames.push(Frame { chosen: true, parts: Span::new(0, 1), ..Frame::default() });
+    scratch.nodes.push(SearchNode { chosen: true, parts: Span::new(0, 1), ..SearchNode::default() });
     loop {
         crate::cancel::poll();
-        let at = scratch.frames.len() - 1;
-        let frame = &mut scratch.frames[at];
-        if frame.chosen && !frame.parts.is_empty() {
-            let (part, since) = (scratch.parts[frame.parts.start as usize], frame.choice);
-            frame.parts.start += 1;
+        let at = scratch.nodes.len() - 1;
+        let node = &mut scratch.nodes[at];
+        if node.chosen && !node.parts.is_empty() {
+            let (part, since) = (scratch.parts[node.parts.start as usize], node.choice);
+            node.parts.start += 1;
             let items = part.len() as u64;
             *work = work.saturating_sub(items / 4);
             match scratch.propose(problem, part, since, work) {
@@ -178,7 +178,7 @@ pub(super) fn search(
                 Ok(Some(candidates)) => {
                     *work = work.saturating_sub(items - items / 4);
                     scratch.blame.open(at + 1, candidates.is_empty());
-                    scratch.frames.push(Frame { part, candidates, ..Frame::default() });
+                    scratch.nodes.push(SearchNode { part, candidates, ..SearchNode::default() });
                 }
                 Err(_) if at == 0 => return Outcome::Impossible,
                 Err(failure) => {
@@ -187,14 +187,14 @@ pub(super) fn search(
                     scratch.fail(at);
                 }
             }
-        } else if frame.chosen {
-            // All parts after this choice are solved, so this frame's part is.
-            scratch.frames.pop();
+        } else if node.chosen {
+            // All parts after this choice are solved, so this node's part is.
+            scratch.nodes.pop();
             if at == 0 {
                 return Outcome::Placed;
             }
-        } else if frame.candidates.is_empty() {
-            scratch.frames.pop();
+        } else if node.candidates.is_empty() {
+            scratch.nodes.pop();
             if at == 1 {
                 return if scratch.blame.jumped { Outcome::Spent } else { Outcome::Impossible };
             }
@@ -216,7 +216,7 @@ impl Search {
         let Problem { items, timeline, .. } = *problem;
         let sections = timeline.sections().len();
         self.trail.clear();
-        self.frames.clear();
+        self.nodes.clear();
         self.candidates.clear();
         self.parts.clear();
         self.done.clear();
@@ -327,8 +327,8 @@ impl Search {
         ends.min().and_then(|end| align_up(end, align)).unwrap_or(u64::MAX)
     }
 
-    /// Adds the placed items that a failure is blamed on to the set of a frame.
-    fn accuse(&mut self, problem: &Problem, frame: usize, failure: Failure) {
+    /// Adds the placed items that a failure is blamed on to the set of a node.
+    fn accuse(&mut self, problem: &Problem, node: usize, failure: Failure) {
         let Self { things, thing_of, floor, least, support, begins, blame, .. } = self;
         if blame.words == 0 {
             return;
@@ -336,15 +336,15 @@ impl Search {
         let lifted = |blame: &mut Blame, of: ThingId| {
             for other in problem.conflicts.of(things[of].id).iter().filter_map(|&other| thing_of[other]) {
                 if floor[other] == PLACED {
-                    blame.add(frame, other);
+                    blame.add(node, other);
                 } else {
-                    blame.add_chain(frame, support[other]);
+                    blame.add_chain(node, support[other]);
                 }
             }
         };
         match failure {
             Failure::Item(of, passed) => {
-                blame.add_chain(frame, support[of]);
+                blame.add_chain(node, support[of]);
                 if passed {
                     lifted(blame, of);
                 }
@@ -353,10 +353,10 @@ impl Search {
                 let begun = IdSpan::<ThingId>::new(0, begins[section.index() + 1] as usize);
                 for of in begun.ids().filter(|of| things[*of].life.contains(section)) {
                     if floor[of] == PLACED {
-                        blame.add(frame, of);
+                        blame.add(node, of);
                         continue;
                     }
-                    blame.add_chain(frame, support[of]);
+                    blame.add_chain(node, support[of]);
                     if least[of] > floor[of] {
                         lifted(blame, of);
                     }
@@ -365,38 +365,38 @@ impl Search {
         }
     }
 
-    /// Undoes the choice of a frame after all candidates of the next frame failed; that frame's set has the blame. If
-    /// the choice is not blamed, the frame's other candidates would fail alike and are left out.
+    /// Undoes the choice of a node after all candidates of the next node failed; that node's set has the blame. If
+    /// the choice is not blamed, the node's other candidates would fail alike and are left out.
     fn fail(&mut self, at: usize) {
-        let chosen = self.candidates[self.frames[at].candidates.start as usize - 1].2;
+        let chosen = self.candidates[self.nodes[at].candidates.start as usize - 1].2;
         let jumps = self.blame.hand_on(at, chosen);
         self.undo(at);
         if jumps {
-            let frame = &mut self.frames[at];
-            frame.candidates.start = frame.candidates.end;
+            let node = &mut self.nodes[at];
+            node.candidates.start = node.candidates.end;
         }
     }
 
-    /// Places the next candidate of a frame, unless the others then cannot fit; returns the work done.
+    /// Places the next candidate of a node, unless the others then cannot fit; returns the work done.
     fn choose(&mut self, problem: &Problem, at: usize, offsets: &mut [u64]) -> u64 {
         let marks = [self.trail.len(), self.parts.len(), self.done.len()];
-        let frame = &mut self.frames[at];
-        let (offset, rank, id) = self.candidates[frame.candidates.start as usize];
-        frame.candidates.start += 1;
-        frame.marks = marks;
-        frame.chosen = true;
-        frame.choice = (offset, rank);
-        let part = frame.part;
+        let node = &mut self.nodes[at];
+        let (offset, rank, id) = self.candidates[node.candidates.start as usize];
+        node.candidates.start += 1;
+        node.marks = marks;
+        node.chosen = true;
+        node.choice = (offset, rank);
+        let part = node.part;
         let thing = self.things[id];
         offsets[thing.id.index()] = offset;
         let price = 4 + problem.conflicts.of(thing.id).len() as u64;
         self.blame.chain(id, self.support[id]);
         match self.put(problem, id, offset) {
-            Ok(()) => self.frames[at].parts = self.split(problem, part, &thing),
+            Ok(()) => self.nodes[at].parts = self.split(problem, part, &thing),
             Err(failure) => {
                 self.accuse(problem, at, failure);
-                // The candidate fails where it is because of the items below it. It is not in its own frame's set: that
-                // set is about earlier choices, and this frame has other candidates.
+                // The candidate fails where it is because of the items below it. It is not in its own node's set: that
+                // set is about earlier choices, and this node has other candidates.
                 self.blame.add_chain(at, Some(id));
                 self.blame.remove(at, id);
                 self.undo(at);
@@ -464,9 +464,9 @@ impl Search {
         Ok(())
     }
 
-    /// Undoes the current choice of a frame and every later one.
+    /// Undoes the current choice of a node and every later one.
     fn undo(&mut self, at: usize) {
-        let [trail, parts, done] = self.frames[at].marks;
+        let [trail, parts, done] = self.nodes[at].marks;
         for id in self.done.drain(done..) {
             let thing = self.things[id];
             self.rest.slice_mut(thing.life).iter_mut().for_each(|rest| *rest += thing.size);
@@ -478,9 +478,9 @@ impl Search {
             self.end[id] = floor + self.things[id].size;
         }
         self.parts.truncate(parts);
-        let frame = &mut self.frames[at];
-        self.candidates.truncate(frame.candidates.end as usize);
-        frame.chosen = false;
+        let node = &mut self.nodes[at];
+        self.candidates.truncate(node.candidates.end as usize);
+        node.chosen = false;
     }
 }
 
@@ -490,14 +490,14 @@ impl Blame {
         self.words = items.div_ceil(64);
         self.chains.clear();
         self.chains.resize(items * self.words, 0);
-        self.frames.clear();
+        self.nodes.clear();
         self.jumped = false;
     }
 
-    /// Begins the set of a frame; `all`: with every item.
-    fn open(&mut self, frame: usize, all: bool) {
-        self.frames.truncate(frame * self.words);
-        self.frames.resize((frame + 1) * self.words, if all { u64::MAX } else { 0 });
+    /// Begins the set of a node; `all`: with every item.
+    fn open(&mut self, node: usize, all: bool) {
+        self.nodes.truncate(node * self.words);
+        self.nodes.resize((node + 1) * self.words, if all { u64::MAX } else { 0 });
     }
 
     /// Position of the word of a set that has an item's bit, and the bit.
@@ -518,38 +518,38 @@ impl Blame {
         }
     }
 
-    fn add(&mut self, frame: usize, id: ThingId) {
+    fn add(&mut self, node: usize, id: ThingId) {
         let (word, bit) = Self::bit(id);
-        self.frames[frame * self.words + word] |= bit;
+        self.nodes[node * self.words + word] |= bit;
     }
 
-    fn add_chain(&mut self, frame: usize, id: Option<ThingId>) {
+    fn add_chain(&mut self, node: usize, id: Option<ThingId>) {
         if let Some(id) = id {
             let chain = &self.chains[id.index() * self.words..][..self.words];
-            self.frames[frame * self.words..].iter_mut().zip(chain).for_each(|(all, chain)| *all |= chain);
+            self.nodes[node * self.words..].iter_mut().zip(chain).for_each(|(all, chain)| *all |= chain);
         }
     }
 
-    fn remove(&mut self, frame: usize, id: ThingId) {
+    fn remove(&mut self, node: usize, id: ThingId) {
         if self.words > 0 {
             let (word, bit) = Self::bit(id);
-            self.frames[frame * self.words + word] &= !bit;
+            self.nodes[node * self.words + word] &= !bit;
         }
     }
 
-    /// Merges the set of the next frame, in which all candidates failed, into a frame's own. `true`: the frame's choice
+    /// Merges the set of the next node, in which all candidates failed, into a node's own. `true`: the node's choice
     /// is not in that set, so its other candidates fail alike, and the set replaces its own.
-    fn hand_on(&mut self, frame: usize, chosen: ThingId) -> bool {
+    fn hand_on(&mut self, node: usize, chosen: ThingId) -> bool {
         let words = self.words;
         if words == 0 {
             return false;
         }
-        let (own, next) = self.frames[frame * words..].split_at_mut(words);
+        let (own, next) = self.nodes[node * words..].split_at_mut(words);
         let (word, bit) = Self::bit(chosen);
         let blamed = next[word] & bit != 0;
         if blamed {
             own.iter_mut().zip(next).for_each(|(own, next)| *own |= *next);
-            self.remove(frame, chosen);
+            self.remove(node, chosen);
         } else {
             own.copy_from_slice(&next[..words]);
             self.jumped = true;

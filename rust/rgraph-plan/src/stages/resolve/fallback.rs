@@ -3,7 +3,7 @@
 
 use super::meaning::Effect;
 use super::meaning::Meaning;
-use super::subresource::{Part, SubresourceId};
+use super::subresource::{SubresourceId, SubresourceRange};
 use super::{AccessId, Facts, ResolvedAccess, ResolvedPassId, Source, declared, declared_of, part_of};
 use crate::graph::{Fallback, Graph, PassId};
 use crate::id::Id;
@@ -61,7 +61,7 @@ impl Fallbacks {
         source: Source<'_>,
         reader: PassId,
         output: ResourceId,
-        part: &Part,
+        part: &SubresourceRange,
     ) -> Option<PassId> {
         let mut writers = self.writers_of(source, output, part);
         writers.next().map(|(pass, _)| pass).filter(|pass| *pass > reader)
@@ -72,8 +72,8 @@ impl Fallbacks {
         &'s self,
         source: Source<'s>,
         output: ResourceId,
-        part: &'s Part,
-    ) -> impl DoubleEndedIterator<Item = (PassId, Part)> + 's {
+        part: &'s SubresourceRange,
+    ) -> impl DoubleEndedIterator<Item = (PassId, SubresourceRange)> + 's {
         let from = self.writers.partition_point(|writer| writer.0 < output);
         let to = self.writers.partition_point(|writer| writer.0 <= output);
         let shape = &source.shapes[output];
@@ -81,12 +81,12 @@ impl Fallbacks {
             let access = declared(source.graph, access);
             let mut written = part_of(source.graph, access, shape);
             if access.generate_mips {
-                written.mips[1] = Part::whole(shape).mips[1];
+                written.mips[1] = SubresourceRange::whole(shape).mips[1];
             }
             (pass, written)
         };
         let apart = |a: [u32; 2], b: [u32; 2]| a[1] <= b[0] || b[1] <= a[0];
-        let meets = move |(_, other): &(PassId, Part)| {
+        let meets = move |(_, other): &(PassId, SubresourceRange)| {
             if !shape.aspects.is_empty() {
                 !apart(part.mips, other.mips)
                     && !apart(part.layers, other.layers)
@@ -146,7 +146,7 @@ impl Facts {
                 }
             }
             for &input in &outputs[1..] {
-                let whole = Part::whole(&source.shapes[input]);
+                let whole = SubresourceRange::whole(&source.shapes[input]);
                 let family = self.family[self.memory[input]];
                 self.subresources.cut(family, &whole, &stand_in_part(&source, input, &part));
             }
@@ -162,7 +162,7 @@ impl Facts {
         pass: ResolvedPassId,
         reader: PassId,
         access: AccessId,
-        part: &Part,
+        part: &SubresourceRange,
         means: Meaning,
     ) -> bool {
         let output = declared(source.graph, access).resource;
@@ -239,9 +239,9 @@ impl Facts {
         source: Source<'_>,
         reader: PassId,
         [output, from]: [ResourceId; 2],
-        [whole, part]: [&Part; 2],
+        [whole, part]: [&SubresourceRange; 2],
     ) -> PassId {
-        let behind = |last: PassId, resource: ResourceId, part: &Part| {
+        let behind = |last: PassId, resource: ResourceId, part: &SubresourceRange| {
             let first = self.fallbacks.first_writer_behind(source, last, resource, part);
             first.filter(|_| self.is_plain_transient(source, resource)).unwrap_or(last)
         };
@@ -280,8 +280,8 @@ pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAcces
 }
 
 /// The part of a fallback that is read for `part` of the output.
-fn stand_in_part(source: &Source<'_>, input: ResourceId, part: &Part) -> Part {
-    let whole = Part::whole(&source.shapes[input]);
+fn stand_in_part(source: &Source<'_>, input: ResourceId, part: &SubresourceRange) -> SubresourceRange {
+    let whole = SubresourceRange::whole(&source.shapes[input]);
     let fits = part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];
-    if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole }
+    if fits { SubresourceRange { aspects: part.aspects & whole.aspects, ..*part } } else { whole }
 }

@@ -12,7 +12,7 @@ crate::id! {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct LastAccesses {
     writers: Option<LinkId>,
     readers: Option<LinkId>,
     base: Option<LinkId>,
@@ -23,7 +23,7 @@ struct State {
 /// The hazards of every subresource, fed pass by pass in serial order.
 #[derive(Default, Debug)]
 pub(crate) struct Hazards {
-    states: IdVec<SubresourceId, State>,
+    states: IdVec<SubresourceId, LastAccesses>,
     /// A pass, and the link behind it.
     links: IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Hazards {
 impl Hazards {
     /// Forgets everything, keeping the memory.
     pub(crate) fn clear(&mut self, subresources: usize) {
-        self.states.refill(State { writers: None, readers: None, base: None, open: 0 }, subresources);
+        self.states.refill(LastAccesses { writers: None, readers: None, base: None, open: 0 }, subresources);
         self.links.clear();
     }
 

@@ -2,7 +2,7 @@
 //! blit that starts a modifying image of another size.
 
 use super::meaning::{Effect, Meaning};
-use super::subresource::Part;
+use super::subresource::SubresourceRange;
 use super::{AccessId, Facts, Origin, ResolvedPass, Source, declared, part_of};
 use crate::access::{Accesses, Layout, PassQueue, Stages};
 use crate::graph::PassId;
@@ -25,7 +25,7 @@ impl Facts {
         let shape = &shapes[access.resource];
         let part = part_of(graph, access, shape);
         for level in part.mips[1]..shape.levels()[0] {
-            let at = |mip: u32| Part { mips: [mip, mip + 1], ..part };
+            let at = |mip: u32| SubresourceRange { mips: [mip, mip + 1], ..part };
             self.insert(
                 Origin::Mip { pass, resource: access.resource, level },
                 [(access.resource, at(level - 1)), (access.resource, at(level))],
@@ -41,14 +41,14 @@ impl Facts {
         if std::mem::replace(&mut self.blit_done[resource], true) {
             return;
         }
-        let first_mip = |of: ResourceId| Part { mips: [0, 1], ..Part::whole(&shapes[of]) };
+        let first_mip = |of: ResourceId| SubresourceRange { mips: [0, 1], ..SubresourceRange::whole(&shapes[of]) };
         self.insert(Origin::Blit { resource }, [(below, first_mip(below)), (resource, first_mip(resource))], None);
     }
 
     fn insert(
         &mut self,
         origin: Origin,
-        [(from, source), (into, target)]: [(ResourceId, Part); 2],
+        [(from, source), (into, target)]: [(ResourceId, SubresourceRange); 2],
         conditional: Option<crate::graph::FlagId>,
     ) {
         let pass = self.passes.next_id();

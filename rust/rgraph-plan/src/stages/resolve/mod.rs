@@ -25,7 +25,7 @@ use crate::resource::ResourceId;
 use crate::stages::size::Shape;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
-use subresource::{Part, SubresourceId, Subresources};
+use subresource::{SubresourceId, SubresourceRange, Subresources};
 
 crate::id! {
     /// A declared access: its position in [`Graph::accesses`].
@@ -187,7 +187,7 @@ pub struct Facts {
     histories: Vec<(ResourceId, u32, ResourceId)>,
     combine: combine::Scratch,
     order: order::Scratch,
-    states: IdVec<SubresourceId, walk::State>,
+    states: IdVec<SubresourceId, walk::WalkedSubresource>,
     /// What is right and still suspicious.
     pub silent: silent::Silent,
 }
@@ -254,11 +254,11 @@ impl Facts {
                 continue;
             }
             let family = self.family[self.memory[access.resource]];
-            let (whole, part) = (Part::whole(shape), part_of(graph, access, shape));
+            let (whole, part) = (SubresourceRange::whole(shape), part_of(graph, access, shape));
             self.subresources.cut(family, &whole, &part);
             if access.generate_mips {
                 for level in part.mips[1].saturating_sub(1)..whole.mips[1] {
-                    self.subresources.cut(family, &whole, &Part { mips: [level, level + 1], ..part });
+                    self.subresources.cut(family, &whole, &SubresourceRange { mips: [level, level + 1], ..part });
                 }
             }
         }
@@ -266,8 +266,12 @@ impl Facts {
         for &blit in &self.blits {
             let below = graph.resources()[blit].modifies.expect("only modifying images are blitted");
             for image in [blit, below] {
-                let whole = Part::whole(&shapes[image]);
-                self.subresources.cut(self.family[self.memory[image]], &whole, &Part { mips: [0, 1], ..whole });
+                let whole = SubresourceRange::whole(&shapes[image]);
+                self.subresources.cut(
+                    self.family[self.memory[image]],
+                    &whole,
+                    &SubresourceRange { mips: [0, 1], ..whole },
+                );
             }
         }
         self.subresources.make_grids(shapes);
@@ -296,6 +300,6 @@ pub(crate) fn declared_of<'a>(graph: &'a Graph, access: &ResolvedAccess) -> Opti
 }
 
 /// The part of a resource that an access means.
-pub(crate) fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> Part {
-    Part::of(shape, &graph.ranges_of(access), access.aspects, first_mip_only(access.usage))
+pub(crate) fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> SubresourceRange {
+    SubresourceRange::of(shape, &graph.ranges_of(access), access.aspects, first_mip_only(access.usage))
 }

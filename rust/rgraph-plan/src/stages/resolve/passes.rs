@@ -2,7 +2,7 @@
 
 use super::meaning::{Effect, Meaning, effect_on, meaning, said_of_stencil};
 use super::problem::Problem;
-use super::subresource::Part;
+use super::subresource::SubresourceRange;
 use super::{
     AccessId, Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, ResolvedPassId, Source, combine,
     declared, part_of,
@@ -161,7 +161,7 @@ impl Facts {
         pass: ResolvedPassId,
         resource: ResourceId,
         declared: Option<AccessId>,
-        part: &Part,
+        part: &SubresourceRange,
         means: Meaning,
         unordered: bool,
     ) -> bool {

@@ -1,7 +1,7 @@
 //! Mistakes that only the order of accesses shows.
 
 use super::AccessId;
-use super::subresource::Part;
+use super::subresource::SubresourceRange;
 use crate::graph::{FlagId, PassId};
 use crate::resource::ResourceId;
 
@@ -26,7 +26,7 @@ pub enum Problem {
         /// The resource.
         resource: ResourceId,
         /// The part that nothing wrote.
-        part: Part,
+        part: SubresourceRange,
     },
     /// A conditional pass whose output holds nothing while the flag is off.
     HoldsNothing {

@@ -30,7 +30,7 @@ pub struct Subresource {
 
 /// Part of a resource, as wide as an access says or implies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct SubresourceRange {
     /// Mip levels, half-open.
     pub mips: [u32; 2],
     /// Array layers, half-open.
@@ -43,13 +43,13 @@ pub struct Part {
 
 impl Subresource {
     /// Which part of its memory it is.
-    pub fn part(&self) -> Part {
+    pub fn part(&self) -> SubresourceRange {
         let Self { memory: _, mips, layers, aspects, bytes } = *self;
-        Part { mips, layers, aspects, bytes }
+        SubresourceRange { mips, layers, aspects, bytes }
     }
 }
 
-impl Part {
+impl SubresourceRange {
     /// All of a resource.
     pub fn whole(shape: &Shape) -> Self {
         match shape.kind {
@@ -120,7 +120,7 @@ impl Subresources {
     }
 
     /// Asks for cuts around `part` of a resource of `family`, whose whole is `whole`.
-    pub fn cut(&mut self, family: ResourceId, whole: &Part, part: &Part) {
+    pub fn cut(&mut self, family: ResourceId, whole: &SubresourceRange, part: &SubresourceRange) {
         if part == whole {
             return;
         }
@@ -151,7 +151,7 @@ impl Subresources {
         wanted.dedup();
         for of_family in wanted.chunk_by(|a, b| a.0 == b.0) {
             let family = of_family[0].0;
-            let whole = Part::whole(&shapes[family]);
+            let whole = SubresourceRange::whole(&shapes[family]);
             let mut axis = |axis: Axis, first: u64, end: u64| {
                 let start = self.bounds.len();
                 self.bounds.push(first);
@@ -174,10 +174,10 @@ impl Subresources {
     /// Makes the subresources of a memory that is cut like its family.
     pub fn make_subresources(&mut self, memory: ResourceId, family: ResourceId, shape: &Shape) {
         let start = self.subresources.len();
-        let whole = Part::whole(shape);
+        let whole = SubresourceRange::whole(shape);
         match self.grids[family] {
             None => {
-                let Part { mips, layers, aspects, bytes } = whole;
+                let SubresourceRange { mips, layers, aspects, bytes } = whole;
                 self.subresources.push(Subresource { memory, mips, layers, aspects, bytes });
             }
             Some(at) => {
@@ -207,7 +207,7 @@ impl Subresources {
 
     /// Calls `run(first, count)` for every run of consecutive subresources of `memory` that `part` covers.
     #[inline]
-    pub fn runs(&self, memory: ResourceId, part: &Part, mut run: impl FnMut(IdSpan<SubresourceId>)) {
+    pub fn runs(&self, memory: ResourceId, part: &SubresourceRange, mut run: impl FnMut(IdSpan<SubresourceId>)) {
         let span = self.spans[memory];
         let Some(at) = self.grids[memory] else {
             run(span);

@@ -13,7 +13,7 @@ use crate::resource::{Life, ResourceId};
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct State {
+pub(super) struct WalkedSubresource {
     written: Written,
     writer: Option<ResolvedPassId>,
     read_since: bool,
@@ -28,7 +28,7 @@ pub(super) struct State {
     pub(super) level: u32,
 }
 
-impl State {
+impl WalkedSubresource {
     /// A use under another name of the memory ends a group.
     fn enter_name(&mut self, level: u32) {
         if self.level != level {
@@ -63,7 +63,7 @@ pub(super) fn level(facts: &Facts, pass: ResolvedPassId, access: &ResolvedAccess
 
 impl Facts {
     pub(super) fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
-        let blank = State {
+        let blank = WalkedSubresource {
             written: Written::No,
             writer: None,
             read_since: false,
@@ -109,7 +109,7 @@ impl Facts {
         source: Source<'_>,
         id: ResolvedPassId,
         declared_access: &[ResolvedAccess],
-        states: &mut IdVec<SubresourceId, State>,
+        states: &mut IdVec<SubresourceId, WalkedSubresource>,
     ) -> bool {
         let mut found = !self.may_look_forward(source, &declared_access[0]);
         let mut late = false;
@@ -264,8 +264,9 @@ impl Facts {
     /// Makes a use ordinary that must find contents which only its own group makes. Tells whether any subresource that
     /// it accesses was written before it.
     fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
-        let written = |state: &State| state.written != Written::No;
-        let before_group = |state: &State| if state.in_group != 0 { state.before_group } else { written(state) };
+        let written = |state: &WalkedSubresource| state.written != Written::No;
+        let before_group =
+            |state: &WalkedSubresource| if state.in_group != 0 { state.before_group } else { written(state) };
         let accesses = &mut self.accesses[uses];
         let states = &self.states;
         let first = accesses[0];

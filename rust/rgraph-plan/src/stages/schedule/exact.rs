@@ -45,7 +45,7 @@ pub(super) struct ExactScratch {
     last_start: f64,
     last_place: Option<PlaceId>,
     moves: Vec<Move>,
-    frames: Vec<Frame>,
+    stack: Vec<PendingMoves>,
     undo: Vec<Undo>,
     memo: Vec<Reached>,
     set: (u64, u64),
@@ -63,7 +63,7 @@ struct Move {
 
 /// The moves of one partial schedule, a part of [`ExactScratch::moves`].
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PendingMoves {
     begin: usize,
     next: usize,
 }
@@ -139,17 +139,17 @@ impl ExactScratch {
             return true;
         }
         self.expand(problem, goal, &queues, best, *best_peak);
-        while let Some(frame) = self.frames.last_mut() {
+        while let Some(moves) = self.stack.last_mut() {
             crate::cancel::poll();
-            let Some(&chosen) = self.moves.get(frame.next) else {
-                self.moves.truncate(frame.begin);
-                self.frames.pop();
+            let Some(&chosen) = self.moves.get(moves.next) else {
+                self.moves.truncate(moves.begin);
+                self.stack.pop();
                 if !self.undo.is_empty() {
                     self.take_back(problem, &mut queues);
                 }
                 continue;
             };
-            frame.next += 1;
+            moves.next += 1;
             self.apply(problem, &mut queues, chosen);
             if self.order.len() == problem.instance.len() {
                 if self.better(goal, self.frame, best, *best_peak) {
@@ -214,7 +214,7 @@ impl ExactScratch {
         self.left.extend(users.ids().map(|resource| users.row(resource).len() as u32));
         (self.live, self.peak, self.frame, self.last_start, self.last_place) = (0, 0, 0.0, 0.0, None);
         self.moves.clear();
-        self.frames.clear();
+        self.stack.clear();
         self.undo.clear();
         self.memo.clear();
         self.memo.resize(if problem.alone() { MEMO } else { 0 }, Reached::default());
@@ -340,7 +340,7 @@ impl ExactScratch {
             };
             cost.then(b.tail.total_cmp(&a.tail)).then(a.pass.cmp(&b.pass)).then(a.on.cmp(&b.on))
         });
-        self.frames.push(Frame { begin, next: begin });
+        self.stack.push(PendingMoves { begin, next: begin });
     }
 
     /// Bytes alive while the pass runs, and after it, if it is placed next.

@@ -103,7 +103,7 @@ pub(super) struct OverlapScratch {
     ready: BinaryHeap<Key>,
     /// Ready passes that free at least what they allocate; some may be done already.
     freeing: Vec<LiveId>,
-    state: IdVec<LiveId, State>,
+    state: IdVec<LiveId, Readiness>,
     interval: IdVec<LiveId, u32>,
     intervals: u32,
     held: Vec<Key>,
@@ -125,7 +125,7 @@ struct Left {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum Readiness {
     Waiting,
     Ready,
     Done,
@@ -218,7 +218,7 @@ impl OverlapScratch {
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
             for &pass in &arrivals {
-                if self.state[pass] == State::Waiting {
+                if self.state[pass] == Readiness::Waiting {
                     self.arrive(pass);
                 }
             }
@@ -247,7 +247,7 @@ impl OverlapScratch {
         if self.lifts.any {
             self.wait_for_chains(instance);
         }
-        self.state.refill(State::Waiting, n);
+        self.state.refill(Readiness::Waiting, n);
         self.interval.refill(0, n);
         self.intervals = 0;
         self.allocates.refill(0, n);
@@ -287,7 +287,7 @@ impl OverlapScratch {
 
     /// Makes a pass ready from the interval that begins now.
     fn arrive(&mut self, pass: LiveId) {
-        self.state[pass] = State::Ready;
+        self.state[pass] = Readiness::Ready;
         self.ready.push(Key::new(self.lifts.tail[pass], pass));
         if self.frees[pass] >= self.allocates[pass] {
             self.freeing.push(pass);
@@ -296,7 +296,7 @@ impl OverlapScratch {
 
     fn drain_freeing(&mut self, instance: &Instance<'_>, live: &mut Live, out: &mut Vec<LiveId>) {
         while let Some(pass) = self.freeing.pop() {
-            if self.state[pass] == State::Ready
+            if self.state[pass] == Readiness::Ready
                 && live.fits(self.allocates[pass], true)
                 && !self.waits_for_mate(instance, pass)
             {
@@ -311,7 +311,7 @@ impl OverlapScratch {
         while self.held.len() < MISFITS {
             let Some(key) = self.ready.pop() else { break };
             let pass = key.pass();
-            if self.state[pass] != State::Ready {
+            if self.state[pass] != Readiness::Ready {
                 continue;
             }
             let tail = self.lifts.tail[pass];
@@ -328,7 +328,7 @@ impl OverlapScratch {
 
     /// True if the pass that may merge after it waits for others too: run later, the two can be neighbours.
     fn waits_for_mate(&self, instance: &Instance<'_>, pass: LiveId) -> bool {
-        let Some(mate) = self.mate[pass].filter(|&mate| self.state[mate] == State::Waiting) else { return false };
+        let Some(mate) = self.mate[pass].filter(|&mate| self.state[mate] == Readiness::Waiting) else { return false };
         let lifted = self.lifts.head[mate] == self.lifts.head[pass];
         let own = u32::from(instance.deps.preds.row(mate).contains(&pass)) + u32::from(lifted);
         self.pending[mate] > own
@@ -350,7 +350,7 @@ impl OverlapScratch {
         let mut mate = pass;
         loop {
             self.take(instance, mate, live, out);
-            let can_follow = |&next: &LiveId| self.state[next] != State::Done && self.pending[next] == 0;
+            let can_follow = |&next: &LiveId| self.state[next] != Readiness::Done && self.pending[next] == 0;
             let Some(next) = self.mate[mate].filter(can_follow) else { return };
             if !live.fits(self.allocates[next], true) {
                 return;
@@ -373,7 +373,7 @@ impl OverlapScratch {
     /// Runs a pass: the resources of which it is the first user begin to live, those of which it is the last die, and
     /// passes that waited only for it are ready in the next interval.
     fn take(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
-        self.state[pass] = State::Done;
+        self.state[pass] = Readiness::Done;
         self.interval[pass] = self.intervals;
         out.push(pass);
         let bytes = &instance.bytes;
@@ -435,7 +435,7 @@ impl OverlapScratch {
     }
 
     fn consider_freeing(&mut self, pass: LiveId) {
-        if self.state[pass] == State::Ready && self.frees[pass] >= self.allocates[pass] {
+        if self.state[pass] == Readiness::Ready && self.frees[pass] >= self.allocates[pass] {
             self.freeing.push(pass);
         }
     }

@@ -2,61 +2,62 @@
 //! frame first uses it and how it leaves it.
 
 use super::call::{About, BarrierId, Source};
-use super::hazard::{Hazards, Scene, Used};
+use super::hazard::{HazardInputs, Hazards, Used};
 use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
-use crate::plan::{Edge, Hazard, QueueId, Scope, State, Why};
+use crate::plan::{Edge, EdgeState, Hazard, QueueId, Scope, Why};
 use crate::profile::Profile;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::validate::queues::resolve_queue;
 
 /// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.
 pub(crate) fn edges(
-    scene: Scene<'_>,
+    inputs: HazardInputs<'_>,
     profile: &Profile,
     hazards: &mut Hazards,
     out: &mut Vec<Edge>,
     notes: &mut Vec<String>,
 ) {
     out.clear();
-    let frame = scene.frame;
-    for (memory, &of) in frame.facts.memory.iter_ids() {
-        let leave = frame.graph.resources()[memory].leave;
-        if of != memory || !frame.has_edges(memory) && leave.is_none() {
+    let context = inputs.context;
+    for (memory, &of) in context.facts.memory.iter_ids() {
+        let leave = context.graph.resources()[memory].leave;
+        if of != memory || !context.has_edges(memory) && leave.is_none() {
             continue;
         }
-        for subresource in frame.facts.subresources.of(memory).ids() {
+        for subresource in context.facts.subresources.of(memory).ids() {
             let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else { continue };
-            if last.queue == frame.schedule.host() {
-                hazards.show_group_to_host(scene, subresource, last);
+            if last.queue == context.schedule.host() {
+                hazards.show_group_to_host(inputs, subresource, last);
             }
             let state = hazards.states[subresource];
-            let part = *frame.facts.subresources.get(subresource);
-            let queue = |lane: LaneId| (lane != frame.schedule.host()).then(|| QueueId::new(lane.index()));
+            let part = *context.facts.subresources.get(subresource);
+            let queue = |lane: LaneId| (lane != context.schedule.host()).then(|| QueueId::new(lane.index()));
             let mut exit =
-                State { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
+                EdgeState { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
             if let Some(leave) = leave {
-                let layout = leave.layout.filter(|_| frame.is_image(memory)).unwrap_or(state.layout);
+                let layout = leave.layout.filter(|_| context.is_image(memory)).unwrap_or(state.layout);
                 let to = leave.queue.and_then(|kind| resolve_queue(profile, kind));
-                let exclusive = scene.read_groups.sharing[memory] == Sharing::Exclusive;
+                let exclusive = inputs.read_groups.sharing[memory] == Sharing::Exclusive;
                 let families = to
-                    .and_then(|to| Some([state.family?, frame.families[to]]))
+                    .and_then(|to| Some([state.family?, context.families[to]]))
                     .filter(|[from, to]| exclusive && from != to);
-                let on_host = last.queue == frame.schedule.host();
-                let by =
-                    hazards.left_by(subresource, frame.schedule.host()).filter(|_| !on_host || layout == state.layout);
+                let on_host = last.queue == context.schedule.host();
+                let by = hazards
+                    .left_by(subresource, context.schedule.host())
+                    .filter(|_| !on_host || layout == state.layout);
                 if layout != state.layout || families.is_some() {
                     if let Some(by) = by {
-                        let stages = leave_as(scene, hazards, subresource, by, layout, families);
+                        let stages = leave_as(inputs, hazards, subresource, by, layout, families);
                         // A release is half of a transition: the acquire names the same layouts and completes it
                         // (Vulkan 1.3, "Queue Family Ownership Transfer").
                         let layout = if families.is_some() { state.layout } else { layout };
                         if !on_host {
-                            exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
+                            exit = EdgeState { queue: exit.queue, stages, access: Accesses::empty(), layout };
                         }
                     } else {
-                        let name = frame.graph.resource_name(memory);
+                        let name = context.graph.resource_name(memory);
                         let note = format!("\"{name}\" is last used by the host and left as it is");
                         if notes.last() != Some(&note) {
                             notes.push(note);
@@ -65,8 +66,12 @@ pub(crate) fn edges(
                 }
             }
             let Some(entry) = state.entry else { continue };
-            let entry =
-                State { queue: queue(entry.queue), stages: entry.stages, access: entry.access, layout: entry.layout };
+            let entry = EdgeState {
+                queue: queue(entry.queue),
+                stages: entry.stages,
+                access: entry.access,
+                layout: entry.layout,
+            };
             let edge = Edge {
                 resource: memory,
                 mips: part.mips,
@@ -97,7 +102,7 @@ fn joins(before: &Edge, edge: &Edge) -> bool {
 
 /// A barrier at the end of the batch of the use `last` of a subresource; returns the stages that it holds up.
 fn leave_as(
-    scene: Scene<'_>,
+    inputs: HazardInputs<'_>,
     hazards: &mut Hazards,
     subresource: SubresourceId,
     last: Used,
@@ -106,7 +111,7 @@ fn leave_as(
 ) -> Stages {
     let state = hazards.states[subresource];
     // The host owns nothing: what it uses last is left by the queue before it, and the host looks at it meanwhile.
-    let host = scene.frame.schedule.host();
+    let host = inputs.context.schedule.host();
     let mut scope = Scope { src_stages: last.stages, src_access: last.access & Accesses::WRITES, ..Scope::default() };
     for used in hazards.uses_of(subresource).filter(|used| used.queue == last.queue) {
         scope.src_stages |= used.stages;
@@ -118,8 +123,8 @@ fn leave_as(
         scope.dst_stages |= used.stages;
         scope.dst_access |= used.access;
     }
-    let part = *scene.frame.facts.subresources.get(subresource);
-    let batch = scene.batches.batch_of(scene.frame.schedule.passes[last.last].physical);
+    let part = *inputs.context.facts.subresources.get(subresource);
+    let batch = inputs.batches.batch_of(inputs.context.schedule.passes[last.last].physical);
     let from = Some(last.last);
     let at_end = |barrier: &BarrierId| Some(hazards.calls.barriers[*barrier].call) == hazards.at_end[batch];
     let call = if let Some(transition) = state.producer_barrier.filter(at_end) {
@@ -133,7 +138,7 @@ fn leave_as(
     } else {
         hazards.call_at_end(batch)
     };
-    let about = if scene.frame.is_image(part.memory) {
+    let about = if inputs.context.is_image(part.memory) {
         About::Image(part.memory, part, state.layout, layout)
     } else {
         About::Buffer(part.memory, part)

@@ -4,7 +4,7 @@
 use super::batch::Batches;
 use super::call::{About, Barrier, BarrierId, CallId};
 use super::clock::WaitId;
-use super::hazard::{Hazards, Scene};
+use super::hazard::{HazardInputs, Hazards};
 use super::layouts::Layouts;
 use super::read_group::VisitId;
 use super::repeat::Repeats;
@@ -86,7 +86,7 @@ struct Event {
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     /// Declaration, facts, schedule, read groups, clocks, batches.
-    pub scene: Scene<'a>,
+    pub inputs: HazardInputs<'a>,
     /// The barriers and calls of the walk.
     pub hazards: &'a Hazards,
     /// Waits for the run before.
@@ -109,11 +109,11 @@ pub(crate) fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     plan.image_barriers.clear();
     plan.attachments.clear();
     plan.layouts.clear();
-    scratch.layouts.start(input.scene.frame);
+    scratch.layouts.start(input.inputs.context);
     scratch.sort_barriers(input);
     scratch.number(input, plan);
     scratch.split_calls(input, plan);
-    let batches = input.scene.batches;
+    let batches = input.inputs.batches;
     for batch in batches.cuts.ids() {
         crate::cancel::poll();
         let (waits, commands) = (plan.waits.len(), plan.commands.len());
@@ -142,12 +142,12 @@ pub(crate) fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 }
 
 fn queue(input: Input<'_>, lane: LaneId) -> Option<QueueId> {
-    (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(lane.index()))
+    (lane != input.inputs.context.schedule.host()).then(|| QueueId::new(lane.index()))
 }
 
 /// True if there is as much work between two physical passes of a queue as the policy requires.
 fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: PhysicalId, physical: PhysicalId) -> bool {
-    let schedule = input.scene.frame.schedule;
+    let schedule = input.inputs.context.schedule;
     let lane = schedule.physical_passes[physical].queue;
     let between = IdSpan::new(source.index() + 1, physical.index());
     let mut between = schedule.physical_passes.slice(between).iter().filter(|one| one.queue == lane);
@@ -177,15 +177,15 @@ impl Scratch {
 
     /// Numbers the first uses of scheduled passes, the values of signals and the render passes.
     fn number(&mut self, input: Input<'_>, plan: &mut Plan) {
-        let frame = input.scene.frame;
+        let context = input.inputs.context;
         self.visits.clear();
         let mut visit = 0;
-        for at in frame.schedule.passes.ids() {
-            let end = visit + frame.accesses(at).iter().map(|access| access.subresources.len()).sum::<usize>();
+        for at in context.schedule.passes.ids() {
+            let end = visit + context.accesses(at).iter().map(|access| access.subresources.len()).sum::<usize>();
             self.visits.push(IdSpan::new(visit, end));
             visit = end;
         }
-        let batches: &Batches = input.scene.batches;
+        let batches: &Batches = input.inputs.batches;
         self.value.refill(None, batches.cuts.len());
         for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
             *value = cut.signals.then_some(0);
@@ -193,7 +193,7 @@ impl Scratch {
         // The next run waits for the first signal of the queue at or after the use; if there is none, for a signal of
         // the queue's last batch, by which all of the queue is done.
         for wait in &input.repeats.waits {
-            let from = batches.batch_of(frame.schedule.passes[wait.last].physical);
+            let from = batches.batch_of(context.schedule.passes[wait.last].physical);
             let on_queue = |batch: &BatchId| batches.cuts[*batch].queue == wait.queue;
             let mut later = IdSpan::new(from.index(), batches.cuts.len()).ids().filter(on_queue);
             let signalled = later.clone().find(|&batch| self.value[batch].is_some());
@@ -209,7 +209,7 @@ impl Scratch {
         }
         self.physical.clear();
         let mut next = 0;
-        for physical in &frame.schedule.physical_passes {
+        for physical in &context.schedule.physical_passes {
             crate::cancel::poll();
             let id = physical.raster.then(|| PhysicalPassId::new(next));
             next += usize::from(physical.raster);
@@ -225,7 +225,7 @@ impl Scratch {
     /// Chooses the barriers that become events: those of a call whose dependencies begin after one physical pass, with
     /// work between. The other barriers of the call stay in `of_call`.
     fn split_calls(&mut self, input: Input<'_>, plan: &Plan) {
-        let schedule = input.scene.frame.schedule;
+        let schedule = input.inputs.context.schedule;
         let calls = &input.hazards.calls;
         self.events.clear();
         self.events_of.refill(IdSpan::default(), calls.calls.len());
@@ -278,7 +278,7 @@ impl Scratch {
     }
 
     fn write_waits(&mut self, input: Input<'_>, batch: BatchId, plan: &mut Plan) {
-        let Scene { frame, clocks, batches, .. } = input.scene;
+        let HazardInputs { context, clocks, batches, .. } = input.inputs;
         let start = plan.waits.len();
         let mut push = |wait: Wait| match plan.waits[start..]
             .iter_mut()
@@ -290,12 +290,12 @@ impl Scratch {
             }
             None => plan.waits.push(wait),
         };
-        let first = &frame.schedule.physical_passes[batches.first_physical(batch)];
+        let first = &context.schedule.physical_passes[batches.first_physical(batch)];
         for scheduled in first.passes.ids() {
             for at in clocks.of_scheduled[scheduled].ids() {
                 let wait = clocks.waits[at];
                 let source = clocks.scheduled_at(wait.queue, wait.position);
-                let from = batches.batch_of(frame.schedule.passes[source].physical);
+                let from = batches.batch_of(context.schedule.passes[source].physical);
                 push(Wait {
                     queue: queue(input, wait.queue),
                     value: self.value[from].expect("a batch that is waited for signals"),
@@ -305,7 +305,7 @@ impl Scratch {
             }
         }
         for wait in input.repeats.waits.iter().filter(|wait| wait.batch == batch) {
-            let from = batches.batch_of(frame.schedule.passes[wait.last].physical);
+            let from = batches.batch_of(context.schedule.passes[wait.last].physical);
             let value = IdSpan::<BatchId>::new(from.index(), batches.cuts.len())
                 .ids()
                 .filter(|&b| batches.cuts[b].queue == wait.queue)
@@ -316,7 +316,7 @@ impl Scratch {
     }
 
     fn write_physical(&mut self, input: Input<'_>, physical: PhysicalId, plan: &mut Plan) {
-        let frame = input.scene.frame;
+        let context = input.inputs.context;
         let call = input.hazards.before_physical[physical];
         for event in call.map_or(IdSpan::default(), |call| self.events_of[call]).ids() {
             if let Some(barriers) = self.barriers(input, self.events[event].barriers, plan) {
@@ -332,13 +332,13 @@ impl Scratch {
             let attachments = self.write_attachments(input, physical, plan);
             plan.commands.push(Command::BeginRendering { physical_pass, attachments });
         }
-        for at in frame.schedule.physical_passes[physical].passes.ids() {
+        for at in context.schedule.physical_passes[physical].passes.ids() {
             if let Some(call) = input.hazards.within[at]
                 && let Some(barriers) = self.barriers(input, self.of_call[call], plan)
             {
                 plan.commands.push(Command::Barriers(Barriers { by_region: true, ..barriers }));
             }
-            let layouts = self.layouts.write(input.scene, at, self.visits[at], plan);
+            let layouts = self.layouts.write(input.inputs, at, self.visits[at], plan);
             plan.commands.push(Command::Pass { pass: at, layouts });
         }
         if self.physical[physical].is_some() {
@@ -391,33 +391,33 @@ impl Scratch {
 
     /// Attachments of a render pass: loaded as its first pass declares, stored if a later pass needs the contents.
     fn write_attachments(&mut self, input: Input<'_>, physical: PhysicalId, plan: &mut Plan) -> Span {
-        let frame = input.scene.frame;
+        let context = input.inputs.context;
         let start = plan.attachments.len();
         self.attached.clear();
-        for at in frame.schedule.physical_passes[physical].passes.ids() {
-            let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
-            let attachments = &frame.facts.attachments[pass.attachments.range()];
+        for at in context.schedule.physical_passes[physical].passes.ids() {
+            let pass = &context.facts.passes[context.schedule.passes[at].pass];
+            let attachments = &context.facts.attachments[pass.attachments.range()];
             let resolve = |one: &&ResolvedAttachment| one.usage == Usage::ResolveAttachment;
             for attachment in attachments.iter().filter(|one| !resolve(one)) {
                 self.write_attachment(input, at, *attachment, start, plan);
             }
             for one in attachments.iter().filter(resolve) {
                 let Some(of) = resolved(input, attachments, one) else { continue };
-                let of = |a: &&mut Attachment| frame.facts.memory[a.resource] == of;
+                let of = |a: &&mut Attachment| context.facts.memory[a.resource] == of;
                 if let Some(attachment) = plan.attachments[start..].iter_mut().find(of) {
                     attachment.resolve_to = Some(one.resource);
                 }
             }
         }
         // A render pass with subpasses takes whole images (Vulkan 1.3, `VkSubpassDescription2`).
-        let physical_passes = &frame.schedule.physical_passes[physical];
+        let physical_passes = &context.schedule.physical_passes[physical];
         let reads_in_place = |at: PlanPassId| {
-            let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
-            frame.facts.attachments[pass.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
+            let pass = &context.facts.passes[context.schedule.passes[at].pass];
+            context.facts.attachments[pass.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
         };
         let subpasses = physical_passes.subpasses || physical_passes.passes.ids().any(reads_in_place);
         for attachment in plan.attachments[start..].iter_mut().filter(|_| subpasses) {
-            attachment.aspects = frame.shapes[attachment.resource].aspects;
+            attachment.aspects = context.shapes[attachment.resource].aspects;
         }
         Span::new(start, plan.attachments.len())
     }
@@ -430,16 +430,16 @@ impl Scratch {
         start: usize,
         plan: &mut Plan,
     ) {
-        let frame = input.scene.frame;
-        let details = frame.graph.details_of(declared(frame.graph, one.declared));
-        let memory = frame.facts.memory[one.resource];
+        let context = input.inputs.context;
+        let details = context.graph.details_of(declared(context.graph, one.declared));
+        let memory = context.facts.memory[one.resource];
         let input_only = one.usage == Usage::InputAttachment;
         let read_only = input_only || one.usage == Usage::DepthStencilRead;
-        let aspects = frame.shapes[one.resource].aspects;
+        let aspects = context.shapes[one.resource].aspects;
         let stencil = aspects.contains(Aspects::STENCIL);
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
         // A pass may write one of depth and stencil and sample the other: that one is neither loaded nor stored.
-        let explicit = declared(frame.graph, one.declared).aspects;
+        let explicit = declared(context.graph, one.declared).aspects;
         let attached = if explicit.is_empty() { aspects } else { explicit & aspects };
         let written = |of: Aspects| !read_only && (explicit.is_empty() || explicit.intersects(of));
         let store = |of: Aspects| match (written(of), self.is_kept(input, at, memory, &one, of)) {
@@ -453,7 +453,7 @@ impl Scratch {
         let default = if aspects.contains(Aspects::COLOR) { Clear::Color([0.0; 4]) } else { Clear::Depth(1.0, None) };
         let clears = load == Load::Clear || stencil && stencil_load == Load::Clear;
         let same =
-            |a: &Attachment| frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers;
+            |a: &Attachment| context.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers;
         if let Some(position) = plan.attachments[start..].iter().position(same) {
             // Another pass of the same render pass has the attachment. The last pass that writes it determines the
             // store operation; the first pass that uses an aspect, its load operation.
@@ -504,16 +504,16 @@ impl Scratch {
         one: &ResolvedAttachment,
         aspects: Aspects,
     ) -> bool {
-        let frame = input.scene.frame;
-        let physical = frame.schedule.passes[at].physical;
+        let context = input.inputs.context;
+        let physical = context.schedule.passes[at].physical;
         // `kept` is set at the last pass of the render pass that uses the subresource, so all of its passes are asked.
-        frame.schedule.physical_passes[physical].passes.ids().any(|scheduled| {
-            let accesses = frame.accesses(scheduled).iter();
+        context.schedule.physical_passes[physical].passes.ids().any(|scheduled| {
+            let accesses = context.accesses(scheduled).iter();
             let used = accesses.flat_map(|access| access.subresources.ids().map(|one| (access.resource, one)));
             used.zip(input.hazards.kept.slice(self.visits[scheduled])).any(|((resource, subresource), &kept)| {
-                let part = frame.facts.subresources.get(subresource);
+                let part = context.facts.subresources.get(subresource);
                 let mip = part.mips[0] <= one.mip && one.mip < part.mips[1] && part.aspects.intersects(aspects);
-                kept && frame.facts.memory[resource] == memory && mip && part.layers[0] < one.layers[1]
+                kept && context.facts.memory[resource] == memory && mip && part.layers[0] < one.layers[1]
             })
         })
     }
@@ -522,9 +522,9 @@ impl Scratch {
 /// The memory of the attachment that `resolve` resolves: the one it names, or the only one of its pass that is
 /// multisampled and of its format.
 fn resolved(input: Input<'_>, of_pass: &[ResolvedAttachment], resolve: &ResolvedAttachment) -> Option<ResourceId> {
-    let frame = input.scene.frame;
-    let named = frame.graph.details_of(declared(frame.graph, resolve.declared)).resolves;
-    let format = |of: ResourceId| match frame.shapes[of].kind {
+    let context = input.inputs.context;
+    let named = context.graph.details_of(declared(context.graph, resolve.declared)).resolves;
+    let format = |of: ResourceId| match context.shapes[of].kind {
         PlanKind::Image { format, samples, .. } => Some((format, samples > 1)),
         PlanKind::Buffer { .. } => None,
     };
@@ -533,5 +533,5 @@ fn resolved(input: Input<'_>, of_pass: &[ResolvedAttachment], resolve: &Resolved
         !matches!(one.usage, Usage::ResolveAttachment | Usage::InputAttachment) && format(one.resource) == Some(wanted)
     };
     let source = named.or_else(|| of_pass.iter().find(fits).map(|one| one.resource))?;
-    Some(frame.facts.memory[source])
+    Some(context.facts.memory[source])
 }

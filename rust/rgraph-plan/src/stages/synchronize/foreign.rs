@@ -11,7 +11,7 @@
 use std::fmt::Write;
 
 use super::batch::Batches;
-use super::read_group::Frame;
+use super::read_group::Context;
 use super::schedule::{LaneId, PhysicalId};
 use crate::access::Stages;
 use crate::id::{Id, IdVec};
@@ -52,14 +52,14 @@ impl ForeignUses {
     /// such imports, else O(accesses + points · log points + passes).
     pub(crate) fn find(
         &mut self,
-        frame: Frame<'_>,
+        context: Context<'_>,
         queues: &[PlanQueue],
         profile: &Profile,
         us: impl Fn(PlanPassId) -> f64,
     ) {
         self.uses.clear();
         self.notes.clear();
-        let resources = frame.graph.resources();
+        let resources = context.graph.resources();
         let points = |life: Life| match life {
             Life::Imported(imported) => [imported.wait, imported.signal],
             Life::Transient | Life::Fresh | Life::Persistent | Life::History(_) => [false; 2],
@@ -67,12 +67,12 @@ impl ForeignUses {
         if resources.iter().all(|resource| points(resource.life) == [false; 2]) {
             return;
         }
-        let lanes = frame.schedule.queues + 1;
+        let lanes = context.schedule.queues + 1;
         self.slots.clear();
         self.slots.resize(resources.len() * lanes, None);
-        for (at, scheduled) in frame.schedule.passes.iter_ids() {
-            for access in frame.accesses(at) {
-                let memory = frame.facts.memory[access.resource];
+        for (at, scheduled) in context.schedule.passes.iter_ids() {
+            for access in context.accesses(at) {
+                let memory = context.facts.memory[access.resource];
                 let Some([wait, signal]) = resources.get(memory).map(|resource| points(resource.life)) else {
                     continue;
                 };
@@ -98,23 +98,29 @@ impl ForeignUses {
             }
         }
         self.uses.as_vec_mut().sort_unstable_by_key(|one| (one.memory, one.queue));
-        for queue in (0..frame.schedule.queues).map(LaneId::new) {
+        for queue in (0..context.schedule.queues).map(LaneId::new) {
             let capabilities = queues[queue.index()].capabilities;
             let price = match capabilities.intersects(Capabilities::GRAPHICS | Capabilities::COMPUTE) {
                 true => profile.foreign_us,
                 false => profile.foreign_transfer_us,
             };
             let between = |from: PhysicalId, to: PhysicalId| {
-                let physical = &frame.schedule.physical_passes.as_slice()[from.index()..to.index()];
+                let physical = &context.schedule.physical_passes.as_slice()[from.index()..to.index()];
                 let own = physical.iter().filter(|physical| physical.queue == queue);
                 own.flat_map(|physical| physical.passes.ids()).map(&us).sum::<f64>()
             };
-            self.join(frame, queue, price, between);
+            self.join(context, queue, price, between);
         }
     }
 
     /// Joins waits, then signals of a queue.
-    fn join(&mut self, frame: Frame<'_>, queue: LaneId, price: f64, between: impl Fn(PhysicalId, PhysicalId) -> f64) {
+    fn join(
+        &mut self,
+        context: Context<'_>,
+        queue: LaneId,
+        price: f64,
+        between: impl Fn(PhysicalId, PhysicalId) -> f64,
+    ) {
         for waits in [true, false] {
             let Self { uses, order, notes, .. } = self;
             let point = |one: &ForeignUse| if waits { one.wait } else { one.signal };
@@ -140,7 +146,7 @@ impl ForeignUses {
                 *(if waits { &mut one.wait } else { &mut one.signal }) = Some(to);
                 if own != to {
                     let mut note = String::new();
-                    let name = |at: ForeignUseId| frame.graph.resource_name(uses[at].memory);
+                    let name = |at: ForeignUseId| context.graph.resource_name(uses[at].memory);
                     let how = if waits { "is waited for with" } else { "is signalled with" };
                     // A string takes whatever is written.
                     let _ = write!(

@@ -1,13 +1,13 @@
 //! The layouts in which passes find their images, under every name that they use.
 
-use super::hazard::Scene;
-use super::read_group::{Frame, VisitId};
+use super::hazard::HazardInputs;
+use super::read_group::{Context, VisitId};
 use crate::access::Layout;
 use crate::graph::PassId;
 use crate::id::{IdSpan, Span};
 use crate::plan::{PassLayout, Plan, PlanPassId};
 use crate::resource::{Life, ResourceId};
-use crate::stages::resolve::subresource::{Part, Subresource};
+use crate::stages::resolve::subresource::{Subresource, SubresourceRange};
 use crate::stages::resolve::{Origin, part_of};
 
 /// A use of an image whose memory has several names that a pass may use at once: two histories of equal
@@ -16,7 +16,7 @@ use crate::stages::resolve::{Origin, part_of};
 struct Named {
     pass: PassId,
     resource: ResourceId,
-    part: Part,
+    part: SubresourceRange,
 }
 
 /// What writing layouts needs.
@@ -29,8 +29,8 @@ pub(super) struct Layouts {
 
 impl Layouts {
     /// Finds the uses of memories with several histories. O(resources), and O(accesses log accesses) if there are any.
-    pub(super) fn start(&mut self, frame: Frame<'_>) {
-        let Frame { graph, facts, shapes, .. } = frame;
+    pub(super) fn start(&mut self, context: Context<'_>) {
+        let Context { graph, facts, shapes, .. } = context;
         self.named.clear();
         let resources = graph.resources();
         let second = |id: ResourceId| matches!(resources[id].life, Life::History(_)) && facts.memory[id] != id;
@@ -39,7 +39,7 @@ impl Layouts {
         }
         for access in graph.accesses() {
             let resource = access.resource;
-            if frame.is_image(resource) && matches!(resources[resource].life, Life::History(_)) {
+            if context.is_image(resource) && matches!(resources[resource].life, Life::History(_)) {
                 let part = part_of(graph, access, &shapes[resource]);
                 self.named.push(Named { pass: access.pass, resource, part });
             }
@@ -48,10 +48,16 @@ impl Layouts {
     }
 
     /// Writes the layouts of the pass at a position, neighbouring subresources of one layout together.
-    pub(super) fn write(&mut self, scene: Scene<'_>, at: PlanPassId, visits: IdSpan<VisitId>, plan: &mut Plan) -> Span {
-        let frame = scene.frame;
+    pub(super) fn write(
+        &mut self,
+        inputs: HazardInputs<'_>,
+        at: PlanPassId,
+        visits: IdSpan<VisitId>,
+        plan: &mut Plan,
+    ) -> Span {
+        let context = inputs.context;
         let start = plan.layouts.len();
-        let named = match frame.facts.passes[frame.schedule.passes[at].pass].origin {
+        let named = match context.facts.passes[context.schedule.passes[at].pass].origin {
             Origin::Declared(pass) => {
                 let first = self.named.partition_point(|named| named.pass < pass);
                 let end = self.named.partition_point(|named| named.pass <= pass);
@@ -60,16 +66,16 @@ impl Layouts {
             _ => &[],
         };
         self.more.clear();
-        let mut read_groups = scene.read_groups.of.slice(visits).iter();
-        for access in frame.accesses(at) {
-            let memory = frame.facts.memory[access.resource];
-            let image = frame.is_image(memory);
+        let mut read_groups = inputs.read_groups.of.slice(visits).iter();
+        for access in context.accesses(at) {
+            let memory = context.facts.memory[access.resource];
+            let image = context.is_image(memory);
             for (subresource, &read_group) in access.subresources.ids().zip(&mut read_groups) {
                 if !image {
                     continue;
                 }
-                let read_group = &scene.read_groups.read_groups[read_group];
-                let part = frame.facts.subresources.get(subresource);
+                let read_group = &inputs.read_groups.read_groups[read_group];
+                let part = context.facts.subresources.get(subresource);
                 let layout: Layout = read_group.layout_of(access.layout);
                 let under = |resource| PassLayout {
                     resource,
@@ -81,7 +87,7 @@ impl Layouts {
                 add_layout(&mut plan.layouts, start, under(access.resource));
                 let others = named.iter().filter(|named| {
                     named.resource != access.resource
-                        && frame.facts.memory[named.resource] == memory
+                        && context.facts.memory[named.resource] == memory
                         && covers(&named.part, part)
                 });
                 self.more.extend(others.map(|named| under(named.resource)));
@@ -96,7 +102,7 @@ impl Layouts {
 }
 
 /// Whether a part takes in a subresource; subresources are cut where parts end.
-fn covers(part: &Part, one: &Subresource) -> bool {
+fn covers(part: &SubresourceRange, one: &Subresource) -> bool {
     part.mips[0] <= one.mips[0]
         && one.mips[1] <= part.mips[1]
         && part.layers[0] <= one.layers[0]

@@ -63,17 +63,17 @@ struct Member {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct OpenGroup {
     read_group: Option<ReadGroupId>,
     family: Option<u32>,
     group: u32,
 }
 
 impl ReadGroup {
-    /// Whether its first use makes the layout transition or acquire for all: if one is needed (`prepared`), or if it
+    /// Whether its first use makes the layout transition or acquire for all: if one is needed (`needed`), or if it
     /// begins with an ownership transfer or opens the frame, and the queue of the write before does not make it.
-    pub(crate) fn is_led(&self, prepared: bool) -> bool {
-        (prepared || self.moved || self.opens) && self.producer.is_none()
+    pub(crate) fn is_led(&self, needed: bool) -> bool {
+        (needed || self.moved || self.opens) && self.producer.is_none()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
@@ -101,7 +101,7 @@ pub(crate) struct ReadGroups {
     /// How each memory is shared among queue families.
     pub sharing: IdVec<ResourceId, Sharing>,
     members: IdVec<MemberId, Member>,
-    states: IdVec<SubresourceId, State>,
+    states: IdVec<SubresourceId, OpenGroup>,
     use_of: IdVec<ResourceId, MemoryUse>,
     views: Vec<(u32, ReadGroupId)>,
 }
@@ -123,7 +123,7 @@ struct MemoryUse {
 
 /// Context shared by the stages after merge.
 #[derive(Clone, Copy)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct Context<'a> {
     /// The declaration.
     pub graph: &'a Graph,
     /// Its shapes.
@@ -138,7 +138,7 @@ pub(crate) struct Frame<'a> {
     pub stages: &'a [Stages],
 }
 
-impl Frame<'_> {
+impl Context<'_> {
     /// Accesses of the scheduled pass at a position.
     pub(crate) fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
         let pass = self.schedule.passes[at].pass;
@@ -163,27 +163,27 @@ impl Frame<'_> {
 
 impl ReadGroups {
     /// Finds the read groups of `frame`; notes what cannot be as declared.
-    pub(crate) fn find(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
-        self.choose_sharing(frame, notes);
+    pub(crate) fn find(&mut self, context: Context<'_>, notes: &mut Vec<String>) {
+        self.choose_sharing(context, notes);
         self.read_groups.clear();
         self.of.clear();
         self.extra.clear();
         self.gathered.clear();
         self.members.clear();
-        let blank = State { read_group: None, family: None, group: 0 };
-        self.states.refill(blank, frame.facts.subresources.count());
-        for at in frame.schedule.passes.ids() {
+        let blank = OpenGroup { read_group: None, family: None, group: 0 };
+        self.states.refill(blank, context.facts.subresources.count());
+        for at in context.schedule.passes.ids() {
             crate::cancel::poll();
-            for access in frame.accesses(at) {
-                let memory = frame.facts.memory[access.resource];
+            for access in context.accesses(at) {
+                let memory = context.facts.memory[access.resource];
                 let exclusive = self.sharing[memory] == Sharing::Exclusive;
                 for subresource in access.subresources.ids() {
-                    self.use_subresource(frame, at, access, subresource, memory, exclusive);
+                    self.use_subresource(context, at, access, subresource, memory, exclusive);
                 }
             }
         }
-        self.join_layouts(frame);
-        self.close_edges(frame);
+        self.join_layouts(context);
+        self.close_edges(context);
         self.extra.sort_unstable();
         self.extra.dedup();
         self.gathered.sort_unstable();
@@ -193,7 +193,7 @@ impl ReadGroups {
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
     /// where transfers of ownership would cost more than the compression that they keep, or where two families read at
     /// once what a transfer would make them read in turn.
-    fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
+    fn choose_sharing(&mut self, context: Context<'_>, notes: &mut Vec<String>) {
         let blank = MemoryUse {
             last: None,
             switches: 0,
@@ -204,24 +204,24 @@ impl ReadGroups {
             reader: None,
             together: false,
         };
-        self.use_of.refill(blank, frame.shapes.len());
-        for (id, resource) in frame.graph.resources().iter_ids() {
-            let declared = &mut self.use_of[frame.facts.memory[id]].declared;
+        self.use_of.refill(blank, context.shapes.len());
+        for (id, resource) in context.graph.resources().iter_ids() {
+            let declared = &mut self.use_of[context.facts.memory[id]].declared;
             *declared = declared.or(resource.sharing);
         }
-        for (at, scheduled) in frame.schedule.passes.iter_ids() {
+        for (at, scheduled) in context.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            if scheduled.queue == frame.schedule.host() {
-                for access in frame.accesses(at) {
-                    let used = &mut self.use_of[frame.facts.memory[access.resource]];
+            if scheduled.queue == context.schedule.host() {
+                for access in context.accesses(at) {
+                    let used = &mut self.use_of[context.facts.memory[access.resource]];
                     used.host = true;
                     used.host_writes |= access.effect.writes();
                 }
                 continue;
             }
-            let family = Some(frame.families[scheduled.queue.index()]);
-            for access in frame.accesses(at) {
-                let used = &mut self.use_of[frame.facts.memory[access.resource]];
+            let family = Some(context.families[scheduled.queue.index()]);
+            for access in context.accesses(at) {
+                let used = &mut self.use_of[context.facts.memory[access.resource]];
                 if used.last != family {
                     used.switches += u32::from(used.last.is_some());
                     used.last = family;
@@ -232,13 +232,13 @@ impl ReadGroups {
                 } else {
                     used.reader = None;
                 }
-                let declared = declared_of(frame.graph, access);
+                let declared = declared_of(context.graph, access);
                 used.attachment |= declared.is_some_and(|declared_access| declared_access.usage.is_attachment());
             }
         }
-        self.sharing.refill(Sharing::Exclusive, frame.shapes.len());
-        for (id, resource) in frame.graph.resources().iter_ids() {
-            if frame.facts.memory[id] != id {
+        self.sharing.refill(Sharing::Exclusive, context.shapes.len());
+        for (id, resource) in context.graph.resources().iter_ids() {
+            if context.facts.memory[id] != id {
                 continue;
             }
             let used = self.use_of[id];
@@ -246,24 +246,25 @@ impl ReadGroups {
             // The host takes no ownership. A buffer that it only reads is released before and acquired after it; from
             // whom a family must take what the host was the first to write depends on the run before, which a first
             // run does not have. An image would change its layout, from release to acquire, while the host reads.
-            let outlives = frame.has_edges(id);
-            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && (outlives || frame.is_image(id)));
+            let outlives = context.has_edges(id);
+            let nobody_gives =
+                used.switches > 0 && (used.host_writes || used.host && (outlives || context.is_image(id)));
             let obeyed = used.declared.filter(|_| !nobody_gives);
             self.sharing[id] = obeyed.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if outlives || nobody_gives => Sharing::Concurrent,
-                _ if frame.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
+                _ if context.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
                     Sharing::Exclusive
                 }
                 _ => Sharing::Concurrent,
             });
         }
-        self.share_rings(frame);
-        for (id, resource) in frame.graph.resources().iter_ids() {
-            let concurrent = self.sharing[frame.facts.memory[id]] == Sharing::Concurrent;
+        self.share_rings(context);
+        for (id, resource) in context.graph.resources().iter_ids() {
+            let concurrent = self.sharing[context.facts.memory[id]] == Sharing::Concurrent;
             if concurrent && resource.sharing == Some(Sharing::Exclusive) {
-                let name = frame.graph.resource_name(id);
+                let name = context.graph.resource_name(id);
                 notes
                     .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
             }
@@ -272,9 +273,9 @@ impl ReadGroups {
 
     /// The images of a ring are used by all who use what is remembered or any of its histories. Where the host is one of
     /// them, nobody gives them from one family to another.
-    fn share_rings(&mut self, frame: Frame<'_>) {
-        for (id, &family) in frame.facts.family.iter_ids() {
-            if family == id || frame.facts.memory[id] != id {
+    fn share_rings(&mut self, context: Context<'_>) {
+        for (id, &family) in context.facts.family.iter_ids() {
+            if family == id || context.facts.memory[id] != id {
                 continue;
             }
             let (own, ring) = (self.use_of[id], self.use_of[family]);
@@ -291,8 +292,8 @@ impl ReadGroups {
                 ..ring
             };
         }
-        for (id, &family) in frame.facts.family.iter_ids() {
-            if family != id && frame.facts.memory[id] == id {
+        for (id, &family) in context.facts.family.iter_ids() {
+            if family != id && context.facts.memory[id] == id {
                 if self.use_of[family].host && self.use_of[family].switches > 0 {
                     self.sharing[family] = Sharing::Concurrent;
                 }
@@ -303,24 +304,24 @@ impl ReadGroups {
 
     fn use_subresource(
         &mut self,
-        frame: Frame<'_>,
+        context: Context<'_>,
         at: PlanPassId,
         access: &ResolvedAccess,
         subresource: SubresourceId,
         memory: ResourceId,
         exclusive: bool,
     ) {
-        let scheduled = frame.schedule.passes[at];
+        let scheduled = context.schedule.passes[at];
         let queue = scheduled.queue;
-        let on_gpu = queue != frame.schedule.host();
+        let on_gpu = queue != context.schedule.host();
         let state = self.states[subresource];
         let reads = access.effect == Effect::Read;
-        let family = if on_gpu { Some(frame.families[queue.index()]) } else { state.family };
+        let family = if on_gpu { Some(context.families[queue.index()]) } else { state.family };
         let before = state.read_group.map(|read_group| self.read_groups[read_group]);
-        let image = frame.is_image(memory);
-        let empty = !on_gpu && image && before.map_or(!frame.has_edges(memory), |before| before.empty);
+        let image = context.is_image(memory);
+        let empty = !on_gpu && image && before.map_or(!context.has_edges(memory), |before| before.empty);
         let takes = access.effect == Effect::Replace
-            && takes_anew(image, frame.facts.passes[scheduled.pass].conditional.is_some());
+            && takes_anew(image, context.facts.passes[scheduled.pass].conditional.is_some());
         let moves = exclusive && state.family.is_some() && family != state.family && !takes;
         let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
@@ -340,7 +341,7 @@ impl ReadGroups {
             }
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = LaneId::lowest_of(e.queues);
-                (queue != frame.schedule.host()).then_some(queue)
+                (queue != context.schedule.host()).then_some(queue)
             });
             let members = self.members.push(Member { queue, first: at, last: at, next: None });
             let multi_queue =
@@ -361,13 +362,13 @@ impl ReadGroups {
         };
         // A use on another queue than the first follows it wherever the first one prepares the subresource for both.
         if joins {
-            let led = self.led_by_first(frame, read_group, memory, access.group != 0);
+            let led = self.led_by_first(context, read_group, memory, access.group != 0);
             if led {
                 self.follow_first(read_group, at, queue);
             }
         }
         self.of.push(read_group);
-        self.states[subresource] = State {
+        self.states[subresource] = OpenGroup {
             read_group: Some(read_group),
             family: if on_gpu { family } else { state.family },
             group: access.group,
@@ -375,9 +376,9 @@ impl ReadGroups {
     }
 
     /// Whether the first use of a read group prepares the subresource for the others.
-    fn led_by_first(&self, frame: Frame<'_>, read_group: ReadGroupId, memory: ResourceId, unordered: bool) -> bool {
+    fn led_by_first(&self, context: Context<'_>, read_group: ReadGroupId, memory: ResourceId, unordered: bool) -> bool {
         let e = &self.read_groups[read_group];
-        e.is_led(unordered || frame.is_image(memory) || frame.has_edges(memory))
+        e.is_led(unordered || context.is_image(memory) || context.has_edges(memory))
     }
 
     fn join(&mut self, at: PlanPassId, access: &ResolvedAccess, read_group: ReadGroupId, queue: LaneId) {
@@ -458,7 +459,7 @@ impl ReadGroups {
     /// A view has one layout: where queues share some subresources of it in [`Layout::General`], all of its
     /// subresources have it, and so all that other views see together with them. O(subresources accessed · log), as
     /// often as something changes.
-    fn join_layouts(&mut self, frame: Frame<'_>) {
+    fn join_layouts(&mut self, context: Context<'_>) {
         let general = |e: &ReadGroup| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
         if self.read_groups.iter().all(|e| e.queues.is_power_of_two()) {
             return;
@@ -467,10 +468,10 @@ impl ReadGroups {
         let mut more = true;
         while std::mem::take(&mut more) {
             let mut next = 0;
-            for at in frame.schedule.passes.ids() {
+            for at in context.schedule.passes.ids() {
                 crate::cancel::poll();
                 views.clear();
-                for access in frame.accesses(at) {
+                for access in context.accesses(at) {
                     let visits = IdSpan::new(next, next + access.subresources.len());
                     views.extend(self.of.slice(visits).iter().map(|&read_group| (access.view, read_group)));
                     next += access.subresources.len();
@@ -492,12 +493,12 @@ impl ReadGroups {
     }
 
     /// What outlives the frame is left by one use, which all others precede.
-    fn close_edges(&mut self, frame: Frame<'_>) {
-        for (id, &memory) in frame.facts.memory.iter_ids() {
-            if id != memory || !frame.has_edges(memory) && frame.graph.resources()[id].leave.is_none() {
+    fn close_edges(&mut self, context: Context<'_>) {
+        for (id, &memory) in context.facts.memory.iter_ids() {
+            if id != memory || !context.has_edges(memory) && context.graph.resources()[id].leave.is_none() {
                 continue;
             }
-            for subresource in frame.facts.subresources.of(memory).ids() {
+            for subresource in context.facts.subresources.of(memory).ids() {
                 if let Some(read_group) = self.states[subresource].read_group {
                     self.gather(read_group, subresource);
                 }

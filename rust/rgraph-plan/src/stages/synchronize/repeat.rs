@@ -4,9 +4,9 @@
 
 use super::call::Required;
 use super::clock::{Knowledge, WaitId};
-use super::hazard::{First, Hazards, Left, LeftId, Scene};
+use super::hazard::{First, HazardInputs, Hazards, Left, LeftId};
 use super::narrow::chain;
-use super::read_group::Frame;
+use super::read_group::Context;
 use super::schedule::{LaneId, QueuePosition};
 use super::sources::stands_within;
 use crate::access::Stages;
@@ -50,54 +50,59 @@ pub(crate) struct Repeats {
 
 impl Repeats {
     /// Adds sources and waits to the first uses of a walk. O(first uses · queues + subresources).
-    pub(crate) fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut IdVec<WaitId, Stages>) {
+    pub(crate) fn complete(
+        &mut self,
+        inputs: HazardInputs<'_>,
+        hazards: &mut Hazards,
+        waits: &mut IdVec<WaitId, Stages>,
+    ) {
         self.waits.clear();
         self.unmet.clear();
-        self.knowledge.start(scene.clocks);
-        self.at_end.start(scene.clocks);
-        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
-            self.at_end.reach(scene.clocks, at, scheduled.queue);
+        self.knowledge.start(inputs.clocks);
+        self.at_end.start(inputs.clocks);
+        for (at, scheduled) in inputs.context.schedule.passes.iter_ids() {
+            self.at_end.reach(inputs.clocks, at, scheduled.queue);
         }
         let mut firsts = std::mem::take(&mut hazards.firsts);
-        self.whole.refill(None, scene.frame.facts.memory.len());
+        self.whole.refill(None, inputs.context.facts.memory.len());
         self.gathered.clear();
         self.subresources_gathered = 0;
-        self.enter_whole(scene, &mut firsts);
+        self.enter_whole(inputs, &mut firsts);
         let mut next = firsts.iter().peekable();
-        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
+        for (at, scheduled) in inputs.context.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            self.knowledge.reach(scene.clocks, at, scheduled.queue);
+            self.knowledge.reach(inputs.clocks, at, scheduled.queue);
             while let Some(first) = next.next_if(|first| first.at == at) {
                 // A wait of the host makes no write visible to it: the run before needs a barrier to the host at its
                 // end (Vulkan 1.3, "Fences").
-                if scheduled.queue == scene.frame.schedule.host() {
-                    hazards.show_bytes_to_next_run(scene, first);
+                if scheduled.queue == inputs.context.schedule.host() {
+                    hazards.show_bytes_to_next_run(inputs, first);
                 }
-                self.left_before(scene, hazards, first);
+                self.left_before(inputs, hazards, first);
                 for at in 0..self.left.len() {
-                    self.follow(scene, hazards, first, self.left[at], scheduled.queue, waits);
+                    self.follow(inputs, hazards, first, self.left[at], scheduled.queue, waits);
                 }
             }
         }
         // Last, when the waits of this run have all their stages.
         for at in 0..self.unmet.len() {
             let (first, left) = self.unmet[at];
-            self.wait_for(scene, hazards, &first, left, waits);
+            self.wait_for(inputs, hazards, &first, left, waits);
         }
         hazards.firsts = firsts;
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
-        self.leave_out_implied(scene);
+        self.leave_out_implied(inputs);
     }
 
     /// Of the waits of a batch for the run before, leaves out each that another one implies, because the queue of the
     /// other one had itself waited for that position. The other wait gets its stages. O(waits · queues).
-    fn leave_out_implied(&mut self, scene: Scene<'_>) {
-        let position = |last: PlanPassId| scene.frame.schedule.passes[last].position;
+    fn leave_out_implied(&mut self, inputs: HazardInputs<'_>) {
+        let position = |last: PlanPassId| inputs.context.schedule.passes[last].position;
         let mut kept = 0;
         for at in 0..self.waits.len() {
             let wait = self.waits[at];
             let follows = |other: &RepeatWait| {
-                other.queue != wait.queue && scene.clocks.known(other.last, wait.queue) >= position(wait.last)
+                other.queue != wait.queue && inputs.clocks.known(other.last, wait.queue) >= position(wait.last)
             };
             let of_batch = |other: &RepeatWait| other.batch == wait.batch;
             let before = self.waits[..kept].iter().rposition(|one| !of_batch(one)).map_or(0, |one| one + 1);
@@ -116,18 +121,18 @@ impl Repeats {
 
     /// The wait of this run that already orders a first use after the last use `left` in the run before: a wait for the
     /// queue of that use, or for a queue that had waited for it in the run before.
-    fn known_through(&self, scene: Scene<'_>, first: &First, left: Left, queue: LaneId) -> Option<WaitId> {
-        let passes = &scene.frame.schedule.passes;
+    fn known_through(&self, inputs: HazardInputs<'_>, first: &First, left: Left, queue: LaneId) -> Option<WaitId> {
+        let passes = &inputs.context.schedule.passes;
         let position = passes[left.last].position;
         let knows = |of: LaneId| {
             of == left.queue
-                || scene.clocks.last_of(of).is_some_and(|last| scene.clocks.known(last, left.queue) >= position)
+                || inputs.clocks.last_of(of).is_some_and(|last| inputs.clocks.known(last, left.queue) >= position)
         };
-        let knows_of = |of: LaneId| scene.clocks.known(first.at, of) > QueuePosition::BEFORE;
-        let others = (0..scene.clocks.lanes()).map(LaneId::new).filter(|of| ![queue, left.queue].contains(of));
+        let knows_of = |of: LaneId| inputs.clocks.known(first.at, of) > QueuePosition::BEFORE;
+        let others = (0..inputs.clocks.lanes()).map(LaneId::new).filter(|of| ![queue, left.queue].contains(of));
         let mut known = std::iter::once(left.queue).chain(others).filter(|&of| knows_of(of) && knows(of));
         known.find_map(|of| {
-            let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
+            let (wait, scheduled) = self.knowledge.through(inputs.clocks, queue, of);
             (passes[scheduled].physical <= first.physical).then_some(wait)
         })
     }
@@ -136,22 +141,23 @@ impl Repeats {
     /// holds up all that comes later on its queue (Vulkan 1.3, "Semaphore Waiting"), in later runs, too.
     fn waited_before(
         &self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         hazards: &mut Hazards,
         first: &First,
         left: Left,
         waits: &IdVec<WaitId, Stages>,
     ) -> bool {
-        let queue = scene.frame.schedule.passes[first.at].queue;
-        let knows =
-            |last: PlanPassId| scene.clocks.known(last, left.queue) >= scene.frame.schedule.passes[left.last].position;
-        scene.clocks.last_of(queue).is_some_and(knows) && {
-            let (wait, _) = self.at_end.through(scene.clocks, queue, left.queue);
+        let queue = inputs.context.schedule.passes[first.at].queue;
+        let knows = |last: PlanPassId| {
+            inputs.clocks.known(last, left.queue) >= inputs.context.schedule.passes[left.last].position
+        };
+        inputs.clocks.last_of(queue).is_some_and(knows) && {
+            let (wait, _) = self.at_end.through(inputs.clocks, queue, left.queue);
             let mut held = waits[wait];
             match first.barrier {
                 Some(barrier) => hazards.calls.follows_wait(barrier, held, first.stages),
                 None => {
-                    hold(hazards, first, left.queue == scene.frame.schedule.host(), &mut held);
+                    hold(hazards, first, left.queue == inputs.context.schedule.host(), &mut held);
                     held == waits[wait]
                 }
             }
@@ -161,20 +167,20 @@ impl Repeats {
     /// Moves the first uses of resources that outlive a run to the first pass of their queue that uses any part of the
     /// memory, under any name: the runtime's initial barriers come before that pass's batch and cover all parts of
     /// which the queue has the first use.
-    fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
-        let lanes = scene.clocks.lanes();
+    fn enter_whole(&mut self, inputs: HazardInputs<'_>, firsts: &mut [First]) {
+        let lanes = inputs.clocks.lanes();
         self.entered.clear();
         self.members.clear();
         if firsts.iter().all(|first| first.placement.is_some()) {
             return;
         }
-        let Frame { schedule, facts, shapes, .. } = scene.frame;
+        let Context { schedule, facts, shapes, .. } = inputs.context;
         self.entered.resize(shapes.len() * lanes, None);
         let memories = facts.family.iter_ids().filter(|(member, _)| facts.memory[*member] == *member);
         self.members.extend(memories.map(|(member, &family)| (family, member)));
         self.members.sort_unstable();
         for (at, scheduled) in schedule.passes.iter_ids() {
-            for access in scene.frame.accesses(at) {
+            for access in inputs.context.accesses(at) {
                 let entered =
                     &mut self.entered[facts.memory[access.resource].index() * lanes + scheduled.queue.index()];
                 entered.get_or_insert(at);
@@ -190,41 +196,41 @@ impl Repeats {
     }
 
     /// Collects the last uses, in the run before, of the bytes of a first use.
-    fn left_before(&mut self, scene: Scene<'_>, hazards: &Hazards, first: &First) {
+    fn left_before(&mut self, inputs: HazardInputs<'_>, hazards: &Hazards, first: &First) {
         self.left.clear();
         if let Some(placement) = first.placement {
-            for &(before, from_previous_frame) in scene.transients.followed(placement) {
-                let memory = scene.transients.placements[before].memory;
-                if from_previous_frame && before == placement && scene.frame.is_image(memory) {
+            for &(before, from_previous_frame) in inputs.transients.followed(placement) {
+                let memory = inputs.transients.placements[before].memory;
+                if from_previous_frame && before == placement && inputs.context.is_image(memory) {
                     // Its own last uses in the run before: subresources of an image have no bytes in common, so only
                     // those of the same texels count.
-                    let count = hazards.gather_texels(scene, memory, first.subresource, &mut self.left);
+                    let count = hazards.gather_texels(inputs, memory, first.subresource, &mut self.left);
                     self.subresources_gathered += count as u64;
                 } else if from_previous_frame {
-                    self.add_whole(scene, hazards, memory);
+                    self.add_whole(inputs, hazards, memory);
                 }
             }
             return;
         }
         // The images of a ring rotate from run to run: each of them may have been used under any of the ring's names.
-        let family = scene.frame.facts.family[first.memory];
+        let family = inputs.context.facts.family[first.memory];
         let start = self.members.partition_point(|(of, _)| *of < family);
         for at in start..self.members.len() {
             let (of, member) = self.members[at];
             if of != family {
                 break;
             }
-            self.add_whole(scene, hazards, member);
+            self.add_whole(inputs, hazards, member);
         }
     }
 
     /// Adds the last uses of a memory. Each of its subresources may have a first use that asks for them, so they are
     /// gathered once.
-    fn add_whole(&mut self, scene: Scene<'_>, hazards: &Hazards, memory: ResourceId) {
+    fn add_whole(&mut self, inputs: HazardInputs<'_>, hazards: &Hazards, memory: ResourceId) {
         let span = *self.whole[memory].get_or_insert_with(|| {
             let start = self.gathered.len();
-            hazards.gather_into(scene, memory, start, self.gathered.as_vec_mut());
-            self.subresources_gathered += scene.frame.facts.subresources.of(memory).ids().len() as u64;
+            hazards.gather_into(inputs, memory, start, self.gathered.as_vec_mut());
+            self.subresources_gathered += inputs.context.facts.subresources.of(memory).ids().len() as u64;
             IdSpan::new(start, self.gathered.len())
         });
         for at in span.ids() {
@@ -234,7 +240,7 @@ impl Repeats {
 
     fn follow(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         hazards: &mut Hazards,
         first: &First,
         left: Left,
@@ -250,7 +256,7 @@ impl Repeats {
                 }
                 Some(barrier) => hazards.calls.require(Required {
                     barrier,
-                    last: scene.frame.schedule.passes[left.last].physical,
+                    last: inputs.context.schedule.passes[left.last].physical,
                     previous_run: true,
                     stages: left.stages,
                     writing: left.writing,
@@ -260,14 +266,14 @@ impl Repeats {
             }
             return;
         }
-        if queue == scene.frame.schedule.host() && first.placement.is_some() {
-            hazards.show_to_next_run(scene, first, left);
+        if queue == inputs.context.schedule.host() && first.placement.is_some() {
+            hazards.show_to_next_run(inputs, first, left);
         }
-        if self.waited_before(scene, hazards, first, left, waits) {
+        if self.waited_before(inputs, hazards, first, left, waits) {
             return;
         }
-        let by_host = left.queue == scene.frame.schedule.host();
-        match self.known_through(scene, first, left, queue) {
+        let by_host = left.queue == inputs.context.schedule.host();
+        match self.known_through(inputs, first, left, queue) {
             Some(wait) => hold(hazards, first, by_host, &mut waits[wait]),
             None => self.unmet.push((*first, left)),
         }
@@ -276,23 +282,23 @@ impl Repeats {
     /// Makes the batch of a first use wait for the run before, unless that one waited.
     fn wait_for(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         hazards: &mut Hazards,
         first: &First,
         left: Left,
         waits: &IdVec<WaitId, Stages>,
     ) {
-        if self.waited_before(scene, hazards, first, left, waits) {
+        if self.waited_before(inputs, hazards, first, left, waits) {
             return;
         }
-        let queue = scene.frame.schedule.passes[first.at].queue;
-        let by_host = left.queue == scene.frame.schedule.host();
-        let batch = scene.batches.batch_of(first.physical);
+        let queue = inputs.context.schedule.passes[first.at].queue;
+        let by_host = left.queue == inputs.context.schedule.host();
+        let batch = inputs.batches.batch_of(first.physical);
         let known = self
             .waits
             .iter_mut()
             .rev()
-            .find(|w| w.queue == left.queue && scene.batches.cuts[w.batch].queue == queue && w.batch <= batch);
+            .find(|w| w.queue == left.queue && inputs.batches.cuts[w.batch].queue == queue && w.batch <= batch);
         match known {
             Some(wait) if wait.last >= left.last || wait.batch == batch => {
                 wait.last = wait.last.max(left.last);

@@ -8,12 +8,12 @@
 
 use super::call::{About, BarrierId, CallId, CallSite, Calls, Required};
 use super::clock::WaitId;
-use super::hazard::{Hazards, Scene};
+use super::hazard::{HazardInputs, Hazards};
 use super::narrow::{bits, with_earlier, writes_of};
 use super::repeat::RepeatWait;
 use super::schedule::{LaneId, PhysicalId, QueuePosition};
 use super::sort::sort_by_id;
-use super::stage_clock::{Moment, Prepared, StageClock};
+use super::stage_clock::{Moment, Ordered, StageClock};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{Hazard, PlanPassId, Scope};
@@ -58,7 +58,7 @@ pub(crate) struct Sources {
     needs_of: IdVec<BarrierId, Span>,
     needs: Vec<Required>,
     /// Barriers of a call for the order alone, with the scopes that they have if no other orders the same.
-    open: Vec<(BarrierId, Scope, [Prepared; 2])>,
+    open: Vec<(BarrierId, Scope, [Ordered; 2])>,
     /// What barriers about all memory order.
     clock: StageClock,
     /// The same with barriers about images and buffers and waits for other queues, for orderings of `after`; walked where
@@ -89,7 +89,7 @@ impl Sources {
     /// whatever others order. O(barriers · stages² + needs + waits · log waits), O(needs) for all.
     pub(crate) fn complete(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         hazards: &mut Hazards,
         repeats: &[RepeatWait],
         wait_stages: &IdVec<WaitId, Stages>,
@@ -104,11 +104,11 @@ impl Sources {
             }
             return self.merge(&mut hazards.calls);
         }
-        self.orderings = !scene.after.is_empty();
+        self.orderings = !inputs.after.is_empty();
         self.sort_needs(&hazards.calls);
-        self.find_timeline(scene, hazards, repeats, wait_stages);
+        self.find_timeline(inputs, hazards, repeats, wait_stages);
         let timeline = std::mem::take(&mut self.timeline);
-        let end = scene.frame.schedule.physical_passes.len() as u32 * STEP;
+        let end = inputs.context.schedule.physical_passes.len() as u32 * STEP;
         for events in timeline.chunk_by(|a, b| a.queue == b.queue) {
             crate::cancel::poll();
             let (stages, repeats) = self.needed_stages(events);
@@ -203,7 +203,7 @@ impl Sources {
             let alone = barrier.about == About::Memory && barrier.scope.dst_access.is_empty();
             let scope = self.completed(walk, id, barrier.scope);
             if alone {
-                let prepared = [&self.clock, &self.every].map(|clock| clock.prepared(at, scope));
+                let prepared = [&self.clock, &self.every].map(|clock| clock.ordered(at, scope));
                 self.open.push((id, scope, prepared));
                 continue;
             }
@@ -278,14 +278,14 @@ impl Sources {
     /// Calls and waits by queue and time, without calls within render passes, which order the work of these alone.
     fn find_timeline(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         hazards: &Hazards,
         repeats: &[RepeatWait],
         wait_stages: &IdVec<WaitId, Stages>,
     ) {
         self.timeline.clear();
-        let Scene { frame, clocks, batches, .. } = scene;
-        let passes = &frame.schedule.physical_passes;
+        let HazardInputs { context, clocks, batches, .. } = inputs;
+        let passes = &context.schedule.physical_passes;
         let mut push = |queue, at, what| self.timeline.push(Timed { queue, at, what });
         for (physical, &call) in hazards.before_physical.iter_ids() {
             if let Some(call) = call {
@@ -296,7 +296,7 @@ impl Sources {
         let known = |queue: LaneId, of: PlanPassId| {
             let position = clocks.known(of, queue);
             (position > QueuePosition::BEFORE)
-                .then(|| after(frame.schedule.passes[clocks.scheduled_at(queue, position)].physical))
+                .then(|| after(context.schedule.passes[clocks.scheduled_at(queue, position)].physical))
         };
         let lanes = clocks.lanes();
         self.first_repeat.clear();
@@ -310,16 +310,16 @@ impl Sources {
                 push(queue, before(batches.first_physical(wait.batch)), what);
             }
         }
-        for (at, scheduled) in frame.schedule.passes.iter_ids().filter(|_| self.orderings) {
+        for (at, scheduled) in context.schedule.passes.iter_ids().filter(|_| self.orderings) {
             for wait in clocks.of_scheduled[at].ids() {
                 let source = clocks.scheduled_at(clocks.waits[wait].queue, clocks.waits[wait].position);
-                let (queue, other) = (scheduled.queue, frame.schedule.passes[source]);
+                let (queue, other) = (scheduled.queue, context.schedule.passes[source]);
                 // Or what the other queue knows of the run before, by a wait of its own.
                 let repeat = self.first_repeat[other.queue.index() * lanes + queue.index()];
                 let repeat = repeat.filter(|one| batches.first_physical(one.batch) <= other.physical);
                 let (until, previous_run) = match (known(queue, source), repeat) {
                     (Some(until), _) => (until, false),
-                    (None, Some(repeat)) => (after(frame.schedule.passes[repeat.last].physical), true),
+                    (None, Some(repeat)) => (after(context.schedule.passes[repeat.last].physical), true),
                     (None, None) => continue,
                 };
                 let what = What::Wait { until, previous_run, stages: wait_stages[wait] };

@@ -62,7 +62,7 @@ impl Row {
 
 /// What a barrier orders before all that begins at some stages.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct Ordered {
     row: Row,
     later: Stages,
 }
@@ -80,7 +80,7 @@ pub(crate) struct StageClock {
     /// By stage of what begins.
     rows: [Row; STAGES],
     /// Barriers of the call that are to be taken in.
-    pending: Vec<Prepared>,
+    pending: Vec<Ordered>,
 }
 
 impl Default for StageClock {
@@ -128,12 +128,12 @@ impl StageClock {
     /// Prepares to take in a barrier of the present call, which stands at a time. Barriers of a call do not chain among
     /// themselves.
     pub(crate) fn add(&mut self, at: Moment, scope: Scope) {
-        let prepared = self.prepared(at, scope);
+        let prepared = self.ordered(at, scope);
         self.pending.push(prepared);
     }
 
     /// What a barrier orders that stands at a time, as the calls before its own leave the clock.
-    pub(crate) fn prepared(&self, at: Moment, scope: Scope) -> Prepared {
+    pub(crate) fn ordered(&self, at: Moment, scope: Scope) -> Ordered {
         let earlier = with_earlier(scope.src_stages);
         let mut row = NOTHING;
         for stage in bits(earlier & self.reached) {
@@ -145,11 +145,11 @@ impl StageClock {
                 row.0[column / GROUP][column % GROUP] = at;
             }
         }
-        Prepared { row, later: with_later(scope.dst_stages) }
+        Ordered { row, later: with_later(scope.dst_stages) }
     }
 
     /// Takes in a barrier.
-    pub(crate) fn take(&mut self, Prepared { row, later }: &Prepared) {
+    pub(crate) fn take(&mut self, Ordered { row, later }: &Ordered) {
         let groups = self.groups();
         self.reached |= *later;
         for stage in bits(*later) {

@@ -12,7 +12,7 @@ use crate::graph::{Clear, Details};
 use crate::plan::PlanKind;
 use crate::resource::{Kind, Life};
 use crate::stages::resolve::part_of;
-use crate::stages::resolve::subresource::Part;
+use crate::stages::resolve::subresource::SubresourceRange;
 
 impl Check<'_> {
     /// Checks one access. Whether what it names is sound enough to be compared with others, and what it asks.
@@ -389,7 +389,7 @@ impl Check<'_> {
         let Some(Outside { what, why, help }) = wrong else {
             // The shape's own mistake is reported already, and a placeholder has no range to exceed.
             let part = part_of(self.graph, at.access, at.shape);
-            let whole = Part::whole(at.shape);
+            let whole = SubresourceRange::whole(at.shape);
             self.found.resolvable &= part.mips[1] <= whole.mips[1]
                 && part.layers[1] <= whole.layers[1]
                 && part.bytes[1] <= whole.bytes[1]

@@ -10,7 +10,7 @@ use crate::graph::{Access, FlagId, Graph, PassId, Place};
 use crate::id::{Id, IdVec};
 use crate::nearest::nearest;
 use crate::resource::{Life, Resource, ResourceId};
-use crate::stages::resolve::subresource::Part;
+use crate::stages::resolve::subresource::SubresourceRange;
 use crate::stages::resolve::{AccessId, Problem, Reads, Via, declared as declared_access};
 use crate::stages::size::Shape;
 
@@ -27,7 +27,8 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
         return Vec::new();
     }
     let uses = Uses::of(graph);
-    let words = |part: &Part, resource: ResourceId| part_words(part, &Part::whole(&shapes[resource]));
+    let words =
+        |part: &SubresourceRange, resource: ResourceId| part_words(part, &SubresourceRange::whole(&shapes[resource]));
     let mistake = |(at, problem): (usize, &Problem)| match problem {
         Problem::NeverWritten { by: Reads::Root, resource, part } => {
             uses.unwritten_root(*resource, &words(part, *resource), at < NAMED)
@@ -77,8 +78,8 @@ fn together(problems: &[Problem]) -> Vec<Problem> {
 }
 
 /// The least part that holds both.
-fn around(a: &Part, b: &Part) -> Part {
-    Part {
+fn around(a: &SubresourceRange, b: &SubresourceRange) -> SubresourceRange {
+    SubresourceRange {
         mips: [a.mips[0].min(b.mips[0]), a.mips[1].max(b.mips[1])],
         layers: [a.layers[0].min(b.layers[0]), a.layers[1].max(b.layers[1])],
         aspects: a.aspects | b.aspects,

@@ -12,7 +12,7 @@ use crate::graph::Access;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
 use crate::stages::resolve::part_of;
-use crate::stages::resolve::subresource::Part;
+use crate::stages::resolve::subresource::SubresourceRange;
 
 /// Memory that the sweep reuses.
 #[derive(Default, Debug)]
@@ -145,7 +145,7 @@ impl Check<'_> {
         let shape = &self.shapes[access.resource];
         let at = At { index: second, access, shape };
         let name = self.resource_name(access.resource);
-        let whole = Part::whole(shape);
+        let whole = SubresourceRange::whole(shape);
         let words = |index: usize| {
             let access = &self.graph.accesses()[index];
             format!("{}{}", as_usage(access.usage), part_words(&part_of(self.graph, access, shape), &whole))

@@ -6,7 +6,7 @@ use crate::access::{Aspects, Stages};
 use crate::access::{DECLARED_STAGE_NAMES, Usage};
 use crate::plan::PlanKind;
 use crate::profile::Capabilities;
-use crate::stages::resolve::subresource::Part;
+use crate::stages::resolve::subresource::SubresourceRange;
 use crate::stages::size::{Measure, Shape};
 
 /// `rgba8unorm, 1920×1080, 4 layers`, or `buffer of 256 bytes`.
@@ -82,7 +82,7 @@ pub(super) fn measured(measure: Measure) -> &'static str {
 }
 
 /// The part of a resource that differs from the whole, or nothing: ` (mips [1, 3), layers [0, 1))`.
-pub(super) fn part_words(part: &Part, whole: &Part) -> String {
+pub(super) fn part_words(part: &SubresourceRange, whole: &SubresourceRange) -> String {
     let mut parts = Vec::new();
     if part.mips != whole.mips {
         parts.push(format!("mips [{}, {})", part.mips[0], part.mips[1]));

@@ -39,7 +39,7 @@ impl RunState {
             self.data_stamp += 1;
         }
         if commands == Renewed::Other {
-            self.contexts.iter_mut().for_each(|context| context.variants.clear());
+            self.contexts.iter_mut().for_each(|context| context.recordings.clear());
         }
     }
 }

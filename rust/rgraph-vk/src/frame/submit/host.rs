@@ -13,7 +13,7 @@ use crate::device::inside::Chain;
 use crate::device::poll::wait_polling;
 use crate::device::queue::{DeviceQueueId, Point, Submit};
 use crate::error::{Code, Error};
-use crate::frame::host::{Call, Job, Seen, overlapping};
+use crate::frame::host::{Call, HostBatch, Seen, overlapping};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
 use crate::frame::state::{At, RunState};
 use crate::memory::state::Region;
@@ -84,7 +84,7 @@ impl Run<'_, '_> {
         }
         let waits = self.host_waits.clone();
         let mut calls = Vec::new();
-        let on = &state.variant_of(self.context, self.variant).on;
+        let on = &state.recording_of(self.context, self.recording).on;
         for command in &self.prepared.plan.commands[planned.commands.range()] {
             let Command::Pass { pass, .. } = command else { continue };
             let declared = self.prepared.table.pass_of[*pass];
@@ -105,7 +105,7 @@ impl Run<'_, '_> {
         if let (Some(host), Some(outcome)) = (&state.host, &self.outcome) {
             let (of, outcome) = (self.prepared.clone(), outcome.clone());
             let foreign = self.shared.note_host_waits(&waits, self.external.waits, self.waiter(), &outcome);
-            host.push(Job { _of: of, waits, foreign, calls, signal, outcome, chain: Chain::here() });
+            host.push(HostBatch { _of: of, waits, foreign, calls, signal, outcome, chain: Chain::here() });
         }
         self.handed[batch] = true;
         self.now[batch] = signal.map(At::Host);
@@ -115,12 +115,12 @@ impl Run<'_, '_> {
     /// The buffers of a host pass, access by access.
     fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
         let mut seen: Vec<Seen> = Vec::new();
-        let variant = state.variant_of(self.context, self.variant);
+        let recording = state.recording_of(self.context, self.recording);
         for access in self.prepared.table.of(pass) {
             // What the output of a pass that is off is read of goes by the output's name.
             let found = match access.usage {
                 Usage::HostWrite => access.resource,
-                _ => variant.stand_in(self.prepared, pass, access.resource),
+                _ => recording.stand_in(self.prepared, pass, access.resource),
             };
             let physical = self.prepared.physical(found, state.run, &state.imports);
             let Some(physical) = physical else { continue };
@@ -197,7 +197,15 @@ impl Run<'_, '_> {
         if let (true, Some(host), Some(outcome)) = (silent, &state.host, &self.outcome) {
             let signal = Some(host.last() + 1);
             let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
-            host.push(Job { _of: of, waits: Vec::new(), foreign: false, calls: Vec::new(), signal, outcome, chain });
+            host.push(HostBatch {
+                _of: of,
+                waits: Vec::new(),
+                foreign: false,
+                calls: Vec::new(),
+                signal,
+                outcome,
+                chain,
+            });
         }
     }
 }

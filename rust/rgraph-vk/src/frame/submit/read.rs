@@ -22,14 +22,14 @@ use crate::memory::staging::Block;
 use crate::memory::state::{Region, ResourceState, within};
 
 /// What of a resource is copied.
-struct Part {
+struct Selection {
     piece: Piece,
     region: Region,
     /// What was read, as if it were a resource of its own.
     kind: PlanKind,
 }
 
-impl Part {
+impl Selection {
     fn of(kind: PlanKind, ranges: Ranges, name: &str) -> Result<Self, Error> {
         let refuse = |message: String, help: &str| Err(Error::input(name, message, help));
         match kind {
@@ -85,7 +85,7 @@ impl Run<'_, '_> {
     pub(super) fn read_back(&mut self, state: &mut RunState, wanted: &[Wanted]) -> Result<Reads, Error> {
         state.after = None;
         let mut initial = InitialBarriers::default();
-        let mut copies: Vec<(&Root, Arc<PhysicalResource>, Part, Arc<Block>)> = Vec::new();
+        let mut copies: Vec<(&Root, Arc<PhysicalResource>, Selection, Arc<Block>)> = Vec::new();
         let mut reads = Vec::new();
         for Wanted { root, ranges } in wanted {
             let root = &self.prepared.roots[*root];
@@ -99,7 +99,7 @@ impl Run<'_, '_> {
                 continue;
             }
             let name = self.prepared.plan.resource_name(root.resource);
-            let part = Part::of(physical.kind, *ranges, name)?;
+            let part = Selection::of(physical.kind, *ranges, name)?;
             if copies.iter().any(|(_, known, other, _)| Arc::ptr_eq(known, &physical) && part.meets(other)) {
                 let message = format!("parts of \"{name}\" that are read overlap");
                 return Err(Error::input(name, message, "read each mip and layer once"));

@@ -25,7 +25,7 @@ use ledger::Ledger;
 
 /// What the table knows.
 #[derive(Default)]
-struct State {
+struct Table {
     armed: Option<Armed>,
     fired: Option<&'static str>,
     /// Names of fallible calls, in order.
@@ -54,8 +54,8 @@ struct Armed {
     only: Option<&'static str>,
 }
 
-fn state() -> MutexGuard<'static, State> {
-    static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+fn state() -> MutexGuard<'static, Table> {
+    static STATE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -85,7 +85,7 @@ impl Faults {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         loader()?;
-        *state() = State::default();
+        *state() = Table::default();
         Ok(Self { _alone: alone })
     }
 

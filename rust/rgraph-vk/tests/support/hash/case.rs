@@ -2,7 +2,7 @@
 
 use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
-use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, serial};
+use rgraph_check::serial::{OperationKind as What, ResolvedAccess, Serial, serial};
 use rgraph_plan::access::{Aspects, MemoryDomain, Usage};
 use rgraph_plan::bake::Options;
 use rgraph_plan::bake::Policy;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rgraph_check::serial::{Operation as What, Serial, Step};
+use rgraph_check::serial::{Operation, OperationKind as What, Serial};
 use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_plan::id::Id;
@@ -163,7 +163,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Mips and scaled contents: halves stay halves.
-    fn blit(&mut self, step: &Step) {
+    fn blit(&mut self, step: &Operation) {
         let (from, to) = (&step.uses[0], &step.uses[1]);
         let list = |resource: ResourceId, mips, layers| {
             let shape = &self.shapes[index(resource)];
@@ -179,7 +179,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn pass(&mut self, step: &Step, operation: &PassOperation, flags: &[bool], on: bool) -> Told {
+    fn pass(&mut self, step: &Operation, operation: &PassOperation, flags: &[bool], on: bool) -> Told {
         let salt = mix(operation.salt, self.run);
         let mut hash = salt;
         let mut known = Vec::new();
@@ -234,7 +234,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What is there before a pass writes: load operations, and contents that nobody keeps.
-    fn load(&mut self, step: &Step, operation: &PassOperation) {
+    fn load(&mut self, step: &Operation, operation: &PassOperation) {
         let mut colors = 0;
         for touch in step.uses.iter().filter(|touch| touch.writes && touch.usage != Usage::StorageReadWrite) {
             let target = match touch.usage {
@@ -287,7 +287,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn write(&mut self, step: &Step, operation: &PassOperation, write: &Write, hash: u32, inputs: &[Vec<u32>; 2]) {
+    fn write(&mut self, step: &Operation, operation: &PassOperation, write: &Write, hash: u32, inputs: &[Vec<u32>; 2]) {
         let resource = step.uses[write.at].resource;
         let shapes = self.shapes;
         let shape = &shapes[index(resource)];
@@ -318,7 +318,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The first threshold that a depth is not above; 0 if it is above all.
-    fn tested(&self, step: &Step, at: usize, half: u32) -> Option<u32> {
+    fn tested(&self, step: &Operation, at: usize, half: u32) -> Option<u32> {
         let touch = &step.uses[at];
         let shape = &self.shapes[index(touch.resource)];
         let depth =

@@ -23,7 +23,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rgraph_check::generate::{Families, Family, Limits, UNSETTLED};
+use rgraph_check::generate::{Construct, Constructs, Limits, UNSETTLED};
 use rgraph_files::write_graph;
 use rgraph_plan::bake::Split;
 use rgraph_plan::bake::{Scratch, bake};
@@ -55,7 +55,7 @@ pub struct Settings {
     pub messages: bool,
     /// Whether barriers may be split into events: 0, never.
     pub events: u64,
-    /// Whether graphs have the families of which few were run yet.
+    /// Whether graphs have the constructs of which few were run yet.
     pub newer: bool,
 }
 
@@ -137,64 +137,64 @@ impl fmt::Display for Report {
     }
 }
 
-/// Families that few frames were run with yet.
-const NEWER: Families = Families::of(&[
-    Family::Undefined,
-    Family::Exclusive,
-    Family::AspectAlone,
-    Family::PresentedTransients,
-    Family::CommutingDraws,
-    Family::MemoryDomains,
-    Family::StencilMasks,
+/// Constructs that few frames were run with yet.
+const NEWER: Constructs = Constructs::of(&[
+    Construct::Undefined,
+    Construct::Exclusive,
+    Construct::AspectAlone,
+    Construct::PresentedTransients,
+    Construct::CommutingDraws,
+    Construct::MemoryDomains,
+    Construct::StencilMasks,
 ]);
 
-/// Families that the planner's tests have and no frame was run with yet.
-const UNTRIED: Families = Families::of(&[
-    Family::InputMips,
-    Family::DiscardRemembered,
-    Family::UnorderedBeside,
-    Family::UnorderedReads,
-    Family::UnorderedFirst,
-    Family::DepthInPlace,
-    Family::ForwardMips,
-    Family::ForwardConditional,
-    Family::PartialFallback,
-    Family::StorageScratch,
-    Family::ScaledMips,
-    Family::ModifiedImport,
-    Family::StencilAlone,
-    Family::ModifyingFallback,
-    Family::FallbackReplaced,
-    Family::HostAfterConditional,
+/// Constructs that the planner's tests have and no frame was run with yet.
+const UNTRIED: Constructs = Constructs::of(&[
+    Construct::InputMips,
+    Construct::DiscardRemembered,
+    Construct::UnorderedBeside,
+    Construct::UnorderedReads,
+    Construct::UnorderedFirst,
+    Construct::DepthInPlace,
+    Construct::ForwardMips,
+    Construct::ForwardConditional,
+    Construct::PartialFallback,
+    Construct::StorageScratch,
+    Construct::ScaledMips,
+    Construct::ModifiedImport,
+    Construct::StencilAlone,
+    Construct::ModifyingFallback,
+    Construct::FallbackReplaced,
+    Construct::HostAfterConditional,
 ]);
 
 /// What these frames have no shader, command or format for, or are not tried with.
-const WITHOUT: Families = UNSETTLED.and(UNTRIED).and(Families::of(&[
-    Family::OddFormats,
-    Family::SampledSamples,
-    Family::VolumeAttachments,
-    Family::OddSizes,
-    Family::RelativeSizes,
-    Family::BufferSizes,
-    Family::ExternalArrays,
-    Family::MixedWork,
-    Family::Feedback,
-    Family::SeveralUses,
-    Family::OddScales,
-    Family::OddFallbacks,
-    Family::DepthCopies,
-    Family::OddSamples,
-    Family::UnorderedImages,
-    Family::AspectsApart,
-    Family::OddStages,
+const WITHOUT: Constructs = UNSETTLED.and(UNTRIED).and(Constructs::of(&[
+    Construct::OddFormats,
+    Construct::SampledSamples,
+    Construct::VolumeAttachments,
+    Construct::OddSizes,
+    Construct::RelativeSizes,
+    Construct::BufferSizes,
+    Construct::ExternalArrays,
+    Construct::MixedWork,
+    Construct::Feedback,
+    Construct::SeveralUses,
+    Construct::OddScales,
+    Construct::OddFallbacks,
+    Construct::DepthCopies,
+    Construct::OddSamples,
+    Construct::UnorderedImages,
+    Construct::AspectsApart,
+    Construct::OddStages,
     // They are a matter of plans: what runs is flat, and these devices have no lazy memory.
-    Family::Layers,
-    Family::LazyMemory,
+    Construct::Layers,
+    Construct::LazyMemory,
     // The host sees no memory of an optimally tiled image (RG-E225).
-    Family::HostImages,
+    Construct::HostImages,
 ]));
 
-/// The graphs that these frames have shaders, commands and formats for; `newer`: those of [`NEWER`] families too.
+/// The graphs that these frames have shaders, commands and formats for; `newer`: those of [`NEWER`] constructs too.
 pub fn limits(newer: bool) -> Limits {
     Limits { without: if newer { WITHOUT } else { WITHOUT.and(NEWER) }, ..Limits::default() }
 }

@@ -1,7 +1,7 @@
 //! What each pass does, cell by cell: read by those who compute it here and by those who make shaders and commands of
 //! it.
 
-use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, Step};
+use rgraph_check::serial::{Operation, OperationKind as What, ResolvedAccess, Serial};
 use rgraph_plan::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::graph::{Access, Graph, PassId};
 use rgraph_plan::id::Id;
@@ -160,7 +160,7 @@ struct Maker<'a> {
     graph: &'a Graph,
     shapes: &'a [Shape],
     accesses: Vec<&'a Access>,
-    step: &'a Step,
+    step: &'a Operation,
     pass: PassId,
     seed: u64,
 }

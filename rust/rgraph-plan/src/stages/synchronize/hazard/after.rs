@@ -1,6 +1,6 @@
 //! Orderings that `after` declares, by a semaphore wait or by a barrier, which others of its queue may make needless.
 
-use super::{Hazards, Scene};
+use super::{HazardInputs, Hazards};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
@@ -9,22 +9,22 @@ use crate::stages::synchronize::clock::WaitId;
 
 impl Hazards {
     /// Orders all stages of a pass after all of an earlier one.
-    pub(super) fn order_after(&mut self, scene: Scene<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
-        let scheduled = scene.frame.schedule.passes[at];
-        let all = |at: PlanPassId| scene.frame.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
+    pub(super) fn order_after(&mut self, inputs: HazardInputs<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
+        let scheduled = inputs.context.schedule.passes[at];
+        let all = |at: PlanPassId| inputs.context.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
         // A pass without accesses may work at any stage.
-        let anywhere = || scene.frame.stages.get(scheduled.queue.index()).copied().unwrap_or(Stages::HOST);
-        while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
+        let anywhere = || inputs.context.stages.get(scheduled.queue.index()).copied().unwrap_or(Stages::HOST);
+        while let Some(&(_, earlier)) = inputs.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
-            let source = scene.frame.schedule.passes[earlier];
+            let source = inputs.context.schedule.passes[earlier];
             if source.queue != scheduled.queue {
                 let stages = if stages.is_empty() { anywhere() } else { stages };
-                self.rely(scene, scheduled.queue, source.queue, stages, waits);
+                self.rely(inputs, scheduled.queue, source.queue, stages, waits);
                 continue;
             }
             let src_stages = all(earlier);
-            if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
+            if scheduled.queue == inputs.context.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }
             let open = self.open[scheduled.queue.index()];
@@ -34,7 +34,7 @@ impl Hazards {
             let scope =
                 Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
             let [from, to] = [earlier, at].map(Some);
-            let resource = scene.frame.accesses(at)[0].resource;
+            let resource = inputs.context.accesses(at)[0].resource;
             let from_there = Source { physical: Some(source.physical), splits: true, fixed: false };
             let why = Why { hazard: Hazard::Ordered, from, to, resource };
             let barrier = self.calls.memory_apart(call, from_there, scope, why);

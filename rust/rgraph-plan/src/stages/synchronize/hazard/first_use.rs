@@ -1,12 +1,15 @@
 //! The first use of a read group: the uses that it follows, and the barrier that changes the layout for the group.
 
-use super::{Behind, Entry, FRAMEBUFFER_SPACE, First, Hazards, Here, Left, LeftId, Need, STORES, Scene, State, UseId};
+use super::{
+    Behind, Entry, FRAMEBUFFER_SPACE, First, HazardInputs, Hazards, Here, Left, LeftId, Need, STORES, SubresourceState,
+    UseId,
+};
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::{Part, SubresourceId};
+use crate::stages::resolve::subresource::{SubresourceId, SubresourceRange};
 use crate::stages::synchronize::call::{About, CallSite};
 use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::read_group::takes_anew;
@@ -14,59 +17,59 @@ use crate::stages::transient::PlacementId;
 
 impl Hazards {
     /// The first use of a read group.
-    pub(super) fn begin(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut IdVec<WaitId, Stages>) {
-        let frame = scene.frame;
+    pub(super) fn begin(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, waits: &mut IdVec<WaitId, Stages>) {
+        let context = inputs.context;
         let state = self.states[here.subresource];
-        let read_group = &scene.read_groups.read_groups[here.read_group];
-        let image = frame.is_image(here.memory);
+        let read_group = &inputs.read_groups.read_groups[here.read_group];
+        let image = context.is_image(here.memory);
         let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
-        let on_gpu = here.queue != frame.schedule.host();
-        let mut next = State {
+        let on_gpu = here.queue != context.schedule.host();
+        let mut next = SubresourceState {
             read_group: Some(here.read_group),
             layout: target,
-            family: if on_gpu { Some(frame.families[here.queue.index()]) } else { state.family },
+            family: if on_gpu { Some(context.families[here.queue.index()]) } else { state.family },
             before: state.uses,
             producer_barrier: None,
             initializer: here.queue,
             ..state
         };
         let behind = if state.read_group.is_none() {
-            self.first(scene, here, target, &mut next, waits)
+            self.first(inputs, here, target, &mut next, waits)
         } else {
             let mut need = Need::default();
-            self.need(scene, here, state.uses, &mut need);
+            self.need(inputs, here, state.uses, &mut need);
             let discard = here.access.effect == Effect::Replace;
-            let exclusive = scene.read_groups.sharing[here.memory] == Sharing::Exclusive;
+            let exclusive = inputs.read_groups.sharing[here.memory] == Sharing::Exclusive;
             let anew = discard && takes_anew(image, here.conditional);
             let families =
                 state.family.zip(next.family).filter(|(from, to)| exclusive && !anew && on_gpu && from != to);
             let changes = image && state.layout != target;
             if let Some((from, to)) = families {
-                Behind::Barrier(self.transfer(scene, here, need, (target, [from, to]), waits))
+                Behind::Barrier(self.transfer(inputs, here, need, (target, [from, to]), waits))
             } else if let Some(producer) = read_group.producer.filter(|&producer| {
                 changes
                     && (!on_gpu || !read_group.queues.is_power_of_two())
-                    && self.at_producer(scene, here, read_group, producer)
+                    && self.at_producer(inputs, here, read_group, producer)
             }) {
-                self.rely_on_need(scene, here, &need, waits);
-                let barrier = self.change_at_producer(scene, here, read_group, producer, target);
+                self.rely_on_need(inputs, here, &need, waits);
+                let barrier = self.change_at_producer(inputs, here, read_group, producer, target);
                 next.producer_barrier = Some(barrier);
                 if producer == here.queue { Behind::Barrier(barrier) } else { Behind::Nothing }
             } else if !on_gpu {
-                self.rely_on_need(scene, here, &need, waits);
-                self.show_all_to_host(scene, here, state);
+                self.rely_on_need(inputs, here, &need, waits);
+                self.show_all_to_host(inputs, here, state);
                 Behind::Nothing
             } else if changes {
                 let old = if discard { Layout::Undefined } else { state.layout };
-                Behind::Barrier(self.change_layout(scene, here, need, [old, target], waits))
+                Behind::Barrier(self.change_layout(inputs, here, need, [old, target], waits))
             } else {
-                self.rely_on_need(scene, here, &need, waits);
-                self.order_memory(scene, here, need).into()
+                self.rely_on_need(inputs, here, &need, waits);
+                self.order_memory(inputs, here, need).into()
             }
         };
         let own = self.push_use(here, behind, None);
         next.uses = Some(own);
-        self.keep_attached(scene, here, state.uses, own);
+        self.keep_attached(inputs, here, state.uses, own);
         next.owner = if on_gpu { Some(own) } else { state.owner };
         self.states[here.subresource] = next;
     }
@@ -74,11 +77,11 @@ impl Hazards {
     /// Store operations run at the end of the render pass, after every use in it, and they are writes, also `DONT_CARE`
     /// (Vulkan 1.3, "Render Pass Store Operations"). So the last use keeps the stages and writes of earlier attachment
     /// uses, and a layout transition within the render pass must be visible to them.
-    fn keep_attached(&mut self, scene: Scene<'_>, here: Here<'_>, before: Option<UseId>, now: UseId) {
+    fn keep_attached(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, before: Option<UseId>, now: UseId) {
         let mut at = before;
         while let Some(id) = at {
             let used = self.uses[id];
-            if used.queue == here.queue && scene.frame.schedule.passes[used.last].physical == here.physical {
+            if used.queue == here.queue && inputs.context.schedule.passes[used.last].physical == here.physical {
                 let writes = used.access & Accesses::WRITES;
                 let change = self.uses[now].behind.barrier().filter(
                     |&barrier| matches!(self.calls.barriers[barrier].about, About::Image(_, _, old, new) if old != new),
@@ -101,13 +104,13 @@ impl Hazards {
     /// The first use in the frame.
     fn first(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         here: Here<'_>,
         target: Layout,
-        next: &mut State,
+        next: &mut SubresourceState,
         waits: &mut IdVec<WaitId, Stages>,
     ) -> Behind {
-        let frame = scene.frame;
+        let context = inputs.context;
         let ResolvedAccess { stages, kinds: access, .. } = *here.access;
         let mut need = Need::default();
         let first = First {
@@ -120,32 +123,32 @@ impl Hazards {
             barrier: None,
             physical: here.physical,
         };
-        if frame.has_edges(here.memory) {
+        if context.has_edges(here.memory) {
             next.entry = Some(Entry { queue: here.queue, stages, access, layout: target });
             self.firsts.push(first);
             return Behind::Entry;
         }
-        let placement = scene.transients.index[here.memory];
-        let handed = self.follow_handed(scene, here, &mut need);
-        if here.queue == frame.schedule.host() {
-            self.rely_on_need(scene, here, &need, waits);
+        let placement = inputs.transients.index[here.memory];
+        let handed = self.follow_handed(inputs, here, &mut need);
+        if here.queue == context.schedule.host() {
+            self.rely_on_need(inputs, here, &need, waits);
             for at in handed.ids() {
-                self.show_left_to_host(scene, here, self.left[at]);
+                self.show_left_to_host(inputs, here, self.left[at]);
             }
-            self.show_bytes_to_host(scene, here);
+            self.show_bytes_to_host(inputs, here);
             if placement.is_some() {
                 self.firsts.push(First { placement, ..first });
             }
             return Behind::Nothing;
         }
-        let barrier = if frame.is_image(here.memory) {
-            self.change_layout(scene, here, need, [Layout::Undefined, target], waits)
+        let barrier = if context.is_image(here.memory) {
+            self.change_layout(inputs, here, need, [Layout::Undefined, target], waits)
         } else if placement.is_none() {
             // A fresh resource: no frame in flight and no other resource uses its bytes.
             return Behind::Nothing;
         } else {
-            self.rely_on_need(scene, here, &need, waits);
-            self.order_first(scene, here, need)
+            self.rely_on_need(inputs, here, &need, waits);
+            self.order_first(inputs, here, need)
         };
         if placement.is_none() {
             return Behind::Barrier(barrier);
@@ -159,28 +162,34 @@ impl Hazards {
     }
 
     /// Makes `here` follow the read group before its own or, if the frame has none, the previous owners of its bytes.
-    pub(super) fn follow_before(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, need: &mut Need) {
+    pub(super) fn follow_before(
+        &mut self,
+        inputs: HazardInputs<'_>,
+        here: Here<'_>,
+        state: SubresourceState,
+        need: &mut Need,
+    ) {
         if state.before.is_some() {
-            self.need(scene, here, state.before, need);
+            self.need(inputs, here, state.before, need);
         } else if state.entry.is_none() {
-            self.follow_handed(scene, here, need);
+            self.follow_handed(inputs, here, need);
         }
     }
 
     /// Makes `here` follow the previous owners of its bytes in this frame; returns their last uses, positions in
     /// `left`.
-    fn follow_handed(&mut self, scene: Scene<'_>, here: Here<'_>, need: &mut Need) -> IdSpan<LeftId> {
-        let Some(placement) = scene.transients.index[here.memory] else { return IdSpan::default() };
-        let followed = scene.transients.followed(placement);
+    fn follow_handed(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, need: &mut Need) -> IdSpan<LeftId> {
+        let Some(placement) = inputs.transients.index[here.memory] else { return IdSpan::default() };
+        let followed = inputs.transients.followed(placement);
         let last = followed.iter().rev().find(|(_, from_previous_frame)| !from_previous_frame);
-        let memory_of = |before: PlacementId| scene.transients.placements[before].memory;
+        let memory_of = |before: PlacementId| inputs.transients.placements[before].memory;
         need.from_resource = last.map(|(before, _)| memory_of(*before));
         let handed = match self.handed[placement] {
             Some(handed) => handed,
             None => {
                 let start = self.left.len();
                 for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| !from_previous_frame) {
-                    self.gather_left(scene, memory_of(before), start);
+                    self.gather_left(inputs, memory_of(before), start);
                 }
                 let span = IdSpan::new(start, self.left.len());
                 self.handed[placement] = Some(span);
@@ -189,21 +198,21 @@ impl Hazards {
         };
         for at in handed.ids() {
             let left = self.left[at];
-            self.follow(scene, here, left, need);
+            self.follow(inputs, here, left, need);
         }
         handed
     }
 
     /// Adds the last uses of a memory to those listed from `start` on, one entry per queue and stages.
-    pub(crate) fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
+    pub(crate) fn gather_left(&mut self, inputs: HazardInputs<'_>, memory: ResourceId, start: usize) {
         let mut left = std::mem::take(&mut self.left);
-        self.gather_into(scene, memory, start, left.as_vec_mut());
+        self.gather_into(inputs, memory, start, left.as_vec_mut());
         self.left = left;
     }
 
     /// The same into a list of the caller's.
-    pub(crate) fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
-        for subresource in scene.frame.facts.subresources.of(memory).ids() {
+    pub(crate) fn gather_into(&self, inputs: HazardInputs<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
+        for subresource in inputs.context.facts.subresources.of(memory).ids() {
             self.gather_subresource(subresource, start, left);
         }
     }
@@ -212,14 +221,14 @@ impl Hazards {
     /// store them together; returns how many subresources these are. O(their last uses).
     pub(crate) fn gather_texels(
         &self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         memory: ResourceId,
         subresource: SubresourceId,
         left: &mut Vec<Left>,
     ) -> usize {
-        let subresources = &scene.frame.facts.subresources;
-        let aspects = scene.frame.shapes[memory].aspects;
-        let texels = Part { aspects, ..subresources.get(subresource).part() };
+        let subresources = &inputs.context.facts.subresources;
+        let aspects = inputs.context.shapes[memory].aspects;
+        let texels = SubresourceRange { aspects, ..subresources.get(subresource).part() };
         let mut count = 0;
         subresources.runs(memory, &texels, |run| {
             count += run.ids().len();

@@ -12,7 +12,7 @@ use super::call::{About, BarrierId, CallId, CallSite, Calls, Source};
 use super::clock::{Clocks, Knowledge, WaitId};
 use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
-use super::read_group::{Frame, ReadGroupId, ReadGroups, VisitId};
+use super::read_group::{Context, ReadGroupId, ReadGroups, VisitId};
 use super::schedule::{LaneId, PhysicalId};
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdSpan, IdVec};
@@ -88,7 +88,7 @@ impl Used {
 
 /// State of a subresource during the walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub(crate) struct SubresourceState {
     read_group: Option<ReadGroupId>,
     /// Its layout.
     pub layout: Layout,
@@ -166,7 +166,7 @@ pub(crate) struct Hazards {
     /// Barriers and their calls.
     pub calls: Calls,
     /// By subresource.
-    pub states: IdVec<SubresourceId, State>,
+    pub states: IdVec<SubresourceId, SubresourceState>,
     /// By use, in the order of the schedule: true if a later use needs its contents.
     pub kept: IdVec<VisitId, bool>,
     /// First uses, to be completed with the last uses in the frame before.
@@ -192,9 +192,9 @@ pub(crate) struct Hazards {
 
 /// Inputs of the walk.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct HazardInputs<'a> {
     /// Declaration, facts, schedule.
-    pub frame: Frame<'a>,
+    pub context: Context<'a>,
     /// Read groups.
     pub read_groups: &'a ReadGroups,
     /// Clocks.
@@ -285,20 +285,20 @@ struct Here<'a> {
 
 impl Hazards {
     /// Walks a schedule; waits get the stages that rely on them.
-    pub(crate) fn walk(&mut self, scene: Scene<'_>, waits: &mut IdVec<WaitId, Stages>) {
-        self.start(scene);
-        let mut visits = scene.read_groups.of.iter_ids();
-        for (at, scheduled) in scene.frame.schedule.passes.iter_ids() {
+    pub(crate) fn walk(&mut self, inputs: HazardInputs<'_>, waits: &mut IdVec<WaitId, Stages>) {
+        self.start(inputs);
+        let mut visits = inputs.read_groups.of.iter_ids();
+        for (at, scheduled) in inputs.context.schedule.passes.iter_ids() {
             crate::cancel::poll();
-            self.knowledge.reach(scene.clocks, at, scheduled.queue);
+            self.knowledge.reach(inputs.clocks, at, scheduled.queue);
             if self.before_physical[scheduled.physical].is_some() {
                 self.open[scheduled.queue.index()] = Some(scheduled.physical);
             }
-            self.rely_on_gathered(scene, at, waits);
-            let pass = &scene.frame.facts.passes[scheduled.pass];
-            for access in scene.frame.accesses(at) {
-                let memory = scene.frame.facts.memory[access.resource];
-                let either = scene.frame.facts.reads_either(scene.frame.graph, access);
+            self.rely_on_gathered(inputs, at, waits);
+            let pass = &inputs.context.facts.passes[scheduled.pass];
+            for access in inputs.context.accesses(at) {
+                let memory = inputs.context.facts.memory[access.resource];
+                let either = inputs.context.facts.reads_either(inputs.context.graph, access);
                 let conditional = pass.conditional.is_some() || either;
                 for (subresource, (visit, &read_group)) in access.subresources.ids().zip(&mut visits) {
                     let here = Here {
@@ -313,22 +313,22 @@ impl Hazards {
                     };
                     self.keep(here, visit);
                     if self.states[subresource].read_group == Some(read_group) {
-                        self.join(scene, here, waits);
+                        self.join(inputs, here, waits);
                     } else {
-                        self.begin(scene, here, waits);
+                        self.begin(inputs, here, waits);
                     }
                 }
             }
-            self.order_after(scene, at, waits);
+            self.order_after(inputs, at, waits);
         }
-        self.keep_what_outlives(scene.frame);
+        self.keep_what_outlives(inputs.context);
     }
 
     /// Keeps the final contents of roots and edges: the caller or the next frame reads them.
-    fn keep_what_outlives(&mut self, frame: Frame<'_>) {
-        for (id, &memory) in frame.facts.memory.iter_ids() {
-            if frame.graph.is_root(id) || id == memory && frame.has_edges(memory) {
-                for subresource in frame.facts.subresources.of(memory).ids() {
+    fn keep_what_outlives(&mut self, context: Context<'_>) {
+        for (id, &memory) in context.facts.memory.iter_ids() {
+            if context.graph.is_root(id) || id == memory && context.has_edges(memory) {
+                for subresource in context.facts.subresources.of(memory).ids() {
                     if let Some(visit) = self.states[subresource].last_visit {
                         self.kept[visit] = true;
                     }
@@ -337,15 +337,15 @@ impl Hazards {
         }
     }
 
-    fn start(&mut self, scene: Scene<'_>) {
-        let frame = scene.frame;
+    fn start(&mut self, inputs: HazardInputs<'_>) {
+        let context = inputs.context;
         self.calls.clear();
         self.uses.clear();
         self.firsts.clear();
         self.left.clear();
         self.gathered = 0;
         self.after = 0;
-        let blank = State {
+        let blank = SubresourceState {
             read_group: None,
             layout: Layout::Undefined,
             family: None,
@@ -358,16 +358,16 @@ impl Hazards {
             last_physical: None,
             entry: None,
         };
-        self.states.refill(blank, frame.facts.subresources.count());
-        self.kept.refill(false, scene.read_groups.of.len());
-        self.before_physical.refill(None, frame.schedule.physical_passes.len());
-        self.at_end.refill(None, scene.batches.cuts.len());
-        self.behind_end.refill(None, scene.batches.cuts.len());
-        self.within.refill(None, frame.schedule.passes.len());
+        self.states.refill(blank, context.facts.subresources.count());
+        self.kept.refill(false, inputs.read_groups.of.len());
+        self.before_physical.refill(None, context.schedule.physical_passes.len());
+        self.at_end.refill(None, inputs.batches.cuts.len());
+        self.behind_end.refill(None, inputs.batches.cuts.len());
+        self.within.refill(None, context.schedule.passes.len());
         self.open.clear();
-        self.open.resize(frame.schedule.queues + 1, None);
-        self.handed.refill(None, scene.transients.placements.len());
-        self.knowledge.start(scene.clocks);
+        self.open.resize(context.schedule.queues + 1, None);
+        self.handed.refill(None, inputs.transients.placements.len());
+        self.knowledge.start(inputs.clocks);
     }
 
     /// Marks the previous use as kept if this one needs its contents.
@@ -409,23 +409,23 @@ impl Hazards {
     }
 
     /// Adds the uses of a list to those that `here` must follow.
-    fn need(&mut self, scene: Scene<'_>, here: Here<'_>, list: Option<UseId>, need: &mut Need) {
+    fn need(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, list: Option<UseId>, need: &mut Need) {
         let mut at = list;
         while let Some(id) = at {
             let used = self.uses[id];
-            used.left().for_each(|left| self.follow(scene, here, left, need));
+            used.left().for_each(|left| self.follow(inputs, here, left, need));
             need.conditional |= used.conditional;
             at = used.next;
         }
     }
 
-    fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, need: &mut Need) {
+    fn follow(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, left: Left, need: &mut Need) {
         if left.queue != here.queue {
-            let (_, waiting) = self.knowledge.through(scene.clocks, here.queue, left.queue);
+            let (_, waiting) = self.knowledge.through(inputs.clocks, here.queue, left.queue);
             need.foreign |= left.queue.bit();
-            need.earliest = need.earliest.max(Some(scene.frame.schedule.passes[waiting].physical));
+            need.earliest = need.earliest.max(Some(inputs.context.schedule.passes[waiting].physical));
         } else {
-            let physical = scene.frame.schedule.passes[left.last].physical;
+            let physical = inputs.context.schedule.passes[left.last].physical;
             if physical == here.physical {
                 // Uses of earlier physical passes are in this list too; within the render pass only these stages can
                 // follow each other (Vulkan 1.3, "Framebuffer Region Dependencies").
@@ -461,11 +461,11 @@ impl Hazards {
     }
 
     /// A further use of a read group.
-    fn join(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut IdVec<WaitId, Stages>) {
+    fn join(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, waits: &mut IdVec<WaitId, Stages>) {
         let state = self.states[here.subresource];
-        let read_group = &scene.read_groups.read_groups[here.read_group];
-        let image = scene.frame.is_image(here.memory);
-        let on_gpu = here.queue != scene.frame.schedule.host();
+        let read_group = &inputs.read_groups.read_groups[here.read_group];
+        let image = inputs.context.is_image(here.memory);
+        let on_gpu = here.queue != inputs.context.schedule.host();
         let mut own = state.uses;
         while let Some(used) = own.map(|own| self.uses[own]).filter(|used| used.queue != here.queue) {
             own = used.next;
@@ -474,15 +474,15 @@ impl Hazards {
         if let Some(own) = own {
             if state.layout != target {
                 let mut need = Need::default();
-                self.need(scene, here, state.uses, &mut need);
-                let barrier = self.change_layout(scene, here, need, [state.layout, target], waits);
+                self.need(inputs, here, state.uses, &mut need);
+                let barrier = self.change_layout(inputs, here, need, [state.layout, target], waits);
                 self.states[here.subresource].layout = target;
                 self.uses[own].behind = Behind::Barrier(barrier);
             } else {
-                self.uses[own].behind = self.let_see(scene, here, state, self.uses[own].behind, waits);
+                self.uses[own].behind = self.let_see(inputs, here, state, self.uses[own].behind, waits);
             }
             let used = &mut self.uses[own];
-            if scene.frame.schedule.passes[used.last].physical != here.physical {
+            if inputs.context.schedule.passes[used.last].physical != here.physical {
                 (used.outer_stages, used.outer_last) = (used.stages, Some(used.last));
                 used.inner_stages = Stages::empty();
             }
@@ -500,31 +500,31 @@ impl Hazards {
             Behind::Barrier(barrier)
         } else {
             let mut need = Need::default();
-            self.follow_before(scene, here, state, &mut need);
-            self.rely_on_need(scene, here, &need, waits);
-            self.rely_on_initializer(scene, here, state, waits);
+            self.follow_before(inputs, here, state, &mut need);
+            self.rely_on_need(inputs, here, &need, waits);
+            self.rely_on_initializer(inputs, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
                 if read_group.moved || state.producer_barrier.is_none() && (!written || self.changes_layout(state)) {
-                    self.show_initializer_to_host(scene, here, state);
-                    self.show_stored_to_host(scene, here, state);
+                    self.show_initializer_to_host(inputs, here, state);
+                    self.show_stored_to_host(inputs, here, state);
                 } else if let Some(barrier) = state.producer_barrier {
                     self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 } else {
-                    self.show_to_host(scene, here, state.before);
+                    self.show_to_host(inputs, here, state.before);
                 }
                 Behind::Nothing
             } else if state.entry.is_some() && state.before.is_none() {
                 Behind::Nothing
             } else {
-                self.order_memory(scene, here, need).into()
+                self.order_memory(inputs, here, need).into()
             }
         };
         let uses = Some(self.push_use(here, behind, state.uses));
         let next = &mut self.states[here.subresource];
         next.uses = uses;
         if on_gpu && next.family.is_none() {
-            next.family = Some(scene.frame.families[here.queue.index()]);
+            next.family = Some(inputs.context.families[here.queue.index()]);
             next.owner = uses;
         }
     }
@@ -532,9 +532,9 @@ impl Hazards {
     /// Lets one more use see what others of its queue and read group see already; returns the barrier through which.
     fn let_see(
         &mut self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         here: Here<'_>,
-        state: State,
+        state: SubresourceState,
         behind: Behind,
         waits: &mut IdVec<WaitId, Stages>,
     ) -> Behind {
@@ -549,29 +549,29 @@ impl Hazards {
             }
             Behind::Nothing => {
                 let mut need = Need::default();
-                self.follow_before(scene, here, state, &mut need);
-                self.rely_on_need(scene, here, &need, waits);
-                self.rely_on_initializer(scene, here, state, waits);
-                if here.queue != scene.frame.schedule.host() && !need.stages.is_empty() {
-                    return self.order_memory(scene, here, need).into();
+                self.follow_before(inputs, here, state, &mut need);
+                self.rely_on_need(inputs, here, &need, waits);
+                self.rely_on_initializer(inputs, here, state, waits);
+                if here.queue != inputs.context.schedule.host() && !need.stages.is_empty() {
+                    return self.order_memory(inputs, here, need).into();
                 }
             }
             // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
-            Behind::Barrier(inner) if self.is_within_another_physical(scene, Some(inner), here.physical) => {
+            Behind::Barrier(inner) if self.is_within_another_physical(inputs, Some(inner), here.physical) => {
                 let own =
                     self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
-                self.follow(scene, here, own.whole(), &mut need);
-                return self.order_memory(scene, here, need).into();
+                self.follow(inputs, here, own.whole(), &mut need);
+                return self.order_memory(inputs, here, need).into();
             }
             Behind::Barrier(barrier) => {
                 self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
                 if self.calls.barriers[barrier].about == About::Memory {
                     let mut need = Need::default();
-                    self.follow_before(scene, here, state, &mut need);
-                    self.rely_on_need(scene, here, &need, waits);
-                    self.rely_on_initializer(scene, here, state, waits);
+                    self.follow_before(inputs, here, state, &mut need);
+                    self.rely_on_need(inputs, here, &need, waits);
+                    self.rely_on_initializer(inputs, here, state, waits);
                 }
             }
         }
@@ -580,13 +580,13 @@ impl Hazards {
 
     pub(super) fn is_within_another_physical(
         &self,
-        scene: Scene<'_>,
+        inputs: HazardInputs<'_>,
         barrier: Option<BarrierId>,
         physical: PhysicalId,
     ) -> bool {
         let Some(barrier) = barrier else { return false };
         match self.calls.calls[self.calls.barriers[barrier].call].site {
-            CallSite::Within(at) => scene.frame.schedule.passes[at].physical != physical,
+            CallSite::Within(at) => inputs.context.schedule.passes[at].physical != physical,
             _ => false,
         }
     }

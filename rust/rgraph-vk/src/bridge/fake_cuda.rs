@@ -1,4 +1,4 @@
-//! A stand-in for CUDA's driver: its memory is that of drivers on the CPU, mapped by the host, and its streams do everything
+//! A fake of CUDA's driver: its memory is that of drivers on the CPU, mapped by the host, and its streams do everything
 //! at once.
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ pub(crate) const FAILED: c_int = 999;
 const GRANULARITY: usize = 2 << 20;
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct FakeState {
     devices: Vec<Device>,
     /// Every call since this was taken.
     pub calls: Vec<&'static str>,
@@ -40,21 +40,21 @@ pub(crate) struct State {
     last: u64,
 }
 
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static STATE: Mutex<Option<FakeState>> = Mutex::new(None);
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// One test at a time has the stand-in.
-pub(crate) struct StandIn(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
+/// One test at a time has the fake.
+pub(crate) struct FakeCuda(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
-fn state<T>(function: impl FnOnce(&mut State) -> T) -> T {
+fn state<T>(function: impl FnOnce(&mut FakeState) -> T) -> T {
     function(STATE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-impl StandIn {
+impl FakeCuda {
     /// With these devices as CUDA's.
     pub fn new(devices: &[Device]) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        state(|state| *state = State { devices: devices.to_vec(), ..State::default() });
+        state(|state| *state = FakeState { devices: devices.to_vec(), ..FakeState::default() });
         Self(alone)
     }
 
@@ -62,7 +62,7 @@ impl StandIn {
         Cuda::of(FUNCTIONS, timeline)
     }
 
-    pub fn with<T>(&self, function: impl FnOnce(&mut State) -> T) -> T {
+    pub fn with<T>(&self, function: impl FnOnce(&mut FakeState) -> T) -> T {
         state(function)
     }
 
@@ -79,7 +79,7 @@ impl StandIn {
     }
 }
 
-impl Drop for StandIn {
+impl Drop for FakeCuda {
     fn drop(&mut self) {
         let gone = STATE.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(gone);
@@ -102,7 +102,7 @@ fn inode(fd: &OwnedFd) -> u64 {
     File::from(fd.try_clone().expect("it is open")).metadata().expect("a file").ino()
 }
 
-impl State {
+impl FakeState {
     fn new_number(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -114,7 +114,7 @@ impl State {
 }
 
 /// Notes a call; does it, unless it is to fail.
-fn call(name: &'static str, function: impl FnOnce(&mut State) -> c_int) -> c_int {
+fn call(name: &'static str, function: impl FnOnce(&mut FakeState) -> c_int) -> c_int {
     state(|state| {
         state.calls.push(name);
         match &mut state.fails {
@@ -308,7 +308,7 @@ unsafe extern "C" fn destroy_semaphore(semaphore: Object) -> c_int {
 }
 
 /// The timelines of a list, and the values of another one.
-fn listed<T>(state: &State, objects: *const Object, values: *const T, count: c_uint) -> Vec<(Semaphore, T)>
+fn listed<T>(state: &FakeState, objects: *const Object, values: *const T, count: c_uint) -> Vec<(Semaphore, T)>
 where
     T: Copy,
 {

@@ -21,7 +21,7 @@ use crate::run::targets::Targets;
 use crate::run::unresolved::{self, Target, find_outwards};
 
 /// Pending work of a pass.
-pub struct Draft {
+pub struct PendingWork {
     /// The pass.
     pub pass: PassId,
     /// Names are looked for in this module first, then outwards.
@@ -38,7 +38,7 @@ pub struct Draft {
     pub open: bool,
 }
 
-/// See [`Draft`].
+/// See [`PendingWork`].
 pub enum Todo {
     /// Dispatches, draws, transfers.
     Steps(Arc<[Step]>),
@@ -67,13 +67,13 @@ impl Todo {
     }
 }
 
-impl Draft {
+impl PendingWork {
     /// The work of the passes of a graph that was read.
     pub fn of_work(load: Workload) -> Vec<Self> {
         let Workload { graph, works } = load;
         let mut works: Vec<_> = works.into_iter().collect();
         works.sort_by_key(|(pass, _)| *pass);
-        let draft = |(pass, work)| {
+        let pending = |(pass, work)| {
             let Work::Steps(steps) = work else { return None };
             let table = RefCell::new(Vec::<Target>::new());
             let find = |id| {
@@ -91,7 +91,7 @@ impl Draft {
             let todo = Todo::Steps(steps);
             Some(Self { pass, prefix: "".into(), place, table, todo, checks: Vec::new(), open: false })
         };
-        works.into_iter().filter_map(draft).collect()
+        works.into_iter().filter_map(pending).collect()
     }
 
     /// The sources of its shaders.
@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// The resource that a position in the table means, in `graph`, of which the draft's names are part.
+    /// The resource that a position in the table means, in `graph`, of which its names are part.
     pub fn find(&self, graph: &Graph, at: ResourceId) -> Option<ResourceId> {
         match self.table.get(at)? {
             Target::Known(id) => Some(id),
@@ -135,7 +135,7 @@ impl Draft {
     }
 }
 
-/// Resources of a draft that is being made, each once.
+/// Resources of pending work that is being made, each once.
 #[derive(Default)]
 pub(crate) struct Table {
     /// The resources.

@@ -7,7 +7,7 @@ use rgraph_ir::resource::Life;
 
 use super::known::{Left, Shape};
 use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages};
-use super::{Family, Maker};
+use super::{Construct, Maker};
 
 /// Most bytes of a uniform access on every device.
 const UNIFORM: u64 = 16384;
@@ -28,7 +28,7 @@ struct ResolvedAccess {
 }
 
 /// A pass whose accesses are being declared.
-pub(super) struct Draft {
+pub(super) struct PassBuilder {
     pub(super) pass: PassId,
     pub(super) queue: PassQueue,
     pub(super) work: Work,
@@ -43,7 +43,7 @@ pub(super) struct Draft {
     depth: Option<(usize, Ranges)>,
 }
 
-impl Draft {
+impl PassBuilder {
     /// Whether the pass writes these subresources of the resource.
     pub(super) fn writes_all(&self, at: usize, subresources: u128) -> bool {
         let written = self.accesses.iter().filter(|access| access.at == at && access.usage.writes());
@@ -53,7 +53,7 @@ impl Draft {
 
 impl Maker {
     /// Begins a pass. Its accesses take effect with [`Maker::finish_pass`].
-    pub(super) fn begin(&mut self, prefix: &str, work: Work, queue: PassQueue) -> Draft {
+    pub(super) fn begin(&mut self, prefix: &str, work: Work, queue: PassQueue) -> PassBuilder {
         self.passes += 1;
         let mut pass = Pass::new(queue);
         let odd = self.source.below(256);
@@ -75,7 +75,7 @@ impl Maker {
         }
         pass.unordered = self.commuting && self.late.chance(3, 4);
         let name = format!("{prefix}{}", self.passes);
-        Draft {
+        PassBuilder {
             pass: self.graph.add_pass(&name, pass, None),
             queue,
             work,
@@ -102,16 +102,16 @@ impl Maker {
     }
 
     /// Whether the pass may use the resource at all.
-    pub(super) fn usable(&self, draft: &Draft, at: usize) -> bool {
+    pub(super) fn usable(&self, builder: &PassBuilder, at: usize) -> bool {
         let known = &self.known[at];
         let others = |access: &ResolvedAccess| access.at != at && self.known[access.at].memory == known.memory;
-        known.left != Left::Nothing && self.tainted(at) & draft.avoid == 0 && !draft.accesses.iter().any(others)
+        known.left != Left::Nothing && self.tainted(at) & builder.avoid == 0 && !builder.accesses.iter().any(others)
     }
 
     /// A resource that fits, the latest for zeros.
-    pub(super) fn find(&mut self, draft: &Draft, fits: impl Fn(&super::known::Known) -> bool) -> Option<usize> {
+    pub(super) fn find(&mut self, builder: &PassBuilder, fits: impl Fn(&super::known::Known) -> bool) -> Option<usize> {
         let list: Vec<usize> =
-            (0..self.known.len()).rev().filter(|at| fits(&self.known[*at]) && self.usable(draft, *at)).collect();
+            (0..self.known.len()).rev().filter(|at| fits(&self.known[*at]) && self.usable(builder, *at)).collect();
         (!list.is_empty()).then(|| self.source.pick(&list))
     }
 
@@ -125,7 +125,7 @@ impl Maker {
     }
 
     /// Whether the access goes with the others of the pass, and finds the contents that it asks for.
-    pub(super) fn may(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+    pub(super) fn may(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
         let known = &self.known[at];
         let subresources = self.subresources(at, how);
         let class = Class::of(how.usage);
@@ -134,7 +134,7 @@ impl Maker {
                 && (access.at != at || access.subresources & subresources != 0 && !access.class.may_meet(class))
         };
         let uniform = how.ranges.bytes.is_some_and(|[first, end]| how.usage == Usage::Uniform && end - first > UNIFORM);
-        if uniform || subresources == 0 || !self.usable(draft, at) || draft.accesses.iter().any(meets) {
+        if uniform || subresources == 0 || !self.usable(builder, at) || builder.accesses.iter().any(meets) {
             return false;
         }
         let mut falls = known.falls;
@@ -143,39 +143,39 @@ impl Maker {
             let meets = |access: &ResolvedAccess| {
                 self.known[access.at].memory == memory && (access.at != instead || access.class != Class::Read)
             };
-            if draft.accesses.iter().any(meets) {
+            if builder.accesses.iter().any(meets) {
                 return false;
             }
             falls = self.known[instead].falls;
         }
-        if self.is_left_out(draft, at, how) {
+        if self.is_left_out(builder, at, how) {
             return false;
         }
         if let Some((bit, common)) = known.owed
-            && draft.avoid != bit
+            && builder.avoid != bit
         {
             return !how.usage.writes() && subresources & common != 0 && !how.unordered && !is_attachment(how.usage);
         }
-        let readable = known.readable(draft.flag);
+        let readable = known.readable(builder.flag);
         let asks = reads(how);
-        let reaches = self.allows(Family::Undefined) && subresources & readable != 0;
+        let reaches = self.allows(Construct::Undefined) && subresources & readable != 0;
         if asks && subresources & !readable != 0 && !reaches {
             return false;
         }
-        if (asks || draft.flag.is_some()) && subresources & known.blocked(draft.flag) != 0 {
+        if (asks || builder.flag.is_some()) && subresources & known.blocked(builder.flag) != 0 {
             return false;
         }
         let left = match known.left {
             Left::Everything => true,
-            Left::Replacing => !how.usage.writes() || replaces(how) && draft.flag.is_none() && !how.unordered,
+            Left::Replacing => !how.usage.writes() || replaces(how) && builder.flag.is_none() && !how.unordered,
             Left::Reads => !how.usage.writes(),
             Left::Nothing => false,
         };
-        left && (!is_attachment(how.usage) || self.fits_attachments(draft, at, how))
+        left && (!is_attachment(how.usage) || self.fits_attachments(builder, at, how))
     }
 
-    /// Whether the access would be refused, or be of a family that is left out.
-    fn is_left_out(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+    /// Whether the access would be refused, or be of a construct that is left out.
+    fn is_left_out(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
         let known = &self.known[at];
         let lost = how.load.is_some_and(|load| load != Load::Load);
         let beside = |access: &&ResolvedAccess| access.at == at;
@@ -204,35 +204,35 @@ impl Maker {
         let reads = |access: &ResolvedAccess| access.class == Class::Read && class == Class::Read;
         let twice = |access: &ResolvedAccess| !image || access.subresources & subresources != 0 && reads(access);
         let apart = |access: &ResolvedAccess| access.unordered || how.unordered;
-        let mut others = draft.accesses.iter().filter(beside);
+        let mut others = builder.accesses.iter().filter(beside);
         let past = matches!(self.graph.resources()[known.id].life, Life::History(_));
         let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
         others.clone().any(cleared)
             || others.clone().any(other_part)
-            || others.clone().any(twice) && !self.allows(Family::SeveralUses)
-            || others.clone().any(feedback) && !self.allows(Family::Feedback)
-            || others.clone().any(in_place) && !self.allows(Family::DepthInPlace)
-            || others.any(apart) && !self.allows(Family::UnorderedBeside)
-            || known.history && how.usage.writes() && lost && !self.allows(Family::DiscardRemembered)
+            || others.clone().any(twice) && !self.allows(Construct::SeveralUses)
+            || others.clone().any(feedback) && !self.allows(Construct::Feedback)
+            || others.clone().any(in_place) && !self.allows(Construct::DepthInPlace)
+            || others.any(apart) && !self.allows(Construct::UnorderedBeside)
+            || known.history && how.usage.writes() && lost && !self.allows(Construct::DiscardRemembered)
             || known.falls.is_some()
                 && self.subresources(at, how) != known.shape.whole()
-                && !self.allows(Family::PartialFallback)
+                && !self.allows(Construct::PartialFallback)
             || known.falls.is_some() && matches!(how.usage, Usage::InputAttachment | Usage::DepthStencilRead)
-            || known.falls.is_some() && how.usage.writes() && !self.allows(Family::FallbackReplaced)
-            || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
-            || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)
-            || self.is_in_part(draft, at, how)
-            || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
-            || known.shape.is_depth() && !self.allows(Family::DepthCopies) && is_copy(how.usage)
-            || past && draft.work == Work::Host && !self.allows(Family::HostHistories)
-            || leave && draft.work == Work::Host && !self.allows(Family::LeaveAfterHost)
+            || known.falls.is_some() && how.usage.writes() && !self.allows(Construct::FallbackReplaced)
+            || known.switched && how.usage == Usage::HostWrite && !self.allows(Construct::HostAfterConditional)
+            || known.shape.is_depth() && class == Class::Input && !self.allows(Construct::DepthInPlace)
+            || self.is_in_part(builder, at, how)
+            || self.is_mixed(builder, how) && !self.allows(Construct::MixedWork)
+            || known.shape.is_depth() && !self.allows(Construct::DepthCopies) && is_copy(how.usage)
+            || past && builder.work == Work::Host && !self.allows(Construct::HostHistories)
+            || leave && builder.work == Work::Host && !self.allows(Construct::LeaveAfterHost)
     }
 
     /// Whether the pass would read in place and attach an image in part: without an aspect that it does not find either.
-    fn is_in_part(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+    fn is_in_part(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
         let own = (at, how.usage, self.subresources(at, how));
         let all = || {
-            let before = draft.accesses.iter().map(|access| (access.at, access.usage, access.subresources));
+            let before = builder.accesses.iter().map(|access| (access.at, access.usage, access.subresources));
             before.chain([own])
         };
         let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
@@ -251,22 +251,22 @@ impl Maker {
     }
 
     /// Whether the pass would draw to attachments and also write in another way.
-    fn is_mixed(&self, draft: &Draft, how: &Use) -> bool {
+    fn is_mixed(&self, builder: &PassBuilder, how: &Use) -> bool {
         let apart = |usage: Usage| usage.writes() && !is_attachment(usage);
-        apart(how.usage) && draft.extent.is_some()
-            || is_attachment(how.usage) && draft.accesses.iter().any(|access| apart(access.usage))
+        apart(how.usage) && builder.extent.is_some()
+            || is_attachment(how.usage) && builder.accesses.iter().any(|access| apart(access.usage))
     }
 
-    fn fits_attachments(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+    fn fits_attachments(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
         let own = extent(&self.known[at].shape, how);
         let resolve = how.usage == Usage::ResolveAttachment;
-        let volume = self.known[at].shape.volume && !self.allows(Family::VolumeAttachments);
-        let size = draft.extent.is_none_or(|first| (own.0, own.1, own.2) == (first.0, first.1, first.2));
-        let samples = if resolve { own.3 == 1 } else { draft.samples.is_none_or(|samples| samples == own.3) };
+        let volume = self.known[at].shape.volume && !self.allows(Construct::VolumeAttachments);
+        let size = builder.extent.is_none_or(|first| (own.0, own.1, own.2) == (first.0, first.1, first.2));
+        let samples = if resolve { own.3 == 1 } else { builder.samples.is_none_or(|samples| samples == own.3) };
         let counts = match how.usage {
-            Usage::ColorAttachment => draft.colors < 4,
+            Usage::ColorAttachment => builder.colors < 4,
             Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
-                draft.depth.is_none_or(|first| first == (at, how.ranges))
+                builder.depth.is_none_or(|first| first == (at, how.ranges))
             }
             _ => true,
         };
@@ -274,8 +274,8 @@ impl Maker {
     }
 
     /// Declares the access.
-    pub(super) fn put(&mut self, draft: &mut Draft, at: usize, how: &Use) {
-        debug_assert!(self.may(draft, at, how), "{how:?} of {:?} after {:?}", self.known[at], draft.pass);
+    pub(super) fn put(&mut self, builder: &mut PassBuilder, at: usize, how: &Use) {
+        debug_assert!(self.may(builder, at, how), "{how:?} of {:?} after {:?}", self.known[at], builder.pass);
         let mut subresources = self.subresources(at, how);
         let shape = self.known[at].shape;
         if how.generate_mips {
@@ -284,17 +284,17 @@ impl Maker {
         }
         if is_attachment(how.usage) {
             let own = extent(&shape, how);
-            draft.extent.get_or_insert(own);
+            builder.extent.get_or_insert(own);
             if how.usage != Usage::ResolveAttachment {
-                draft.samples.get_or_insert(own.3);
+                builder.samples.get_or_insert(own.3);
             }
             match how.usage {
-                Usage::ColorAttachment => draft.colors += 1,
-                Usage::DepthStencilAttachment | Usage::DepthStencilRead => draft.depth = Some((at, how.ranges)),
+                Usage::ColorAttachment => builder.colors += 1,
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead => builder.depth = Some((at, how.ranges)),
                 _ => {}
             }
         }
-        draft.accesses.push(ResolvedAccess {
+        builder.accesses.push(ResolvedAccess {
             at,
             subresources,
             class: Class::of(how.usage),
@@ -302,17 +302,17 @@ impl Maker {
             unordered: how.unordered,
             loses: loses(how) || how.usage == Usage::DepthStencilAttachment,
         });
-        draft.taint |= self.tainted(at);
+        builder.taint |= self.tainted(at);
         if let Some((bit, common)) = &mut self.known[at].owed
-            && draft.avoid != *bit
+            && builder.avoid != *bit
         {
             *common &= subresources;
-            draft.taint |= *bit;
+            builder.taint |= *bit;
         }
         let mut falls = self.known[at].falls;
         while let Some(instead) = falls {
             let subresources = self.known[instead].shape.whole();
-            draft.accesses.push(ResolvedAccess {
+            builder.accesses.push(ResolvedAccess {
                 at: instead,
                 subresources,
                 class: Class::Read,
@@ -322,14 +322,14 @@ impl Maker {
             });
             falls = self.known[instead].falls;
         }
-        self.graph.access(draft.pass, self.known[at].id, how, None);
+        self.graph.access(builder.pass, self.known[at].id, how, None);
     }
 
     /// Declares the access in a range that fits, if there is one: as drawn, else the default one, else one subresource.
-    pub(super) fn try_put(&mut self, draft: &mut Draft, at: usize, how: Use) -> bool {
+    pub(super) fn try_put(&mut self, builder: &mut PassBuilder, at: usize, how: Use) -> bool {
         let drawn = self.drawn_range(at, &how);
         let shape = self.known[at].shape;
-        let first = self.known[at].readable(draft.flag).trailing_zeros();
+        let first = self.known[at].readable(builder.flag).trailing_zeros();
         let layer = first / shape.mips % shape.layers;
         let subresource = match shape.is_image() {
             true => Ranges {
@@ -339,13 +339,13 @@ impl Maker {
             },
             false => Ranges { bytes: Some(shape.block(first.min(super::known::BLOCKS - 1))), ..Ranges::default() },
         };
-        if how.usage == Usage::InputAttachment && shape.mips > 1 && !self.allows(Family::InputMips) {
+        if how.usage == Usage::InputAttachment && shape.mips > 1 && !self.allows(Construct::InputMips) {
             return false;
         }
         let options = [drawn, Use { ranges: Ranges::default(), ..how }, Use { ranges: subresource, ..how }];
         for how in options {
-            if self.may(draft, at, &how) {
-                self.put(draft, at, &how);
+            if self.may(builder, at, &how) {
+                self.put(builder, at, &how);
                 return true;
             }
         }
@@ -378,10 +378,10 @@ impl Maker {
             how.ranges.layers = Some([first, first + 1 + more]);
         }
         let aspects = shape.aspects();
-        let apart = how.usage == Usage::Sampled || self.allows(Family::AspectsApart);
+        let apart = how.usage == Usage::Sampled || self.allows(Construct::AspectsApart);
         if apart && aspects.bits().count_ones() > 1 && how.aspects.is_empty() {
             let whole =
-                how.usage == Usage::InputAttachment || is_attachment(how.usage) && !self.allows(Family::AspectAlone);
+                how.usage == Usage::InputAttachment || is_attachment(how.usage) && !self.allows(Construct::AspectAlone);
             let apart = if whole { [aspects; 3] } else { [Aspects::DEPTH, Aspects::STENCIL, aspects] };
             how.aspects = self.source.pick(&apart);
         }
@@ -389,48 +389,48 @@ impl Maker {
     }
 
     /// Stages that the use may name.
-    pub(super) fn drawn_stages(&mut self, draft: &Draft, at: usize, how: &mut Use) {
-        let (image, odd) = (self.known[at].shape.is_image(), self.allows(Family::OddStages));
-        how.stages = self.source.pick(stages(how.usage, draft.work, draft.queue, image, odd));
+    pub(super) fn drawn_stages(&mut self, builder: &PassBuilder, at: usize, how: &mut Use) {
+        let (image, odd) = (self.known[at].shape.is_image(), self.allows(Construct::OddStages));
+        how.stages = self.source.pick(stages(how.usage, builder.work, builder.queue, image, odd));
         let scratch = how.usage.writes() && how.stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD);
-        if scratch && !self.allows(Family::StorageScratch) {
+        if scratch && !self.allows(Construct::StorageScratch) {
             how.stages = Stages::empty();
         }
     }
 
     /// The pass is complete: what it writes is written, and debts spread.
-    pub(super) fn finish_pass(&mut self, draft: Draft) -> PassId {
-        let mut draft = draft;
-        let ordered = !draft.accesses.is_empty() || self.allows(Family::OrderedEmpty);
+    pub(super) fn finish_pass(&mut self, builder: PassBuilder) -> PassId {
+        let mut builder = builder;
+        let ordered = !builder.accesses.is_empty() || self.allows(Construct::OrderedEmpty);
         if self.source.chance(1, 8) && ordered {
             let list: Vec<(PassId, u16)> =
-                self.ordinary.iter().rev().filter(|(_, taint)| taint & draft.avoid == 0).copied().collect();
+                self.ordinary.iter().rev().filter(|(_, taint)| taint & builder.avoid == 0).copied().collect();
             if !list.is_empty() {
                 let (earlier, taint) = self.source.pick(&list);
-                self.graph.order_after(draft.pass, earlier);
-                draft.taint |= taint;
+                self.graph.order_after(builder.pass, earlier);
+                builder.taint |= taint;
             }
         }
-        for access in &draft.accesses {
+        for access in &builder.accesses {
             let known = &mut self.known[access.at];
             if access.usage == Usage::AccelerationScratch {
                 known.written |= access.subresources;
                 known.defined &= !access.subresources;
             } else if access.usage.writes() {
-                known.write(access.subresources, draft.flag);
+                known.write(access.subresources, builder.flag);
             }
         }
-        for access in draft.accesses.iter().filter(|_| draft.flag.is_some()) {
+        for access in builder.accesses.iter().filter(|_| builder.flag.is_some()) {
             self.known[access.at].switched = true;
         }
-        for access in &draft.accesses {
-            self.taint(access.at, draft.taint);
+        for access in &builder.accesses {
+            self.taint(access.at, builder.taint);
         }
-        self.ordinary.push((draft.pass, draft.taint));
-        if draft.avoid != 0 {
-            self.settle(draft.avoid, draft.taint);
+        self.ordinary.push((builder.pass, builder.taint));
+        if builder.avoid != 0 {
+            self.settle(builder.avoid, builder.taint);
         }
-        draft.pass
+        builder.pass
     }
 }
 

@@ -10,9 +10,10 @@ use super::ids::{AccessId, AttachmentId, ExecId, FineId, ItemId, PlaceId, ReadId
 use crate::bytes::{Placed, placed};
 use crate::facts::{BySubresource, DeclaredUse, Facts};
 use crate::ids::{
-    BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, StoreId, SubresourceId, UseId,
+    AllocationId, BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, SubresourceId,
+    UseId,
 };
-use crate::shape::{Grid, Part};
+use crate::shape::{Grid, SubresourceRange};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
 
 /// Stage of items that stand behind everything earlier on their queue.
@@ -92,24 +93,24 @@ pub(crate) struct Rendering {
 }
 
 /// A plan and its declaration.
-pub(crate) struct Scene<'a> {
+pub(crate) struct Mapping<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
     pub host: QueueId,
     /// How many runs there are, at least 1.
     runs: usize,
-    /// By memory: its first store; stores of a ring follow each other.
-    pub first: IdVec<MemoryId, Option<StoreId>>,
-    /// By store: its first subresource.
-    pub base: IdVec<StoreId, PlaceId>,
-    pub memory_of: IdVec<StoreId, MemoryId>,
+    /// By memory: its first allocation; allocations of a ring follow each other.
+    pub first: IdVec<MemoryId, Option<AllocationId>>,
+    /// By allocation: its first subresource.
+    pub base: IdVec<AllocationId, PlaceId>,
+    pub memory_of: IdVec<AllocationId, MemoryId>,
     /// By memory: the grid cut by uses and barriers.
     pub fine: IdVec<MemoryId, Grid>,
     /// By memory and subresource of the declaration's grid: subresources of the plan's.
     pub parts: BySubresource<Vec<FineId>>,
     /// By memory and subresource of the plan's grid: the subresource of the declaration's.
     pub coarse: IdVec<MemoryId, IdVec<FineId, SubresourceId>>,
-    /// By subresource of a store: those in some of the same bytes.
+    /// By subresource of an allocation: those in some of the same bytes.
     pub aliases: IdVec<PlaceId, Vec<PlaceId>>,
     pub concurrent: IdVec<MemoryId, bool>,
     pub execs: IdVec<ExecId, Exec>,
@@ -126,9 +127,9 @@ pub(crate) struct Scene<'a> {
     pub outliving: IdVec<BatchId, Vec<ResourceId>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Mapping<'a> {
     pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &DeclaredOf, runs: usize) -> Self {
-        let mut scene = Self {
+        let mut mapping = Self {
             facts,
             plan,
             host: QueueId::new(plan.queues.len()),
@@ -150,27 +151,27 @@ impl<'a> Scene<'a> {
             buffer_subresources: IdVec::new(),
             outliving: IdVec::new(),
         };
-        scene.lay_out();
-        scene.find_aliases();
+        mapping.lay_out();
+        mapping.find_aliases();
         for (id, resource) in plan.resources.iter_ids() {
-            scene.concurrent[facts.memory[id]] |= resource.sharing == Sharing::Concurrent;
+            mapping.concurrent[facts.memory[id]] |= resource.sharing == Sharing::Concurrent;
         }
         for b in &plan.image_barriers {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
-            let part = Part::image(b.mips, b.layers, aspects);
-            let subresources = scene.fine_subresources(b.resource, &part);
-            scene.image_subresources.push(subresources);
+            let part = SubresourceRange::image(b.mips, b.layers, aspects);
+            let subresources = mapping.fine_subresources(b.resource, &part);
+            mapping.image_subresources.push(subresources);
         }
         for b in &plan.buffer_barriers {
-            let subresources = scene.fine_subresources(b.resource, &Part::buffer(b.range));
-            scene.buffer_subresources.push(subresources);
+            let subresources = mapping.fine_subresources(b.resource, &SubresourceRange::buffer(b.range));
+            mapping.buffer_subresources.push(subresources);
         }
-        scene.read_commands(declared_of);
-        scene.find_outliving();
-        scene
+        mapping.read_commands(declared_of);
+        mapping.find_outliving();
+        mapping
     }
 
-    pub(crate) fn fine_subresources(&self, resource: ResourceId, part: &Part) -> Vec<FineId> {
+    pub(crate) fn fine_subresources(&self, resource: ResourceId, part: &SubresourceRange) -> Vec<FineId> {
         fine_ids(&self.fine[self.facts.memory[resource]], part)
     }
 
@@ -180,33 +181,33 @@ impl<'a> Scene<'a> {
     }
 
     /// The copy of a resource in a run.
-    pub(crate) fn store(&self, resource: ResourceId, run: RunId) -> StoreId {
+    pub(crate) fn allocation(&self, resource: ResourceId, run: RunId) -> AllocationId {
         let memory = self.facts.memory[resource];
         let ring = self.copies(memory);
-        let first = self.first[memory].expect("a memory has a store");
-        StoreId::new(first.index() + (run.index() + ring * 64 - self.facts.frames_ago[resource] as usize) % ring)
+        let first = self.first[memory].expect("a memory has an allocation");
+        AllocationId::new(first.index() + (run.index() + ring * 64 - self.facts.frames_ago[resource] as usize) % ring)
     }
 
-    /// The store that holds a place.
-    pub(crate) fn store_at(&self, place: PlaceId) -> StoreId {
-        StoreId::new(self.base.as_slice().partition_point(|base| *base <= place) - 1)
+    /// The allocation that holds a place.
+    pub(crate) fn allocation_at(&self, place: PlaceId) -> AllocationId {
+        AllocationId::new(self.base.as_slice().partition_point(|base| *base <= place) - 1)
     }
 
     /// The memory that holds a place.
     pub(crate) fn memory_at(&self, place: PlaceId) -> MemoryId {
-        self.memory_of[self.store_at(place)]
+        self.memory_of[self.allocation_at(place)]
     }
 
     /// The subresource of its memory at a place, in words.
     pub(crate) fn describe(&self, place: PlaceId) -> String {
-        let store = self.store_at(place);
-        let fine = SubresourceId::new(place.index() - self.base[store].index());
-        self.fine[self.memory_of[store]].describe(fine)
+        let allocation = self.allocation_at(place);
+        let fine = SubresourceId::new(place.index() - self.base[allocation].index());
+        self.fine[self.memory_of[allocation]].describe(fine)
     }
 
     /// The first subresource of a resource in a run.
     pub(crate) fn start(&self, resource: ResourceId, run: RunId) -> PlaceId {
-        self.base[self.store(resource, run)]
+        self.base[self.allocation(resource, run)]
     }
 
     /// How many copies of a memory take turns: fresh ones never come round again.
@@ -231,7 +232,7 @@ impl<'a> Scene<'a> {
             if self.facts.memory[memory.first_name()] != memory {
                 continue;
             }
-            self.first[memory] = Some(StoreId::new(self.base.len()));
+            self.first[memory] = Some(AllocationId::new(self.base.len()));
             for _ in 0..self.copies(memory) {
                 self.base.push(self.aliases.next_id());
                 self.memory_of.push(memory);
@@ -257,7 +258,8 @@ impl<'a> Scene<'a> {
                 let [first, last] = self.fine[memory].part(subresource).bytes;
                 [begin.saturating_add(first), begin.saturating_add(last).min(end)]
             };
-            let [Some(first_a), Some(first_b)] = [a, b].map(|memory| self.first[memory].map(|store| self.base[store]))
+            let [Some(first_a), Some(first_b)] =
+                [a, b].map(|memory| self.first[memory].map(|allocation| self.base[allocation]))
             else {
                 continue;
             };
@@ -323,7 +325,8 @@ impl<'a> Scene<'a> {
             let attachment = &self.plan.attachments[entry.index()];
             let resource = attachment.resource;
             let memory = self.facts.memory[resource];
-            let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
+            let part =
+                SubresourceRange::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
             let subresources = self.fine_subresources(resource, &part);
             let uses = |declared: DeclaredPassId| {
                 let inside =
@@ -364,7 +367,7 @@ impl<'a> Scene<'a> {
         let named: Vec<(ResourceId, Vec<FineId>, Layout)> = layouts
             .iter()
             .map(|entry| {
-                let part = Part::image(entry.mips, entry.layers, entry.aspects);
+                let part = SubresourceRange::image(entry.mips, entry.layers, entry.aspects);
                 (entry.resource, self.fine_subresources(entry.resource, &part), entry.layout)
             })
             .collect();
@@ -496,7 +499,7 @@ pub(crate) fn bit(layout: Layout) -> u16 {
 }
 
 /// Subresources of a grid that uses and barriers cut, of which a part consists.
-fn fine_ids(grid: &Grid, part: &Part) -> Vec<FineId> {
+fn fine_ids(grid: &Grid, part: &SubresourceRange) -> Vec<FineId> {
     grid.subresources(part).into_iter().map(|subresource| FineId::new(subresource.index())).collect()
 }
 
@@ -519,19 +522,20 @@ fn fine_grids(facts: &Facts, plan: &Plan) -> IdVec<MemoryId, Grid> {
     for (memory, grid) in facts.grids.ids().zip(grids.iter_mut()) {
         facts.grids[memory].ids().for_each(|subresource| grid.cut(&facts.grids[memory].part(subresource)));
     }
-    let mut cut = |resource: ResourceId, part: Part| grids[facts.memory[resource]].cut(&part);
+    let mut cut = |resource: ResourceId, part: SubresourceRange| grids[facts.memory[resource]].cut(&part);
     for b in &plan.image_barriers {
-        cut(b.resource, Part::image(b.mips, b.layers, Aspects::all()));
+        cut(b.resource, SubresourceRange::image(b.mips, b.layers, Aspects::all()));
     }
     for b in &plan.buffer_barriers {
-        cut(b.resource, Part::buffer(b.range));
+        cut(b.resource, SubresourceRange::buffer(b.range));
     }
     for edge in &plan.edges {
-        let part = Part { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
+        let part =
+            SubresourceRange { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
         cut(edge.resource, part);
     }
     for a in &plan.attachments {
-        cut(a.resource, Part::image([a.mip, a.mip + 1], a.layers, Aspects::all()));
+        cut(a.resource, SubresourceRange::image([a.mip, a.mip + 1], a.layers, Aspects::all()));
     }
     grids.iter_mut().for_each(Grid::finish);
     grids

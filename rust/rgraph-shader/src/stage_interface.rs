@@ -5,7 +5,7 @@ use crate::interface::{Binding, Output, Refused, VertexInput};
 use crate::stage::Module;
 
 /// A stage with all that it asks for.
-pub(crate) struct Part {
+pub(crate) struct StageInterface {
     pub module: Module,
     pub bindings: Vec<Binding>,
     /// Bindings that no pass can fill.

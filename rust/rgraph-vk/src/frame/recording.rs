@@ -64,13 +64,13 @@ pub(crate) struct Times {
 }
 
 /// See the module.
-pub(crate) struct Variant {
+pub(crate) struct Recording {
     pub shared: Arc<Shared>,
     pub key: Key,
     /// The push data that was recorded.
     pub push_stamp: u64,
     handles: IdVec<ResourceId, Raw>,
-    /// Acceleration structures of this variant's buffers.
+    /// Acceleration structures of this recording's buffers.
     structures: HashMap<ResourceId, Structure>,
     /// Whether all queue families share a resource.
     concurrent: IdVec<ResourceId, bool>,
@@ -95,13 +95,13 @@ pub(crate) struct Variant {
     pub on: IdVec<PlanPassId, bool>,
 }
 
-impl std::fmt::Debug for Variant {
+impl std::fmt::Debug for Recording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Variant").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("Recording").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
-/// What a variant is made of.
+/// What a recording is made of.
 #[derive(Clone, Copy)]
 pub(crate) struct Ingredients<'a> {
     pub prepared: &'a Prepared,
@@ -111,12 +111,12 @@ pub(crate) struct Ingredients<'a> {
     pub on: &'a IdVec<PlanPassId, bool>,
 }
 
-impl Variant {
-    /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more,
+impl Recording {
+    /// Everything but the recording. What the graph alone decides is taken from a recording that is not needed any more,
     /// and whose frames are done.
     pub(crate) fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
         let prepared = from.prepared;
-        let mut variant = Self {
+        let mut recording = Self {
             shared: prepared.shared.clone(),
             key: from.key.clone(),
             push_stamp: u64::MAX,
@@ -140,23 +140,23 @@ impl Variant {
             on: from.on.clone(),
         };
         if let Some(mut old) = old {
-            std::mem::swap(&mut variant.own, &mut old.own);
-            std::mem::swap(&mut variant.recorded_sets, &mut old.recorded_sets);
-            std::mem::swap(&mut variant.events, &mut old.events);
-            std::mem::swap(&mut variant.chunks, &mut old.chunks);
-            variant.entries = std::mem::take(&mut old.entries).forgotten();
+            std::mem::swap(&mut recording.own, &mut old.own);
+            std::mem::swap(&mut recording.recorded_sets, &mut old.recorded_sets);
+            std::mem::swap(&mut recording.events, &mut old.events);
+            std::mem::swap(&mut recording.chunks, &mut old.chunks);
+            recording.entries = std::mem::take(&mut old.entries).forgotten();
         }
-        variant.find_handles(from);
-        variant.find_structures(from)?;
-        variant.write_barriers(prepared);
-        variant.make_views(from)?;
-        let mut own = std::mem::take(&mut variant.own);
-        let made = variant.make_sets(from, &prepared.packets, &mut own);
-        variant.own = own;
+        recording.find_handles(from);
+        recording.find_structures(from)?;
+        recording.write_barriers(prepared);
+        recording.make_views(from)?;
+        let mut own = std::mem::take(&mut recording.own);
+        let made = recording.make_sets(from, &prepared.packets, &mut own);
+        recording.own = own;
         made?;
-        variant.make_events(prepared)?;
-        variant.make_queries(prepared)?;
-        Ok(variant)
+        recording.make_events(prepared)?;
+        recording.make_queries(prepared)?;
+        Ok(recording)
     }
 
     fn find_handles(&mut self, from: Ingredients<'_>) {
@@ -368,7 +368,7 @@ impl Variant {
         }
     }
 
-    /// Makes the variant ready to be submitted again. The context must be idle.
+    /// Makes the recording ready to be submitted again. The context must be idle.
     pub(crate) fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
         let passes = prepared.plan.passes.len() as u32;
         if let Some(Times { pool, stamps }) = &self.times {
@@ -435,7 +435,7 @@ fn batches_of_barriers(prepared: &Prepared) -> (Vec<BatchId>, Vec<BatchId>) {
     (buffers, images)
 }
 
-impl Handles for Variant {
+impl Handles for Recording {
     fn image(&self, resource: ResourceId) -> vk::Image {
         match self.handles[resource] {
             Raw::Image(raw) => raw,
@@ -451,7 +451,7 @@ impl Handles for Variant {
     }
 }
 
-impl Drop for Variant {
+impl Drop for Recording {
     fn drop(&mut self) {
         let pools = self.chunks.iter().map(|(pool, _)| *pool).chain(self.entries.pools());
         let mut gone: Vec<_> = pools.map(DeferredDeletion::CommandPool).collect();

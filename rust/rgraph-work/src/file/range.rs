@@ -7,7 +7,7 @@ use rgraph_ir::error::Code;
 use rgraph_ir::graph::Ranges;
 use rgraph_ir::resource::ResourceId;
 
-use crate::infer::Part;
+use crate::infer::AccessRange;
 
 /// Keys of a part of an image or a buffer.
 pub(super) const PART_KEYS: [&str; 11] =
@@ -21,7 +21,7 @@ pub(super) struct Named<'a, 'p> {
     /// The resource.
     pub id: ResourceId,
     /// Which part of it.
-    pub part: Part,
+    pub part: AccessRange,
     /// Which texels of it.
     pub texels: Texels,
     /// The sampler that stands with it.
@@ -38,7 +38,7 @@ pub(super) fn named<T>(
 ) -> Option<T> {
     if node.is_text() {
         let id = here.resource(node)?;
-        return then(Named { id, part: Part::default(), texels: ([0; 3], None), sampler: None, format: None });
+        return then(Named { id, part: AccessRange::default(), texels: ([0; 3], None), sampler: None, format: None });
     }
     let fields = node.fields("part of a resource", &PART_KEYS)?;
     let id = fields.need("resource").and_then(|name| here.resource(&name));
@@ -55,7 +55,7 @@ pub(super) fn named<T>(
 }
 
 /// The mips, layers, aspects and bytes that fields name.
-pub(super) fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Part> {
+pub(super) fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<AccessRange> {
     let pair = |one: &'static str, several: &'static str| -> Option<Option<[u32; 2]>> {
         match (fields.get(one), fields.get(several)) {
             (Some(one), Some(_)) => {
@@ -81,7 +81,7 @@ pub(super) fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Part> {
         }
     };
     let aspects = fields.get("aspects").map_or(Some(Default::default()), |aspects| aspects.joined());
-    Some(Part { ranges: Ranges { mips: mips?, layers: layers?, bytes: bytes? }, aspects: aspects? })
+    Some(AccessRange { ranges: Ranges { mips: mips?, layers: layers?, bytes: bytes? }, aspects: aspects? })
 }
 
 fn whole(node: &Node<'_, '_>, good: bool) -> Option<()> {
@@ -93,7 +93,7 @@ fn whole(node: &Node<'_, '_>, good: bool) -> Option<()> {
 }
 
 /// Writes the keys of a part behind its resource's.
-pub(super) fn write(row: &mut Row<'_>, part: &Part) {
+pub(super) fn write(row: &mut Row<'_>, part: &AccessRange) {
     let Ranges { mips, layers, bytes } = part.ranges;
     for (one, several, range) in [("mip", "mips", mips), ("layer", "layers", layers)] {
         match range {

@@ -37,7 +37,7 @@ pub(super) enum Phase {
 }
 
 /// A graph, a module in it, or an extension: the nodes of its keys.
-pub(super) struct Part<'a, 'p> {
+pub(super) struct Section<'a, 'p> {
     images: Option<Node<'a, 'p>>,
     buffers: Option<Node<'a, 'p>>,
     passes: Option<Node<'a, 'p>>,
@@ -47,7 +47,7 @@ pub(super) struct Part<'a, 'p> {
     nested: bool,
 }
 
-impl<'a, 'p> Part<'a, 'p> {
+impl<'a, 'p> Section<'a, 'p> {
     /// A whole file.
     pub(super) fn of_file(fields: &'p GraphFields<'a, 'p>, options: &'p Settings) -> Self {
         let text = fields.node().source().whole();
@@ -133,38 +133,38 @@ impl<'e> Reader<'e> {
     }
 
     /// Goes through a part, and through the parts in it.
-    pub(super) fn part(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn section(&mut self, section: &Section<'_, '_>, scope: &Scope<'_>) {
         match self.phase {
-            Phase::Names => self.names(part, scope),
-            Phase::Resources => self.resources(part, scope),
+            Phase::Names => self.names(section, scope),
+            Phase::Resources => self.resources(section, scope),
             Phase::Passes => {}
         }
-        let Some(passes) = part.passes else { return };
-        if !part.nested && self.phase != Phase::Passes {
+        let Some(passes) = section.passes else { return };
+        if !section.nested && self.phase != Phase::Passes {
             return;
         }
         passes.elements(" of passes", |_, node| {
-            let entry = if part.nested { entry(&node) } else { Entry::Pass };
+            let entry = if section.nested { entry(&node) } else { Entry::Pass };
             match entry {
-                Entry::Pass if self.phase == Phase::Passes => self.pass(node, part, scope),
+                Entry::Pass if self.phase == Phase::Passes => self.pass(node, section, scope),
                 Entry::Pass => {}
-                Entry::Module => self.module(node, part, scope),
-                Entry::Extend => self.extend(node, part, scope),
-                Entry::Point => self.point(node, part, scope),
-                Entry::Include => self.include(node, part, scope),
-                Entry::Use => self.instance(node, part, scope),
-                Entry::Layer => self.layer(node, part, scope),
+                Entry::Module => self.module(node, section, scope),
+                Entry::Extend => self.extend(node, section, scope),
+                Entry::Point => self.point(node, section, scope),
+                Entry::Include => self.include(node, section, scope),
+                Entry::Use => self.instance(node, section, scope),
+                Entry::Layer => self.layer(node, section, scope),
             }
             node.source().about_pass(None);
         });
     }
 
     /// Declares all names: sizes, `modifies` and `history_of` may refer to what comes later.
-    fn names(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
-        for (list, kind) in [(part.images, " of images by name"), (part.buffers, " of buffers by name")] {
+    fn names(&mut self, section: &Section<'_, '_>, scope: &Scope<'_>) {
+        for (list, kind) in [(section.images, " of images by name"), (section.buffers, " of buffers by name")] {
             let Some(node) = list else { continue };
             node.entries(kind, |name, value| {
-                if !self.is_declared(&value, name, part, scope) {
+                if !self.is_declared(&value, name, section, scope) {
                     return;
                 }
                 let image = kind == " of images by name";
@@ -178,22 +178,22 @@ impl<'e> Reader<'e> {
     }
 
     /// Whether a name is declared here: not if its condition says no, or if it stands for one of the module around it.
-    fn is_declared(&self, node: &Node<'_, '_>, name: &str, part: &Part<'_, '_>, scope: &Scope<'_>) -> bool {
+    fn is_declared(&self, node: &Node<'_, '_>, name: &str, section: &Section<'_, '_>, scope: &Scope<'_>) -> bool {
         if scope.given.get(name).is_some() {
             return false;
         }
         let mut on = true;
         if node.is_object() && node.json().contains("\"if\"") {
-            node.entries("", |key, value| on &= key != "if" || holds(Some(value), part.options));
+            node.entries("", |key, value| on &= key != "if" || holds(Some(value), section.options));
         }
         on
     }
 
-    fn resources(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
-        for (list, image) in [(part.images, true), (part.buffers, false)] {
+    fn resources(&mut self, section: &Section<'_, '_>, scope: &Scope<'_>) {
+        for (list, image) in [(section.images, true), (section.buffers, false)] {
             let Some(node) = list.filter(Node::is_object) else { continue };
             node.entries("", |name, value| {
-                if !self.is_declared(&value, name, part, scope) {
+                if !self.is_declared(&value, name, section, scope) {
                     return;
                 }
                 let Some(&id) = self.ids.get(self.next) else { return };
@@ -243,7 +243,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Declares a pass with its accesses.
-    fn pass(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    fn pass(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let id = PassId::new(self.graph.passes().len());
         let place = Some(node.place());
         let Some(fields) = node.fields("a pass", &PASS_KEYS) else {
@@ -251,7 +251,7 @@ impl<'e> Reader<'e> {
             self.graph.add_pass(&format!("passes[{}]", id.index()), Pass::new(PassQueue::Graphics), place);
             return;
         };
-        if !holds(fields.get("if"), part.options) {
+        if !holds(fields.get("if"), section.options) {
             return;
         }
         let name = fields.need("name").and_then(|name| name.name());
@@ -276,7 +276,7 @@ impl<'e> Reader<'e> {
             accesses.elements(" of accesses", |_, node| {
                 let place = Some(node.place());
                 let here = Here { graph: &self.graph, scope };
-                if let Some((resource, how)) = access(node, &here, part.options) {
+                if let Some((resource, how)) = access(node, &here, section.options) {
                     self.graph.access(id, resource, &how, place);
                 }
             });
@@ -369,14 +369,14 @@ impl<'e> Reader<'e> {
     }
 
     /// The roots that a part names.
-    pub(super) fn roots(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    pub(super) fn roots(&mut self, section: &Section<'_, '_>, scope: &Scope<'_>) {
         const ROOT_KEYS: [&str; 2] = ["resource", "if"];
-        let Some(roots) = part.roots else { return };
+        let Some(roots) = section.roots else { return };
         roots.elements(" of resource names", |_, node| {
             let here = Here { graph: &self.graph, scope };
             let found = if node.is_object() {
                 let Some(fields) = node.fields("a root", &ROOT_KEYS) else { return };
-                let on = holds(fields.get("if"), part.options);
+                let on = holds(fields.get("if"), section.options);
                 fields.need("resource").filter(|_| on).and_then(|name| here.resource(&name))
             } else {
                 here.resource(&node)
@@ -387,9 +387,9 @@ impl<'e> Reader<'e> {
         });
     }
 
-    fn module(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    fn module(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("a module", &MODULE_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+        if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
         let Some(name) = fields.need("module").and_then(|name| name.name()) else { return };
@@ -400,28 +400,28 @@ impl<'e> Reader<'e> {
             slot: scope.slot,
             layer: None,
         };
-        self.block(&fields, part, &inner);
+        self.block(&fields, section, &inner);
     }
 
     /// The resources, passes and roots of a module or an extension.
-    fn block<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, part: &Part<'_, '_>, scope: &Scope<'_>) {
-        let inner = Part {
+    fn block<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, section: &Section<'_, '_>, scope: &Scope<'_>) {
+        let inner = Section {
             images: fields.get("images"),
             buffers: fields.get("buffers"),
             passes: fields.get("passes"),
             roots: fields.get("roots"),
-            options: part.options,
+            options: section.options,
             nested: true,
         };
-        self.part(&inner, scope);
+        self.section(&inner, scope);
         if self.phase == Phase::Passes {
             self.roots(&inner, scope);
         }
     }
 
-    fn extend(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    fn extend(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("an extension", &EXTEND_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+        if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
         let Some(name) = fields.need("extend").and_then(|name| name.name()) else { return };
@@ -430,7 +430,7 @@ impl<'e> Reader<'e> {
             return node.mistake(Code::BadFile, "has \"behind\" without \"key\"", "say where in the layer: \"key\": 0");
         }
         if let Some(key) = key {
-            return self.extend_layer(&node, (&fields, &key), &name, part, scope);
+            return self.extend_layer(&node, (&fields, &key), &name, section, scope);
         }
         let mut slot = scope.slot;
         if self.phase == Phase::Passes {
@@ -441,7 +441,7 @@ impl<'e> Reader<'e> {
                 slot
             }));
         }
-        self.block(&fields, part, &same_names(scope, slot, None));
+        self.block(&fields, section, &same_names(scope, slot, None));
     }
 
     /// An extension of a layer: what stands behind its passes, and the passes, which draw to the layer's attachments.
@@ -450,7 +450,7 @@ impl<'e> Reader<'e> {
         node: &Node<'_, '_>,
         (fields, key): (&Fields<'_, '_, { EXTEND_KEYS.len() }>, &Node<'_, '_>),
         name: &str,
-        part: &Part<'_, '_>,
+        section: &Section<'_, '_>,
         scope: &Scope<'_>,
     ) {
         let mut slots = [scope.slot; 2];
@@ -461,16 +461,16 @@ impl<'e> Reader<'e> {
             (slots, layer) = (found.map(Some), self.layer_of(name, scope));
         }
         let [behind, drawn] = slots;
-        self.block(fields, part, &same_names(scope, drawn, layer));
+        self.block(fields, section, &same_names(scope, drawn, layer));
         if let Some(passes) = fields.get("behind") {
-            let inner = Part { images: None, buffers: None, passes: Some(passes), roots: None, ..*part };
-            self.part(&Part { nested: true, ..inner }, &same_names(scope, behind, None));
+            let inner = Section { images: None, buffers: None, passes: Some(passes), roots: None, ..*section };
+            self.section(&Section { nested: true, ..inner }, &same_names(scope, behind, None));
         }
     }
 
-    fn point(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+    fn point(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let Some(fields) = node.fields("an extension point", &POINT_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || self.phase != Phase::Passes {
+        if !holds(fields.get("if"), section.options) || self.phase != Phase::Passes {
             return;
         }
         let Some(name) = fields.need("extension_point").and_then(|name| name.name()) else { return };

@@ -1,8 +1,8 @@
 //! What can be left out of generated graphs.
 
-/// Families of declarations that a caller can leave out.
+/// Constructs of declarations that a caller can leave out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Family {
+pub enum Construct {
     /// Modules and extension points.
     Slots,
     /// Accesses that commute although one of them only reads.
@@ -111,7 +111,7 @@ pub enum Family {
     StencilMasks,
 }
 
-impl Family {
+impl Construct {
     /// All of them, in the order of their declaration.
     pub const ALL: [Self; Self::StencilMasks as usize + 1] = [
         Self::Slots,
@@ -170,13 +170,13 @@ impl Family {
     ];
 }
 
-/// Some families.
+/// Some constructs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Families(u64);
+pub struct Constructs(u64);
 
-impl Families {
+impl Constructs {
     /// Those of a list.
-    pub const fn of(list: &[Family]) -> Self {
+    pub const fn of(list: &[Construct]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < list.len() {
             bits |= 1 << list[at] as u64;
@@ -191,15 +191,15 @@ impl Families {
     }
 
     /// Those but one.
-    pub const fn but(self, family: Family) -> Self {
-        Self(self.0 & !(1 << family as u64))
+    pub const fn but(self, construct: Construct) -> Self {
+        Self(self.0 & !(1 << construct as u64))
     }
 
-    /// Whether a family is one of them.
-    pub const fn contains(self, family: Family) -> bool {
-        self.0 & 1 << family as u64 != 0
+    /// Whether a construct is one of them.
+    pub const fn contains(self, construct: Construct) -> bool {
+        self.0 & 1 << construct as u64 != 0
     }
 }
 
-/// What the default limits leave out: families on which planner, checker and interpreter do not agree yet. None.
-pub const UNSETTLED: Families = Families::of(&[]);
+/// What the default limits leave out: constructs on which planner, checker and interpreter do not agree yet. None.
+pub const UNSETTLED: Constructs = Constructs::of(&[]);
