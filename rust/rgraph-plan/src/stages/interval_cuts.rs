@@ -40,11 +40,15 @@ impl IntervalCuts {
     ) -> &[PhysicalId] {
         self.cuts.clear();
         self.budget = u64::MAX;
+        // On several queues waits hand on bytes too (`transient` asks the clocks), so the end of an interval does not
+        // decide what is free.
         if context.schedule.passes.iter().any(|scheduled| scheduled.queue != LaneId::FIRST)
             || context.schedule.physical_passes.is_empty()
         {
             return &self.cuts;
         }
+        // The budget is derived from the declared order of passes, as for the schedule and the placement: one value for
+        // all three (`rgraph_ir::budget`). Lifetimes for the cuts are those of the chosen order.
         let accessed =
             |at: usize| context.facts.accesses[context.facts.passes[live.as_slice()[at]].accesses.range()].iter();
         self.collect(context, live.len(), |at| accessed(at).map(|access| access.resource));
@@ -85,6 +89,7 @@ impl IntervalCuts {
         }
         for &root in context.graph.roots() {
             if let Some(used) = &mut self.used[context.facts.memory[root]] {
+                // A root is kept for the caller: no later interval gets its bytes.
                 used[1] = positions as u32;
             }
         }
@@ -120,6 +125,7 @@ impl IntervalCuts {
         let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, 0);
         for (id, physical) in context.schedule.physical_passes.iter_ids() {
             let at = id.index();
+            // Where nothing was freed, a barrier call frees nothing, however many bytes are alive.
             let over = freed > 0 && live + self.begin[at] > cap;
             if physical.interval != interval || over {
                 if physical.interval == interval {

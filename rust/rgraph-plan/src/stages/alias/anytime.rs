@@ -114,6 +114,7 @@ pub(super) fn improve<B: Fn(ItemId, ItemId) -> bool>(
     let low = peak.lower_bound;
     let one_queue = before.is_none();
     let mut state = Incumbent { items, timeline, one_queue, offsets, peak, low, work };
+    // With one queue lives are intervals, so heights per section replace the list of conflicts, which may be quadratic.
     if one_queue {
         for order in SKYLINES {
             if !state.open() || state.work == 0 {
@@ -228,6 +229,7 @@ impl Incumbent<'_> {
                     self.offer(total, trial);
                 }
             }
+            // An exhausted exact search is a proof: the bound rises, and no later search aims below it.
             Outcome::Impossible => self.low = self.low.max(capacity + 1),
             Outcome::Spent => {}
         }
@@ -282,6 +284,8 @@ impl Incumbent<'_> {
                 crate::cancel::poll();
                 let best = self.peak.total;
                 target = target.max(self.low);
+                // A placement at the bound ends everything, so each order tries that first; half-way down is the
+                // likelier success.
                 if target > self.low {
                     self.search(Attempt { order, eighths, seed: 0, capacity: self.low, limit }, scratch);
                     if !self.open() || self.work == 0 {

@@ -177,9 +177,11 @@ pub(super) fn search(
                 Ok(None) => {}
                 Ok(Some(candidates)) => {
                     *work = work.saturating_sub(items - items / 4);
+                    // Without a candidate no bound failed that would name a cause, so every choice is blamed.
                     scratch.blame.open(at + 1, candidates.is_empty());
                     scratch.nodes.push(SearchNode { part, candidates, ..SearchNode::default() });
                 }
+                // Nothing is placed yet, so the bounds alone prove it.
                 Err(_) if at == 0 => return Outcome::Impossible,
                 Err(failure) => {
                     scratch.blame.open(at + 1, false);
@@ -437,6 +439,7 @@ impl Search {
         // All counters change before the first return, since `undo` restores all of them.
         let mut full = None;
         for (rest, section) in self.rest.slice_mut(thing.life).iter_mut().zip(thing.life.ids()) {
+            // Later items have no lower offset, so all that is unplaced in the section comes on top of this one.
             *rest -= thing.size;
             if end.saturating_add(*rest) > capacity {
                 full = Some(section);

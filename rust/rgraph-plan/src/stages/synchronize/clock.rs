@@ -159,6 +159,9 @@ impl Clocks {
                 self.waits.push(QueueWait { queue: lane, position });
             }
         }
+        // A wait also brings what its source knew of other queues: a signal covers everything that its queue waited for
+        // (Vulkan 1.3, "Semaphore Signaling"). The gain names the wait, since stages that rely on such knowledge are
+        // held up by it.
         let first = self.of_scheduled.iter().last().map_or(0, |span| span.range().end);
         for wait in IdSpan::<WaitId>::new(first, self.waits.len()).ids() {
             let QueueWait { queue: lane, position, .. } = self.waits[wait];
@@ -166,6 +169,7 @@ impl Clocks {
             for of in self.wanted.ids() {
                 let (known, cell) = (self.known(source, of), self.cell(queue, of));
                 let front = &mut self.front[cell];
+                // What the queue itself submitted before is known by submission order, whatever others know of it.
                 if of != queue && known > *front {
                     *front = known;
                     self.gains.push(Gain { at, of, wait });

@@ -322,6 +322,8 @@ impl ReadGroups {
         let empty = !on_gpu && image && before.map_or(!context.has_edges(memory), |before| before.empty);
         let takes = access.effect == Effect::Replace
             && takes_anew(image, context.facts.passes[scheduled.pass].conditional.is_some());
+        // A release names one new owner (Vulkan 1.3, "Queue Family Ownership Transfer"), so families read an exclusive
+        // resource one after the other: a transfer ends the read group.
         let moves = exclusive && state.family.is_some() && family != state.family && !takes;
         let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
@@ -334,11 +336,16 @@ impl ReadGroups {
             self.join(at, access, read_group, queue);
             read_group
         } else {
+            // The last use releases, so it follows the uses of all queues. Where only the host read an image without a
+            // layout, the next use changes the layout: a write, which comes after those reads, although the graph does
+            // not order reads.
             if let Some(read_group) = state.read_group
                 && (moves || before.is_some_and(|before| before.empty))
             {
                 self.follow_all(read_group, subresource, at);
             }
+            // One queue can change the layout for all only if all of the write is on it, and not the host, which
+            // records no barriers.
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = LaneId::lowest_of(e.queues);
                 (queue != context.schedule.host()).then_some(queue)
@@ -387,6 +394,8 @@ impl ReadGroups {
             e.turns = true;
         }
         e.queues |= queue.bit();
+        // Uses of several queues may run at once, so none may change the layout under another one. `GENERAL` permits
+        // every access (Vulkan 1.3, "Image Layouts").
         if (e.turns || e.multi_queue) && !e.queues.is_power_of_two() {
             e.layout = Layout::General;
         }
@@ -461,6 +470,7 @@ impl ReadGroups {
     /// often as something changes.
     fn join_layouts(&mut self, context: Context<'_>) {
         let general = |e: &ReadGroup| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
+        // Only groups on several queues are made `GENERAL` against the layouts of their uses.
         if self.read_groups.iter().all(|e| e.queues.is_power_of_two()) {
             return;
         }
@@ -484,6 +494,7 @@ impl ReadGroups {
                             let e = &mut self.read_groups[read_group];
                             (e.layout, e.turns) = (Layout::General, false);
                         }
+                        // A group that is `GENERAL` stays so, so rounds end.
                         more = true;
                     }
                 }

@@ -5,10 +5,11 @@ mod after;
 mod ask;
 mod behind;
 mod first_use;
+mod need;
 mod rely;
 
 use super::batch::Batches;
-use super::call::{About, BarrierId, CallId, CallSite, Calls, Source};
+use super::call::{About, BarrierId, CallId, CallSite, Calls};
 use super::clock::{Clocks, Knowledge, WaitId};
 use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
@@ -23,6 +24,7 @@ use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::transient::{PlacementId, Transients};
 use behind::Behind;
+use need::{Earlier, Need};
 
 /// The stages that work on one texel of the framebuffer at a time.
 const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
@@ -209,67 +211,6 @@ pub(crate) struct HazardInputs<'a> {
     pub after: &'a [(PlanPassId, PlanPassId)],
 }
 
-/// Uses on the same queue, the last one in a physical pass.
-#[derive(Clone, Copy, Debug)]
-struct Earlier {
-    last: PhysicalId,
-    stages: Stages,
-    writing: Stages,
-    writes: Accesses,
-}
-
-/// Earlier uses that a use must follow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Need {
-    /// On its own queue, in earlier physical passes.
-    stages: Stages,
-    writes: Accesses,
-    /// On its own queue, in its own render pass.
-    near_stages: Stages,
-    near_writes: Accesses,
-    /// Queues whose work is behind waits, one bit each.
-    foreign: u32,
-    conditional: bool,
-    /// First physical pass before which a barrier may stand.
-    earliest: Option<PhysicalId>,
-    latest_source: Option<PhysicalId>,
-    /// The uses of earlier physical passes, those of equal stages together; the last entry takes what is too much.
-    earlier: [Option<Earlier>; 4],
-    from: Option<PlanPassId>,
-    from_resource: Option<ResourceId>,
-}
-
-impl Need {
-    /// Where it begins on its own queue.
-    fn source(&self) -> Source {
-        let Self { latest_source: physical, foreign, .. } = *self;
-        Source { physical, splits: physical.is_some() && foreign == 0, fixed: foreign != 0 }
-    }
-
-    /// Adds uses of an earlier physical pass.
-    fn add(&mut self, more: Earlier) {
-        self.stages |= more.stages;
-        self.writes |= more.writes;
-        let alike = |one: &Option<Earlier>| one.is_none_or(|one| one.stages == more.stages);
-        let at = self.earlier.iter().position(alike).unwrap_or(self.earlier.len() - 1);
-        let one = self.earlier[at].get_or_insert(more);
-        one.last = one.last.max(more.last);
-        one.stages |= more.stages;
-        one.writing |= more.writing;
-        one.writes |= more.writes;
-    }
-
-    fn foreign_queues(&self) -> impl Iterator<Item = LaneId> + use<> {
-        let mut left = self.foreign;
-        std::iter::from_fn(move || {
-            let queue = LaneId::lowest_of(left);
-            let any = left != 0;
-            left &= left.wrapping_sub(1);
-            any.then_some(queue)
-        })
-    }
-}
-
 /// One use of one subresource.
 #[derive(Clone, Copy)]
 struct Here<'a> {
@@ -291,6 +232,8 @@ impl Hazards {
         for (at, scheduled) in inputs.context.schedule.passes.iter_ids() {
             crate::cancel::poll();
             self.knowledge.reach(inputs.clocks, at, scheduled.queue);
+            // A pass of another queue may have opened this call before (`change_at_producer`). From here on it is the
+            // last call of this queue, so `place` may add barriers to it.
             if self.before_physical[scheduled.physical].is_some() {
                 self.open[scheduled.queue.index()] = Some(scheduled.physical);
             }
@@ -373,6 +316,7 @@ impl Hazards {
     /// Marks the previous use as kept if this one needs its contents.
     fn keep(&mut self, here: Here<'_>, visit: VisitId) {
         let state = &mut self.states[here.subresource];
+        // What replaces contents needs none, and within a physical pass an attachment hands them on without a store.
         if let Some(last) = state.last_visit
             && here.access.effect != Effect::Replace
             && state.last_physical != Some(here.physical)
@@ -420,6 +364,8 @@ impl Hazards {
     }
 
     fn follow(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, left: Left, need: &mut Need) {
+        // A call before the pass that waits would be in an earlier batch: nothing would order its barrier after the
+        // wait (Vulkan 1.3, "Semaphore Waiting").
         if left.queue != here.queue {
             let (_, waiting) = self.knowledge.through(inputs.clocks, here.queue, left.queue);
             need.foreign |= left.queue.bit();
@@ -432,6 +378,8 @@ impl Hazards {
                 need.near_stages |= left.stages & FRAMEBUFFER_SPACE;
                 need.near_writes |= left.writes;
             } else {
+                // The first scope of a barrier has only commands recorded before it (Vulkan 1.3, "Pipeline Barriers"),
+                // so its call comes after that physical pass.
                 need.add(Earlier { last: physical, stages: left.stages, writing: left.writing, writes: left.writes });
                 need.earliest = need.earliest.max(Some(PhysicalId::new(physical.index() + 1)));
                 need.latest_source = need.latest_source.max(Some(physical));
@@ -472,6 +420,8 @@ impl Hazards {
         }
         let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
         if let Some(own) = own {
+            // Uses of one queue in different layouts (`turns`): the transition is a write, which all uses so far must
+            // precede (Vulkan 1.3, "Image Layout Transitions"), although all of them read.
             if state.layout != target {
                 let mut need = Need::default();
                 self.need(inputs, here, state.uses, &mut need);
@@ -495,6 +445,8 @@ impl Hazards {
             return;
         }
         let at_producer = state.producer_barrier.filter(|_| read_group.producer == Some(here.queue));
+        // On the queue of the write the transition is already recorded, before this pass or at the end of an earlier
+        // batch: this use only joins its second scope. On other queues a wait is between.
         let behind = if let Some(barrier) = at_producer {
             self.calls.add_target(barrier, here.access.stages, here.access.kinds);
             Behind::Barrier(barrier)
@@ -504,6 +456,9 @@ impl Hazards {
             self.rely_on_need(inputs, here, &need, waits);
             self.rely_on_initializer(inputs, here, state, waits);
             if !on_gpu {
+                // Waiting for a signal makes no write visible to the host (Vulkan 1.3, "Fences"): a barrier on the queue
+                // of the write must name it. Which one depends on the last write: an acquire or the transition of the
+                // first use, a transition at the producer, else the writes before.
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
                 if read_group.moved || state.producer_barrier.is_none() && (!written || self.changes_layout(state)) {
                     self.show_initializer_to_host(inputs, here, state);
@@ -515,6 +470,7 @@ impl Hazards {
                 }
                 Behind::Nothing
             } else if state.entry.is_some() && state.before.is_none() {
+                // The queue of the first use has the runtime's initial barrier, and this one waits for that use.
                 Behind::Nothing
             } else {
                 self.order_memory(inputs, here, need).into()
@@ -539,6 +495,8 @@ impl Hazards {
         waits: &mut IdVec<WaitId, Stages>,
     ) -> Behind {
         match behind {
+            // The runtime records this barrier before the frame, with the stages that the edge names: one more stage
+            // costs no call.
             Behind::Entry => {
                 let entry = self.states[here.subresource]
                     .entry
@@ -552,6 +510,8 @@ impl Hazards {
                 self.follow_before(inputs, here, state, &mut need);
                 self.rely_on_need(inputs, here, &need, waits);
                 self.rely_on_initializer(inputs, here, state, waits);
+                // The first use was in the render pass of the write, where rasterization order is enough. This one is
+                // behind that render pass and needs a barrier.
                 if here.queue != inputs.context.schedule.host() && !need.stages.is_empty() {
                     return self.order_memory(inputs, here, need).into();
                 }
