@@ -15,6 +15,9 @@ pub(super) struct Bytes {
 /// By placement: whether it is a buffer that shares a page, but no byte, with an image. A plan for the device's own profile
 /// has none; one from elsewhere may be made for smaller pages. O(placements).
 pub(super) fn strays(placed: &[Bytes], granularity: u64) -> Vec<bool> {
+    if granularity <= 1 {
+        return vec![false; placed.len()];
+    }
     let page = |byte: u64| byte / granularity;
     // The smallest end of an image in a page, and the largest begin.
     let (mut ends, mut begins) = (HashMap::new(), HashMap::new());

@@ -103,7 +103,8 @@ pub(super) fn sort(
 }
 
 impl Greedy {
-    /// Shuffles an order a little: an item moves back by at most `most` places. Equal seeds shuffle alike. O(n log n).
+    /// Shuffles an order a little: an item moves back by fewer than `most` places, or by `most` if the ids break a
+    /// tie. Equal seeds shuffle alike. O(n log n).
     pub(super) fn shuffle(&mut self, seed: u64, most: u64, order: &mut Vec<ItemId>) {
         self.keys.clear();
         self.keys.extend(order.iter().enumerate().map(|(rank, &id)| {

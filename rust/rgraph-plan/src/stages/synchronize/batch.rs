@@ -5,6 +5,7 @@
 use super::clock::Clocks;
 use super::foreign::ForeignUses;
 use super::schedule::{LaneId, PhysicalId, Schedule};
+use super::sort::sort_by_id;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::BatchId;
 
@@ -35,7 +36,7 @@ pub(crate) struct Batches {
     /// Whether a batch ends behind a physical pass.
     ends: IdVec<PhysicalId, bool>,
     open: Vec<Option<BatchId>>,
-    counts: IdVec<BatchId, u32>,
+    spans: IdVec<BatchId, Span>,
 }
 
 impl Batches {
@@ -56,35 +57,21 @@ impl Batches {
         foreign.signals().for_each(|physical| self.ends[physical] = true);
         self.cuts.clear();
         self.of_physical.clear();
-        self.counts.clear();
         self.open.clear();
         self.open.resize(schedule.queues + 1, None);
         for (at, physical) in schedule.physical_passes.iter_ids() {
             let open = &mut self.open[physical.queue.index()];
             let batch = match *open {
                 Some(batch) if !self.before[at] => batch,
-                _ => {
-                    self.counts.push(0);
-                    self.cuts.push(Cut { queue: physical.queue, physical_passes: Span::default(), signals: false })
-                }
+                _ => self.cuts.push(Cut { queue: physical.queue, physical_passes: Span::default(), signals: false }),
             };
             self.cuts[batch].signals = self.after[at];
             *open = (!self.ends[at]).then_some(batch);
-            self.counts[batch] += 1;
             self.of_physical.push(batch);
         }
-        let mut start = 0;
-        for (cut, count) in self.cuts.iter_mut().zip(&self.counts) {
-            cut.physical_passes = Span { start, end: start };
-            start += count;
-        }
-        self.physical_passes.clear();
-        self.physical_passes.resize(count, PhysicalId::new(0));
-        for (at, &batch) in self.of_physical.iter_ids() {
-            let physical_passes = &mut self.cuts[batch].physical_passes;
-            self.physical_passes[physical_passes.end as usize] = at;
-            physical_passes.end += 1;
-        }
+        let by_batch = self.of_physical.iter_ids().map(|(at, &batch)| (batch, at));
+        sort_by_id(self.cuts.len(), by_batch, &mut self.spans, &mut self.physical_passes);
+        self.cuts.iter_mut().zip(&self.spans).for_each(|(cut, &span)| cut.physical_passes = span);
     }
 
     /// The batch that a physical pass is in.
