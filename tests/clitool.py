@@ -64,3 +64,9 @@ def surroundings(**environment: str) -> dict[str, str]:
     paths = os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])
     plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "RGRAPH_SHOW")}
     return plain | {"COLUMNS": "80", "PYTHONPATH": paths} | environment
+
+
+def run_bytes(*arguments: str | Path, given: bytes = b"", **options: object) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own, with bytes as its standard streams."""
+    command = [sys.executable, "-m", "rgraph", *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=120, **options)  # type: ignore[call-overload]

@@ -13,13 +13,8 @@ import pytest
 
 import clitool
 import rgraph
+from clitool import run_bytes
 from rgraph.cli import main
-
-
-def run(*arguments: str | Path, given: bytes = b"", **options: object) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "rgraph", *map(str, arguments)]
-    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=120, **options)  # type: ignore[call-overload]
 
 
 @pytest.fixture
@@ -31,12 +26,12 @@ def plan(deferred: Path, tmp_path: Path) -> Path:
 
 
 def test_bake_prints_the_listing_or_writes_what_the_suffix_says(deferred: Path, tmp_path: Path):
-    done = run("bake", deferred, "--profile", "single_queue", "--text")
+    done = run_bytes("bake", deferred, "--profile", "single_queue", "--text")
     assert done.returncode == 0
     baked = rgraph.Graph.load(deferred).bake("single_queue")
     assert done.stdout.decode() == str(baked)
     for suffix in ("json", "txt", "dot"):
-        assert run("bake", deferred, "-o", tmp_path / f"plan.{suffix}").returncode == 0
+        assert run_bytes("bake", deferred, "-o", tmp_path / f"plan.{suffix}").returncode == 0
     assert rgraph.Plan.load(tmp_path / "plan.json") == rgraph.Graph.load(deferred).bake()
     assert (tmp_path / "plan.dot").read_text().startswith("digraph")
     assert len(list(tmp_path.iterdir())) == 3
@@ -53,7 +48,7 @@ def test_bake_prints_a_summary_that_fits_a_screen(tmp_path: Path):
         graph.add_pass(f"stray{number}").color(graph.image(f"stray{number}", (8, 8), "rgba8unorm"))
     graph.root(previous)
     graph.save(tmp_path / "long.rgraph.json")
-    done = run("bake", tmp_path / "long.rgraph.json", env=os.environ | {"COLUMNS": "80"})
+    done = run_bytes("bake", tmp_path / "long.rgraph.json", env=os.environ | {"COLUMNS": "80"})
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 0
     assert 8 <= len(lines) <= 24
@@ -74,7 +69,7 @@ def test_bake_prints_a_summary_that_fits_a_screen(tmp_path: Path):
 
 
 def test_bake_reads_standard_input_and_writes_standard_output(deferred: Path):
-    done = run("bake", "-", "-o", "-", "--policy", "declared", "--split", "always", given=deferred.read_bytes())
+    done = run_bytes("bake", "-", "-o", "-", "--policy", "declared", "--split", "always", given=deferred.read_bytes())
     assert done.returncode == 0
     assert rgraph.Plan.from_json(done.stdout).policy == "declared"
 
@@ -89,7 +84,7 @@ def test_bake_reads_standard_input_and_writes_standard_output(deferred: Path):
     ],
 )
 def test_bake_dumps_what_a_stage_made(stage: str, line: str, deferred: Path):
-    done = run("bake", deferred, "--dump", stage, "--effort", "0")
+    done = run_bytes("bake", deferred, "--dump", stage, "--effort", "0")
     assert done.stdout.decode() == rgraph.Graph.load(deferred).dump(stage, effort=0)  # type: ignore[arg-type]
     assert any(text.startswith(line) for text in done.stdout.decode().splitlines())
 
@@ -101,26 +96,26 @@ def test_dump_refuses_what_is_no_stage_and_a_wrong_declaration(deferred: Path):
     graph.add_pass("reads").sampled("nothing")
     with pytest.raises(rgraph.GraphError):
         graph.dump("cull")
-    assert run("bake", deferred, "--dump", "cull", "-o", "-").returncode == 2
+    assert run_bytes("bake", deferred, "--dump", "cull", "-o", "-").returncode == 2
 
 
 def test_bake_takes_a_profile_file_and_timings(deferred: Path, tmp_path: Path):
     profile = tmp_path / "device.rprofile.json"
     rgraph.Profile.single_queue().save(profile)
-    done = run("bake", deferred, "-o", "-", "--profile", profile, "--timings")
+    done = run_bytes("bake", deferred, "-o", "-", "--profile", profile, "--timings")
     assert "bake_us" in json.loads(done.stdout)["report"]
-    assert run("bake", deferred, "-o", "-", "--profile", "-", given=profile.read_bytes()).returncode == 0
+    assert run_bytes("bake", deferred, "-o", "-", "--profile", "-", given=profile.read_bytes()).returncode == 0
 
 
 def test_check_says_clean_or_what_is_wrong(plan: Path, deferred: Path, tmp_path: Path):
-    assert run("check", plan, "--graph", deferred).returncode == 0
-    assert run("check", "-", "--graph", deferred, given=plan.read_bytes()).returncode == 0
+    assert run_bytes("check", plan, "--graph", deferred).returncode == 0
+    assert run_bytes("check", "-", "--graph", deferred, given=plan.read_bytes()).returncode == 0
     values = json.loads(plan.read_text())
     for batch in values["batches"]:
         batch["waits"] = []
     broken = tmp_path / "broken.rplan.json"
     broken.write_text(json.dumps(values))
-    done = run("check", broken, "--graph", deferred)
+    done = run_bytes("check", broken, "--graph", deferred)
     assert done.returncode == 1
     assert not done.stdout
     assert b"race" in done.stderr or b"read_after_write" in done.stderr
@@ -129,32 +124,25 @@ def test_check_says_clean_or_what_is_wrong(plan: Path, deferred: Path, tmp_path:
 def test_check_against_another_graph_is_wrong(plan: Path, tmp_path: Path):
     other = tmp_path / "other.rgraph.json"
     rgraph.Graph("other").save(other)
-    assert run("check", plan, "--graph", other).returncode == 1
+    assert run_bytes("check", plan, "--graph", other).returncode == 1
 
 
 def test_diff_says_what_differs(plan: Path, deferred: Path, tmp_path: Path):
     other = tmp_path / "other.rplan.json"
-    assert run("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0
-    assert b"lighting" in run("diff", plan, other).stdout
-    assert json.loads(run("diff", plan, other, "--json").stdout)["equal"] is False
-    assert json.loads(run("diff", plan, plan, "--json").stdout)["equal"] is True
-    assert run("diff", plan, plan).returncode == 0
-    assert run("diff", "-", plan, given=plan.read_bytes()).returncode == 0
+    assert run_bytes("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0
+    assert b"lighting" in run_bytes("diff", plan, other).stdout
+    assert json.loads(run_bytes("diff", plan, other, "--json").stdout)["equal"] is False
+    assert json.loads(run_bytes("diff", plan, plan, "--json").stdout)["equal"] is True
+    assert run_bytes("diff", plan, plan).returncode == 0
+    assert run_bytes("diff", "-", plan, given=plan.read_bytes()).returncode == 0
 
 
 def test_schema_is_json_and_names_every_usage(deferred: Path):
     for kind in ("graph", "profile", "plan", "devices"):
-        done = run("schema", kind)
+        done = run_bytes("schema", kind)
         assert done.returncode == 0
         assert json.loads(done.stdout)["$schema"]
-    assert b"storage_read_write" in run("schema", "graph").stdout
-
-
-def test_fuzz_counts_graphs_and_keeps_what_breaks_a_law(tmp_path: Path):
-    done = run("fuzz", "--seconds", "0", "--seed", "5", "-o", tmp_path)
-    assert done.returncode == 0, done.stderr.decode()
-    assert b"64 graphs from seed 5" in done.stdout
-    assert not list(tmp_path.iterdir())
+    assert b"storage_read_write" in run_bytes("schema", "graph").stdout
 
 
 @pytest.mark.parametrize(
@@ -189,7 +177,7 @@ def test_fuzz_counts_graphs_and_keeps_what_breaks_a_law(tmp_path: Path):
 def test_exit_status_tells_a_wrong_call_from_a_wrong_graph(
     arguments: list[str], status: int, deferred: Path, tmp_path: Path
 ):
-    done = run(*(str(deferred) if a == "GRAPH" else a for a in arguments), cwd=tmp_path)
+    done = run_bytes(*(str(deferred) if a == "GRAPH" else a for a in arguments), cwd=tmp_path)
     assert done.returncode == status, done.stderr.decode()
     assert bool(done.stderr) == (status != 0)
     assert b"Traceback" not in done.stderr
@@ -200,7 +188,7 @@ def test_exit_status_tells_a_wrong_call_from_a_wrong_graph(
 def test_bad_graph_on_standard_input_is_status_1_and_one_message(given: bytes, tmp_path: Path):
     output = tmp_path / "plan.json"
     output.write_text("as before")
-    done = run("bake", "-", "-o", output, given=given)
+    done = run_bytes("bake", "-", "-o", output, given=given)
     assert done.returncode == 1
     assert done.stderr.startswith(b"rgraph: RG-E222")
     assert not done.stdout
@@ -213,7 +201,7 @@ def test_graph_with_mistakes_is_status_1_with_all_of_them(tmp_path: Path):
     graph.add_pass("p").sampled(graph.image("a", format="rgba8unorm"), graph.image("b"))
     path = tmp_path / "wrong.rgraph.json"
     graph.save(path)
-    done = run("bake", path)
+    done = run_bytes("bake", path)
     assert done.returncode == 1
     assert done.stderr.count(b"RG-E") >= 2
 
@@ -225,7 +213,7 @@ def test_names_that_the_locale_cannot_write_are_printed_as_utf_8(tmp_path: Path)
     graph.root(image)
     path = tmp_path / "graph.rgraph.json"
     graph.save(path)
-    done = run("bake", path, env=os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+    done = run_bytes("bake", path, env=os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "背景" in done.stdout.decode()
 
@@ -254,12 +242,12 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_bake_prints_every_form(form: str, deferred: Path):
     plan = rgraph.Graph.load(deferred).bake()
-    assert run("bake", deferred, f"--{form}").stdout.decode().rstrip("\n") == FORMS[form](plan).rstrip("\n")
+    assert run_bytes("bake", deferred, f"--{form}").stdout.decode().rstrip("\n") == FORMS[form](plan).rstrip("\n")
 
 
 def test_bake_writes_several_files_at_once(deferred: Path, tmp_path: Path):
     names = ["a.dot", "a.html", "a.rplan.json", "a.svg", "a.trace.json", "a.txt"]
-    done = run("bake", deferred, *(word for name in names for word in ("-o", tmp_path / name)))
+    done = run_bytes("bake", deferred, *(word for name in names for word in ("-o", tmp_path / name)))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert "traceEvents" in json.loads((tmp_path / "a.trace.json").read_text(encoding="utf-8"))
@@ -267,27 +255,27 @@ def test_bake_writes_several_files_at_once(deferred: Path, tmp_path: Path):
 
 
 def test_bake_has_its_profile_under_two_names(deferred: Path):
-    here, there = (run("bake", deferred, name, "minimal").stdout for name in ("--profile", "--device-profile"))
+    here, there = (run_bytes("bake", deferred, name, "minimal").stdout for name in ("--profile", "--device-profile"))
     assert here == there
     assert b"for 'minimal'" in here
 
 
 def test_check_finds_the_graph_beside_the_plan(deferred: Path, tmp_path: Path):
     (tmp_path / "frame.rgraph.json").write_bytes(deferred.read_bytes())
-    assert run("bake", "frame.rgraph.json", "-o", "frame.rplan.json", cwd=tmp_path).returncode == 0
-    done = run("check", "frame.rplan.json", cwd=tmp_path)
+    assert run_bytes("bake", "frame.rgraph.json", "-o", "frame.rplan.json", cwd=tmp_path).returncode == 0
+    done = run_bytes("check", "frame.rplan.json", cwd=tmp_path)
     assert done.returncode == 0
     assert re.fullmatch(rb"clean: 22 passes in 7 batches of plan [0-9a-f]{16}\n", done.stdout)
 
 
 def test_check_as_json(plan: Path, deferred: Path, tmp_path: Path):
-    values = json.loads(run("check", plan, "--graph", deferred, "--json").stdout)
+    values = json.loads(run_bytes("check", plan, "--graph", deferred, "--json").stdout)
     assert (values["findings"], values["passes"], values["batches"]) == ([], 22, 7)
     broken = json.loads(plan.read_text())
     for batch in broken["batches"]:
         batch["waits"] = []
     (tmp_path / "broken.rplan.json").write_text(json.dumps(broken))
-    done = run("check", tmp_path / "broken.rplan.json", "--graph", deferred, "--json")
+    done = run_bytes("check", tmp_path / "broken.rplan.json", "--graph", deferred, "--json")
     assert done.returncode == 1
     assert not done.stderr
     first = json.loads(done.stdout)["findings"][0]
@@ -296,48 +284,48 @@ def test_check_as_json(plan: Path, deferred: Path, tmp_path: Path):
 
 def test_check_lists_what_is_redundant(deferred: Path, tmp_path: Path):
     frame, wide = tmp_path / "frame.rplan.json", tmp_path / "wide.rplan.json"
-    assert run("bake", deferred, "-o", frame).returncode == 0
+    assert run_bytes("bake", deferred, "-o", frame).returncode == 0
     values = json.loads(frame.read_text())
     batch = next(at for at, batch in enumerate(values["batches"]) if batch["queue"] == 0 and batch["waits"])
     values["batches"][batch]["waits"][0]["stages"].append("index_input")
     wide.write_text(json.dumps(values))
-    listed = json.loads(run("check", wide, "--graph", deferred, "--minimal", "--json").stdout)["redundant"]
+    listed = json.loads(run_bytes("check", wide, "--graph", deferred, "--minimal", "--json").stdout)["redundant"]
     # The wait itself may be redundant, and is then listed as a whole.
     found = [one for one in listed if (one["batch"], one["kind"], one["position"]) == (batch, "wait", 0)]
     assert {one["word"] for one in found} & {"index_input", None}
-    done = run("check", wide, "--graph", deferred, "--minimal")
+    done = run_bytes("check", wide, "--graph", deferred, "--minimal")
     assert done.returncode == 0
     assert b"redundant: " in done.stdout
 
 
 def test_check_writes_a_certificate_and_verifies_it(plan: Path, deferred: Path, tmp_path: Path):
     proof, changed = tmp_path / "frame.proof.json", tmp_path / "changed.proof.json"
-    done = run("check", plan, "--graph", deferred, "--certificate", proof)
+    done = run_bytes("check", plan, "--graph", deferred, "--certificate", proof)
     assert (done.returncode, done.stderr) == (0, b"")
-    done = run("check", plan, "--graph", deferred, "--verify", proof)
+    done = run_bytes("check", plan, "--graph", deferred, "--verify", proof)
     assert (done.returncode, done.stdout[:8]) == (0, b"proved: ")
     values = json.loads(proof.read_text())
     values["pairs"].pop()
     changed.write_text(json.dumps(values))
-    done = run("check", plan, "--graph", deferred, "--verify", changed)
+    done = run_bytes("check", plan, "--graph", deferred, "--verify", changed)
     assert done.returncode == 1
     assert b"RG-E505" in done.stderr
     changed.write_text("no JSON")
-    assert run("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
+    assert run_bytes("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
 
 
 def test_pictures_have_a_view_and_a_width(deferred: Path, tmp_path: Path):
     picture = tmp_path / "memory.svg"
     options = ["--view", "memory", "--width", "640"]
-    assert run("view", deferred, "-o", picture, *options).returncode == 0
+    assert run_bytes("view", deferred, "-o", picture, *options).returncode == 0
     drawn = picture.read_text(encoding="utf-8")
     assert 'width="640"' in drawn
     assert "rg-block" in drawn
-    assert run("bake", deferred, "-o", tmp_path / "again.svg", *options).returncode == 0
+    assert run_bytes("bake", deferred, "-o", tmp_path / "again.svg", *options).returncode == 0
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
-    assert run("bake", deferred, "--svg", *options).stdout.decode() == drawn
+    assert run_bytes("bake", deferred, "--svg", *options).stdout.decode() == drawn
     for command in (["view", deferred, "-o", tmp_path / "x.html"], ["bake", deferred]):
-        refused = run(*command, "--view", "memory")
+        refused = run_bytes(*command, "--view", "memory")
         assert refused.returncode == 2
         assert b"--view and --width are for pictures" in refused.stderr
 
@@ -352,10 +340,10 @@ def test_diff_groups_changes_by_pass_with_the_largest_first(tmp_path: Path):
             graph.add_pass("third", side_effects=True).sampled(large)
         graph.root(large)
         graph.bake().save(tmp_path / f"{name}.rplan.json")
-    done = run("diff", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json")
+    done = run_bytes("diff", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json")
     lines = done.stdout.decode().splitlines()
     assert "passes 2 → 3" in lines[0]
-    narrow = run(
+    narrow = run_bytes(
         "--color",
         "always",
         "diff",
@@ -372,101 +360,19 @@ def test_diff_groups_changes_by_pass_with_the_largest_first(tmp_path: Path):
     assert heads[1:3] == ["  pass third", "  pass second"], "by microseconds"
     assert len(heads) == len(set(heads))
     assert not re.search(r"\d\.\d{3}", "\n".join(lines))
-    everything = run("diff", "--all", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json").stdout.decode()
+    everything = run_bytes("diff", "--all", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json").stdout.decode()
     plans = [rgraph.Plan.load(tmp_path / f"{name}.rplan.json") for name in "ab"]
     assert everything.rstrip() == plans[0].diff(plans[1]).rstrip()
 
 
 def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: Path):
     other = tmp_path / "other.rplan.json"
-    assert run("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0
-    done = run("diff", plan, other, "-o", tmp_path / "d.html")
+    assert run_bytes("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0
+    done = run_bytes("diff", plan, other, "-o", tmp_path / "d.html")
     assert (done.returncode, done.stdout) == (0, b"")
     assert (tmp_path / "d.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert run("diff", plan, other, "--exit-code").returncode == 1
-    assert run("diff", plan, plan, "--exit-code").returncode == 0
-
-
-def test_fuzz_as_json(tmp_path: Path):
-    done = run("fuzz", "--seconds", "0", "--seed", "7", "-o", tmp_path, "--json")
-    assert json.loads(done.stdout) == {"graphs": 64, "seed": 7, "findings": []}
-
-
-def test_fuzz_on_workers_tries_the_same_seeds(tmp_path: Path):
-    done = run("fuzz", "--seconds", "0.5", "--seed", "7", "--workers", "2", "-o", tmp_path, "--json")
-    assert done.returncode == 0
-    values = json.loads(done.stdout)
-    assert values["graphs"] % 64 == 0
-    assert (values["seed"], values["findings"]) == (7, [])
-    refused = run("fuzz", "--scheduler", "tcp://127.0.0.1:9", "--patience", "0.5", "-o", tmp_path)
-    assert refused.returncode == 1
-    assert re.search(rb"RG-E603 no scheduler answers at tcp://127.0.0.1:9|RG-E225 .* Dask is not", refused.stderr)
-
-
-def test_fuzz_reads_what_workers_found(monkeypatch: pytest.MonkeyPatch):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from rgraph.batch._calls import Pool
-    from rgraph.cli import fuzz
-
-    graph, profile = rgraph._core.generate(3)
-    plan = graph.bake(profile)
-    both = [("a law", graph, profile, plan), ("b", graph, profile, None)]
-    monkeypatch.setattr(fuzz, "fuzz", lambda seed, _: [(seed, *one) for one in both])
-    times = iter([True] * 3)
-    with ThreadPoolExecutor(2) as pool:
-        on = Pool(pool, own=False)
-        found = [one for batch in fuzz._spread(5, lambda: next(times, False), on) for one in batch]
-    assert [one[0] for one in found[::2]] == [5, 69, 133, 197]
-    assert {one[1] for one in found} == {"a law", "b"}
-    assert all(one[2].hash == graph.hash and one[4] in (None, plan) for one in found)
-
-
-def test_fuzz_tries_seeds_of_lost_workers_again_and_names_those_that_lose_all(monkeypatch: pytest.MonkeyPatch):
-    from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
-
-    from rgraph.batch._calls import Pool
-    from rgraph.cli import fuzz
-
-    tries: list[int] = []
-
-    def dies(seed: int, _: int) -> list[object]:
-        tries.append(seed)
-        if seed == 69 or tries.count(5) < 3:
-            raise BrokenExecutor("gone")
-        return []
-
-    monkeypatch.setattr(fuzz, "fuzz", dies)
-    times = iter([True])
-    with ThreadPoolExecutor(1) as pool:
-        batches = fuzz._spread(5, lambda: next(times, False), Pool(pool, own=False))
-        assert next(batches) == []
-        with pytest.raises(
-            rgraph.BatchError, match="each worker that tried seeds 69 to 132 was lost\n  gone"
-        ) as caught:
-            next(batches)
-    assert "help: rgraph fuzz --seed 69 --seconds 0 tries them in its own process" in str(caught.value)
-    assert sorted(tries) == [5, 5, 5, 69, 69, 69]
-
-
-def test_fuzz_keeps_findings_and_says_how_to_see_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-):
-    from rgraph.cli import fuzz
-
-    graph, profile = rgraph._core.generate(3)
-    plan = graph.bake(profile)
-    found = [(3, "it is a law", graph, profile, plan), (4, "it cannot be baked", graph, profile, None)]
-    monkeypatch.setattr(fuzz, "fuzz", lambda seed, count: found)
-    assert main(["fuzz", "--seconds", "0", "-o", str(tmp_path)]) == 1
-    out, error = capsysbinary.readouterr()
-    stem = tmp_path / "finding-"
-    assert error.decode() == (
-        f"seed 3: it is a law\n  rgraph check {stem}3.rplan.json --graph {stem}3.rgraph.json\n"
-        f"seed 4: it cannot be baked\n  rgraph bake {stem}4.rgraph.json --profile {stem}4.rprofile.json\n"
-    )
-    assert out.decode() == "64 graphs from seed 1, 2 of them broke a law\n"
-    assert main(["check", f"{stem}3.rplan.json"]) == 0
+    assert run_bytes("diff", plan, other, "--exit-code").returncode == 1
+    assert run_bytes("diff", plan, plan, "--exit-code").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ Steps are written to standard error as they begin, so that a crash shows what le
 from __future__ import annotations
 
 import copy
-import faulthandler
 import gc
 import pickle
 import sys
@@ -21,38 +20,20 @@ from typing import Any
 
 import numpy as np
 from calls_model import SCALE, STEP, SUM, WORDS, Mine, Model, Op, ramp
+from calls_watched import COUNTS, FINE, HANGS, Compiled, Ran, Watched
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 import rgraph as rg
 
-#: Seconds after which a call hangs.
-HANGS = 60.0
-COUNTS = {"examples": 0, "calls": 0, "frames": 0}
 NUMBER = st.integers(0, 7)
 KINDS = st.sampled_from(["scale", "sum", "step", "fill", "copy", "cpu"])
 #: What no call takes for a buffer, an array, a graph or a number.
 WRONG = (None, 3, -1, "nowhere", b"bytes", 1.5, [], {}, object(), np.zeros(3), float("nan"), 1 << 70, rg.Graph, ...)
-FINE = (rg.RgError, TypeError, ValueError)
 
 
-class Ran:
-    """A frame and the results that it must have."""
-
-    def __init__(self, frame: rg.Frame, results: dict[str, np.ndarray]) -> None:
-        self.frame, self.results = frame, results
-
-
-class Compiled:
-    """A compiled graph, the declaration that it was made of, and what persistent buffers hold."""
-
-    def __init__(self, done: rg.Compiled, model: Model, device: rg.Device) -> None:
-        self.done, self.model, self.device = done, model, device
-        self.state: dict[str, np.ndarray] | None = model.first()
-
-
-class Calls(RuleBasedStateMachine):
+class Calls(Watched, RuleBasedStateMachine):
     """Devices, graphs, plans, compiled graphs, frames and buffers; rules pick one of each by number."""
 
     def __init__(self) -> None:
@@ -67,27 +48,6 @@ class Calls(RuleBasedStateMachine):
         self.stale: list[tuple[rg.Graph, Any]] = []
         self.names = 0
         print("example", file=sys.stderr, flush=True)
-
-    def call(self, what: str, call: Callable[[], Any], *, must: bool | None = None, also: tuple[Any, ...] = ()) -> Any:
-        """What a call gives, or its error: `must` says which of them it has to be."""
-        print(f"  {what}", file=sys.stderr, flush=True)
-        COUNTS["calls"] += 1
-        faulthandler.dump_traceback_later(HANGS, exit=True)
-        value: Any = None
-        failed: BaseException | None = None
-        try:
-            value = call()
-        except (*FINE, *also) as error:
-            failed = error
-        finally:
-            faulthandler.cancel_dump_traceback_later()
-        if failed is None:
-            assert must is not False, f"{what} works"
-            return value
-        assert str(failed), f"{what}: {type(failed).__name__} without a message"
-        assert not isinstance(failed, rg.InternalError), f"{what}: {failed}"
-        assert must is not True, f"{what}: {type(failed).__name__}: {failed}"
-        return failed
 
     def name(self, kind: str) -> str:
         self.names += 1

@@ -28,8 +28,8 @@ def drawing(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     group = parser.add_argument_group("pictures (.svg)")
-    group.add_argument("--view", choices=_VIEWS, metavar="VIEW", help=f"what they show: {', '.join(_VIEWS)}")
-    group.add_argument("--width", type=natural, metavar="PIXELS", help="how wide they are (default: 1000)")
+    group.add_argument("--view", choices=_VIEWS, metavar="VIEW", help=f"the view to draw: {', '.join(_VIEWS)}")
+    group.add_argument("--width", type=natural, metavar="PIXELS", help="width of the picture (default: 1000)")
 
 
 def refuse(arguments: argparse.Namespace, drawn: bool) -> None:

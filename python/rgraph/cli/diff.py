@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A",
         help="a plan file, a capture, a folder of plans, or HEAD~N: N kept plans ago",
     )
-    parser.add_argument("after", metavar="B", nargs="?", default="HEAD", help="another one (default: HEAD)")
+    parser.add_argument("after", metavar="B", nargs="?", default="HEAD", help="the other plan (default: HEAD)")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument(
         "--images",
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("FOLDER", "FOLDER"),
         help="images of A and of B, written by rgraph run -o FOLDER",
     )
-    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
+    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="index of the graph in a capture (default: 0)")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
     parser.add_argument("--all", action="store_true", help="print every change, in the order of the plan")
     parser.add_argument("--json", action="store_true", help="print JSON")

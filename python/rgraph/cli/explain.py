@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument("graph", metavar="GRAPH|CODE", help="a graph file, or the code of an error")
-    parser.add_argument("name", metavar="PASS", nargs="?", help="a pass's name")
+    parser.add_argument("name", metavar="PASS", nargs="?", help="the name of a pass")
     parser.add_argument("--json", action="store_true", help="print JSON")
     planning(parser)
 

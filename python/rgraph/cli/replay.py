@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index")
     parser.add_argument("--validate", action="store_true", help="run under the Khronos validation layer")
     parser.add_argument("--view", metavar="FILE.html", help="write the viewer with every image of the last run")
-    parser.add_argument("--nth", type=natural, metavar="N", help="which graph --view shows, from 0 on")
+    parser.add_argument("--nth", type=natural, metavar="N", help="index of the graph that --view shows")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE",
         help="write one result; NAME may be left out if there is only one; may be repeated",
     )
-    output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    output.add_argument("--show", metavar="NAME", help="make any image or buffer the result; as RGRAPH_SHOW does")
     output.add_argument(
         "--window", action="store_true", help="show the first image in a window until the window is closed"
     )

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results of every frame")
     option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
-    output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    output.add_argument("--show", metavar="NAME", help="make any image or buffer the result; as RGRAPH_SHOW does")
     output.add_argument(
         "--window", action="store_true", help="show the first image in a window until the window is closed"
     )
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=0.2,
         metavar="SECONDS",
-        help="interval between looks at the files (default: 0.2)",
+        help="interval between checks of the files (default: 0.2)",
     )
     pace.add_argument("--frames", type=count, metavar="N", help="end after that many frames")
     pace.add_argument("--edits", type=count, metavar="N", help="end after that many edits, valid or not")
