@@ -3,7 +3,7 @@
 use rgraph_check::generate::{Construct, Constructs, Limits, UNSETTLED, generate};
 use rgraph_check::{Finding, Rule, check, check_devices};
 use rgraph_ir::id::Id;
-use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, part_graphs, plan_devices};
+use rgraph_plan::devices::{DeviceId, DeviceStep, DevicesPlan, PartGraph, part_graphs, plan_devices};
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{History, Imported, Life, ResourceId};
 use rgraph_report::devices_listing;
@@ -91,16 +91,16 @@ fn halves_of_a_frame_are_two_parts_and_one_copy() {
     let plan = planned(&graph, 2).expect("it can be planned");
     assert_eq!(checked(&graph, &plan), []);
     assert_eq!(
-        plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect::<Vec<_>>(),
+        plan.copies.iter().map(|copy| (copy.resource, copy.from.index(), copy.to.index())).collect::<Vec<_>>(),
         [(Some(right), 1, 0)]
     );
-    let names = |part: usize| plan.parts.iter().nth(part).map(|part| part.device);
+    let names = |part: usize| plan.parts.iter().nth(part).map(|part| part.device.index());
     assert_eq!((plan.parts.len(), names(0), names(1)), (3, Some(0), Some(1)));
-    let on = |resource| plan.results.iter().find(|place| place.resource == resource).map(|place| place.device);
+    let on = |resource| plan.results.iter().find(|place| place.resource == resource).map(|place| place.device.index());
     assert_eq!((on(out), on(sum)), (Some(0), Some(1)));
-    assert_eq!(plan.homes.iter().map(|home| (home.resource, home.device)).collect::<Vec<_>>(), [(sum, 1)]);
+    assert_eq!(plan.homes.iter().map(|home| (home.resource, home.device.index())).collect::<Vec<_>>(), [(sum, 1)]);
     // The left half waits for nobody.
-    assert!(matches!(plan.steps[0], DeviceStep::Run(part) if plan.parts[part].device == 0));
+    assert!(matches!(plan.steps[0], DeviceStep::Run(part) if plan.parts[part].device.index() == 0));
 }
 
 #[track_caller]
@@ -117,14 +117,14 @@ fn refused(rule: Rule, words: &str, change: impl FnOnce(&mut DevicesPlan)) {
 #[test]
 fn wrong_plans_are_found() {
     refused(Rule::Device, "\"join\" on device 0 needs of \"right\"", |plan| plan.copies.clear_resource());
-    refused(Rule::Device, "the next frame needs of \"sum\"", |plan| plan.homes[0].device = 0);
+    refused(Rule::Device, "the next frame needs of \"sum\"", |plan| plan.homes[0].device = DeviceId::new(0));
     refused(Rule::Device, "no device is its home", |plan| plan.homes.clear());
     refused(Rule::Device, "the result needs of \"out\"", |plan| {
-        plan.results.iter_mut().for_each(|place| place.device = 1 - place.device);
+        plan.results.iter_mut().for_each(|place| place.device = DeviceId::new(1 - place.device.index()));
     });
     refused(Rule::Device, "root \"out\" is read on no device", |plan| plan.results.clear());
     refused(Rule::Device, "is declared on 0", |plan| {
-        plan.parts.iter_mut().for_each(|part| part.device = 1 - part.device);
+        plan.parts.iter_mut().for_each(|part| part.device = DeviceId::new(1 - part.device.index()));
     });
     refused(Rule::Passes, "runs 0 times", |plan| {
         plan.parts.iter_mut().last().expect("there are parts").passes.clear();
@@ -139,7 +139,7 @@ fn wrong_plans_are_found() {
         plan.steps.retain(|step| !matches!(step, DeviceStep::Run(part) if part.index() == 0));
     });
     refused(Rule::Malformed, "part 0 runs on device 9", |plan| {
-        plan.parts.iter_mut().next().expect("there are parts").device = 9;
+        plan.parts.iter_mut().next().expect("there are parts").device = DeviceId::new(9);
     });
     refused(Rule::WrongGraph, "another content", |plan| plan.graph_hash ^= 1);
 }
@@ -194,7 +194,7 @@ fn a_history_is_copied_from_its_home_and_after_alone_orders_devices() {
     (g.pass_mut(draw).device, g.pass_mut(mix).device) = (Some(0), Some(1));
     let plan = planned(&g, 2).expect("it can be planned");
     assert_eq!(checked(&g, &plan), []);
-    let copied: Vec<_> = plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect();
+    let copied: Vec<_> = plan.copies.iter().map(|copy| (copy.resource, copy.from.index(), copy.to.index())).collect();
     assert_eq!(copied, [(Some(past), 0, 1), (None, 1, 0)], "{}", devices_listing(&g, &plan));
     let mut unordered = plan.clone();
     let last = plan.copies.ids().last().expect("there are two");

@@ -53,7 +53,7 @@ fn an_open_pass_goes_to_the_device_that_has_what_it_needs_and_a_named_one_is_ref
         let plan = |graph: &Graph| plan_devices(graph, &profiles, &Options::default(), &mut Scratch::default());
         let split = plan(&graph()).expect("one device has it");
         let query = graph().find_pass("query").expect("it is there");
-        let on = split.parts.iter().find(|part| part.passes.contains(&query)).map(|part| part.device);
+        let on = split.parts.iter().find(|part| part.passes.contains(&query)).map(|part| part.device.index() as u32);
         assert_eq!(on, Some(device));
         let mut pinned = graph();
         pinned.pass_mut(query).device = Some(1 - device);

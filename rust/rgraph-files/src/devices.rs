@@ -55,12 +55,12 @@ pub fn write_devices_plan(plan: &DevicesPlan) -> String {
     sheet.key("  ", "parts");
     sheet.list("  ", plan.parts.iter(), |sheet, part| {
         let passes: Vec<usize> = part.passes.iter().map(|pass| pass.index()).collect();
-        sheet.row().put("device", part.device).put("passes", passes).end();
+        sheet.row().put("device", part.device.index()).put("passes", passes).end();
     });
     sheet.key("  ", "copies");
     sheet.list("  ", plan.copies.iter(), |sheet, copy| {
         let mut row = sheet.row();
-        row.put("resource", copy.resource.map(Id::index)).put("from", copy.from).put("to", copy.to);
+        row.put("resource", copy.resource.map(Id::index)).put("from", copy.from.index()).put("to", copy.to.index());
         row.put("bytes", copy.bytes).end();
     });
     sheet.key("  ", "steps");
@@ -75,7 +75,7 @@ pub fn write_devices_plan(plan: &DevicesPlan) -> String {
     for (key, places) in [("homes", &plan.homes), ("results", &plan.results)] {
         sheet.key("  ", key);
         sheet.list("  ", places, |sheet, place| {
-            sheet.row().put("resource", place.resource.index()).put("device", place.device).end();
+            sheet.row().put("resource", place.resource.index()).put("device", place.device.index()).end();
         });
     }
     sheet.key("  ", "report");
@@ -133,7 +133,7 @@ fn id<I: Id>(node: &Node<'_, '_>) -> Option<I> {
 
 fn part(node: Node<'_, '_>) -> Option<DevicePart> {
     let fields = node.fields("a part", &PART_KEYS)?;
-    let device = fields.need("device").and_then(|device| device.u32());
+    let device = fields.need("device").and_then(|device| id(&device));
     let passes = fields.need("passes").and_then(|list| list.list(" of passes", |pass| id::<PassId>(&pass)));
     Some(DevicePart { device: device?, passes: passes? })
 }
@@ -141,8 +141,8 @@ fn part(node: Node<'_, '_>) -> Option<DevicePart> {
 fn copy(node: Node<'_, '_>) -> Option<DeviceCopy> {
     let fields = node.fields("a copy", &COPY_KEYS)?;
     let resource = fields.given("resource").map_or(Some(None), |resource| id(&resource).map(Some));
-    let from = fields.need("from").and_then(|device| device.u32());
-    let to = fields.need("to").and_then(|device| device.u32());
+    let from = fields.need("from").and_then(|device| id(&device));
+    let to = fields.need("to").and_then(|device| id(&device));
     let bytes = fields.get("bytes").map_or(Some(0), |bytes| bytes.u64());
     Some(DeviceCopy { resource: resource?, from: from?, to: to?, bytes: bytes? })
 }
@@ -162,7 +162,7 @@ fn step(node: Node<'_, '_>) -> Option<DeviceStep> {
 fn place(node: Node<'_, '_>) -> Option<DevicePlace> {
     let fields = node.fields("a place", &PLACE_KEYS)?;
     let resource = fields.need("resource").and_then(|resource| id(&resource));
-    let device = fields.need("device").and_then(|device| device.u32());
+    let device = fields.need("device").and_then(|device| id(&device));
     Some(DevicePlace { resource: resource?, device: device? })
 }
 

@@ -6,6 +6,8 @@ use crate::id::IdVec;
 use crate::resource::ResourceId;
 
 crate::id! {
+    /// A device of one plan for several devices.
+    pub struct DeviceId;
     /// A part of one plan for several devices: passes of one device that are compiled as one graph.
     pub struct DevicePartId;
     /// A copy of one plan for several devices.
@@ -42,8 +44,8 @@ pub struct DevicesPlan {
 /// Passes of one device without a copy between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DevicePart {
-    /// The device, from 0.
-    pub device: u32,
+    /// The device.
+    pub device: DeviceId,
     /// Its passes, by their positions in the flattened declaration, in the order in which they run.
     pub passes: Vec<PassId>,
 }
@@ -54,9 +56,9 @@ pub struct DeviceCopy {
     /// The first name of the memory, or a history; `None`: nothing is copied, the receiver only comes later.
     pub resource: Option<ResourceId>,
     /// The device that has them.
-    pub from: u32,
+    pub from: DeviceId,
     /// The device that gets them.
-    pub to: u32,
+    pub to: DeviceId,
     /// Bytes.
     pub bytes: u64,
 }
@@ -78,7 +80,7 @@ pub struct DevicePlace {
     /// The resource.
     pub resource: ResourceId,
     /// The device.
-    pub device: u32,
+    pub device: DeviceId,
 }
 
 /// What was expected of a plan for several devices.
@@ -94,7 +96,7 @@ pub struct DevicesReport {
 
 impl DevicesPlan {
     /// The device of a step.
-    pub fn device_of(&self, step: DeviceStep) -> u32 {
+    pub fn device_of(&self, step: DeviceStep) -> DeviceId {
         match step {
             DeviceStep::Run(part) => self.parts[part].device,
             DeviceStep::Send(copy) => self.copies[copy].from,

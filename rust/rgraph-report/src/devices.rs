@@ -22,7 +22,7 @@ pub fn devices_listing(graph: &Graph, plan: &DevicesPlan) -> String {
     }
     for (device, profile) in plan.profiles.iter().enumerate() {
         let _ = writeln!(text, "device {device}: {profile}");
-        for step in plan.steps.iter().filter(|step| plan.device_of(**step) as usize == device) {
+        for step in plan.steps.iter().filter(|step| plan.device_of(**step).index() == device) {
             let _ = match *step {
                 DeviceStep::Run(part) => {
                     let names = plan.parts[part].passes.iter().map(|pass| graph.pass_name(*pass));
@@ -31,8 +31,8 @@ pub fn devices_listing(graph: &Graph, plan: &DevicesPlan) -> String {
                 DeviceStep::Send(copy) | DeviceStep::Receive(copy) => {
                     let what = &plan.copies[copy];
                     let (word, at) = match step {
-                        DeviceStep::Send(_) => ("send", format!("to device {}", what.to)),
-                        _ => ("receive", format!("from device {}", what.from)),
+                        DeviceStep::Send(_) => ("send", format!("to device {}", what.to.index())),
+                        _ => ("receive", format!("from device {}", what.from.index())),
                     };
                     let name = what.resource.map(|id| graph.resource_name(id));
                     let name = name.map_or("nothing".to_owned(), |name| format!("\"{name}\""));
@@ -41,7 +41,8 @@ pub fn devices_listing(graph: &Graph, plan: &DevicesPlan) -> String {
             };
         }
     }
-    let places = plan.results.iter().map(|at| format!("\"{}\" on {}", graph.resource_name(at.resource), at.device));
+    let places =
+        plan.results.iter().map(|at| format!("\"{}\" on {}", graph.resource_name(at.resource), at.device.index()));
     let _ = writeln!(text, "results: {}", places.collect::<Vec<_>>().join(", "));
     text
 }

@@ -8,13 +8,12 @@
 mod graphs;
 mod walk;
 
-use rgraph_ir::devices::{DeviceCopyId, DeviceStep, DevicesPlan};
+use rgraph_ir::devices::{DeviceCopyId, DeviceId, DeviceStep, DevicesPlan};
 use rgraph_ir::graph::{Graph, PassId};
 use rgraph_ir::id::{Id, IdVec};
 
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Finding, Findings, Rule};
-use walk::DeviceId;
 
 /// Checks a plan for several devices, and the graphs that its parts are compiled from, in the order of its parts.
 /// Returns every violation found; empty if there is none. Each part's own plan is checked by [`check`](crate::check).
@@ -48,7 +47,7 @@ pub fn is_well_formed_for_devices(graph: &Graph, plan: &DevicesPlan) -> bool {
 
 /// Every id points somewhere, every part runs once, every copy is sent once and received once, after that.
 fn well_formed(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) -> bool {
-    let devices = plan.profiles.len() as u32;
+    let devices = plan.profiles.len();
     let (passes, resources) = (facts.graph.passes().len(), facts.grids.len());
     let mut wrong = |message: String| findings.add(Rule::Malformed, None, None, message);
     let mut fine = true;
@@ -60,18 +59,18 @@ fn well_formed(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) -
     };
     is(devices > 0, &|| "the plan has no device".to_owned());
     for (id, part) in plan.parts.iter_ids() {
-        is(part.device < devices, &|| format!("part {} runs on device {}", id.index(), part.device));
+        is(part.device.index() < devices, &|| format!("part {} runs on device {}", id.index(), part.device.index()));
         let known = part.passes.iter().all(|pass| pass.index() < passes);
         is(known, &|| format!("part {} names a pass that is not there", id.index()));
     }
     for (id, copy) in plan.copies.iter_ids() {
-        let known = copy.from < devices && copy.to < devices && copy.from != copy.to;
-        is(known, &|| format!("copy {} goes from device {} to {}", id.index(), copy.from, copy.to));
+        let known = copy.from.index() < devices && copy.to.index() < devices && copy.from != copy.to;
+        is(known, &|| format!("copy {} goes from device {} to {}", id.index(), copy.from.index(), copy.to.index()));
         let known = copy.resource.is_none_or(|resource| resource.index() < resources);
         is(known, &|| format!("copy {} names a resource that is not there", id.index()));
     }
     for place in plan.homes.iter().chain(&plan.results) {
-        let known = place.device < devices && place.resource.index() < resources;
+        let known = place.device.index() < devices && place.resource.index() < resources;
         is(known, &|| "a home or a result names a device or a resource that is not there".to_owned());
     }
     let (mut ran, mut sent) = (vec![false; plan.parts.len()], vec![false; plan.copies.len()]);
@@ -101,8 +100,11 @@ fn passes(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
         for pass in &part.passes {
             runs[*pass] += 1;
             let name = facts.graph.pass_name(*pass);
-            if let Some(device) = facts.graph.passes()[*pass].device.filter(|device| *device != part.device) {
-                let message = format!("pass \"{name}\" runs on device {}, but is declared on {device}", part.device);
+            if let Some(device) =
+                facts.graph.passes()[*pass].device.filter(|device| *device as usize != part.device.index())
+            {
+                let message =
+                    format!("pass \"{name}\" runs on device {}, but is declared on {device}", part.device.index());
                 findings.add(Rule::Device, Some(name), None, message);
             }
         }
@@ -162,7 +164,7 @@ fn orderings(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
     let mut clock = IdVec::<DeviceId, _>::filled(IdVec::<DeviceId, u32>::filled(0, devices), devices);
     let mut sent = IdVec::<DeviceCopyId, _>::filled(IdVec::<DeviceId, u32>::new(), plan.copies.len());
     for step in &plan.steps {
-        let device = DeviceId::new(plan.device_of(*step) as usize);
+        let device = plan.device_of(*step);
         if let DeviceStep::Receive(copy) = step {
             let theirs = &sent[*copy];
             clock[device].iter_mut().zip(theirs).for_each(|(own, theirs)| *own = (*own).max(*theirs));

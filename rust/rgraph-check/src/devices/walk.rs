@@ -1,6 +1,6 @@
 //! Versions of subresources, device by device.
 
-use rgraph_ir::devices::{DeviceCopyId, DevicePartId, DeviceStep, DevicesPlan};
+use rgraph_ir::devices::{DeviceCopyId, DeviceId, DevicePartId, DeviceStep, DevicesPlan};
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
@@ -12,8 +12,6 @@ use crate::random::Random;
 rgraph_ir::id! {
     /// A memory, or a history by itself; it has the number of that resource.
     pub struct SlotId;
-    /// A device of the plan.
-    pub struct DeviceId;
 }
 
 impl SlotId {
@@ -107,7 +105,7 @@ impl<'a> Walk<'a> {
     fn home_of(&self, slot: SlotId) -> Option<DeviceId> {
         let memory = self.facts.memory[slot.resource()].first_name();
         let found = self.plan.homes.iter().find(|place| place.resource == memory);
-        found.map(|place| DeviceId::new(place.device as usize))
+        found.map(|place| place.device)
     }
 
     /// Whether a memory keeps its contents from frame to frame.
@@ -142,7 +140,7 @@ impl<'a> Walk<'a> {
         for step in &plan.steps {
             match *step {
                 DeviceStep::Run(part) => {
-                    let device = DeviceId::new(plan.parts[part].device as usize);
+                    let device = plan.parts[part].device;
                     let any = |slot: &Versions| slot.iter().any(Option::is_some);
                     starts[part] = self.held[device].iter().map(any).collect();
                     for pass in &plan.parts[part].passes {
@@ -157,14 +155,14 @@ impl<'a> Walk<'a> {
                     let one = plan.copies[copy];
                     if let Some(resource) = one.resource {
                         let slot = self.slot(resource);
-                        sent[copy].clone_from(&self.held[DeviceId::new(one.from as usize)][slot]);
+                        sent[copy].clone_from(&self.held[one.from][slot]);
                     }
                 }
                 DeviceStep::Receive(copy) => {
                     let one = plan.copies[copy];
                     if let Some(resource) = one.resource {
                         let slot = self.slot(resource);
-                        self.held[DeviceId::new(one.to as usize)][slot].clone_from(&sent[copy]);
+                        self.held[one.to][slot].clone_from(&sent[copy]);
                     }
                 }
             }
@@ -293,7 +291,7 @@ impl<'a> Walk<'a> {
             match self.plan.results.iter().find(|place| place.resource == *root) {
                 Some(place) => {
                     let memory = facts.memory[*root];
-                    self.latest(DeviceId::new(place.device as usize), memory, *root, "the result", findings);
+                    self.latest(place.device, memory, *root, "the result", findings);
                 }
                 None => {
                     let message = format!("root \"{name}\" is read on no device");

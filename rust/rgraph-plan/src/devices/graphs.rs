@@ -53,13 +53,13 @@ pub fn part_graphs(graph: &Graph, plan: &DevicesPlan) -> IdVec<DevicePartId, Par
     for step in &plan.steps {
         match *step {
             DeviceStep::Run(part) => {
-                let device = plan.parts[part].device as usize;
+                let device = plan.parts[part].device.index();
                 graphs[part.index()] = Some(maker.make(plan, part, &mut filled[device]));
             }
             DeviceStep::Send(_) => {}
             DeviceStep::Receive(copy) => {
                 if let Some(memory) = plan.copies[copy].resource {
-                    filled[plan.copies[copy].to as usize][memory] = true;
+                    filled[plan.copies[copy].to.index()][memory] = true;
                 }
             }
         }
@@ -176,7 +176,7 @@ impl Maker<'_> {
 
     fn make(&self, plan: &DevicesPlan, part: DevicePartId, filled: &mut IdVec<ResourceId, bool>) -> PartGraph {
         let DevicePart { device, passes } = &plan.parts[part];
-        let name = format!("{}/device {device}/part {}", self.flat.name(), part.index());
+        let name = format!("{}/device {}/part {}", self.flat.name(), device.index(), part.index());
         let mut graph = Graph::new(&name, self.flat.reference_size());
         let imports = self.add_resources(&mut graph, passes, filled);
         let mut new = IdVec::filled(None, self.flat.passes().len());

@@ -12,7 +12,7 @@ mod split;
 pub use graphs::{PartGraph, PartImport, part_graphs, resource_kinds};
 
 pub use rgraph_ir::devices::{
-    DeviceCopy, DeviceCopyId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,
+    DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,
 };
 
 use crate::bake::{Options, Scratch, bake, flat};
@@ -29,7 +29,7 @@ use place::Placing;
 struct Serial {
     pass: PassId,
     /// Its device, if the declaration names one.
-    pinned: Option<u32>,
+    pinned: Option<DeviceId>,
     /// Modelled duration in microseconds.
     us: f64,
 }
@@ -115,7 +115,7 @@ fn serial_passes(graph: &Graph, one: &Plan) -> Vec<Serial> {
     let live = |id: PlanPassId| one.passes[id].declared.map(|at| (PassId::new(at as usize), one.passes[id].why));
     let serial = |(pass, why): (PassId, crate::plan::PassWhy)| Serial {
         pass,
-        pinned: graph.passes()[pass].device,
+        pinned: graph.passes()[pass].device.map(|device| DeviceId::new(device as usize)),
         us: f64::from(why.duration_us),
     };
     one.live().filter_map(live).map(serial).collect()

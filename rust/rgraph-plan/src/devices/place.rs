@@ -9,9 +9,9 @@
 //! computing", 2002 (earliest finish time), in serial order; of the third: Graham, "Bounds on multiprocessing timing
 //! anomalies", 1969 (longest processing time first).
 
-use super::Serial;
 use super::memory::{Memories, Stay};
 use super::split::split;
+use super::{DeviceId, Serial};
 use crate::cancel::poll_now;
 use crate::error::{Code, GraphError, Mistake};
 use crate::feature::Features;
@@ -36,7 +36,7 @@ pub(super) struct Placing<'a> {
     /// By position: its group.
     group: Vec<usize>,
     /// By group: the device that one of its passes names.
-    pinned: Vec<Option<u32>>,
+    pinned: Vec<Option<DeviceId>>,
     /// By group: optional features that its passes need.
     needs: Vec<Features>,
     /// Microseconds of a frame per microsecond of its passes: what the first device overlaps, and what barriers cost.
@@ -118,7 +118,7 @@ impl<'a> Placing<'a> {
         for (position, one) in self.serial.iter().enumerate() {
             self.needs[self.group[position]] |= of_pass[one.pass];
         }
-        let devices = 0..self.profiles.len() as u32;
+        let devices = (0..self.profiles.len()).map(DeviceId::new);
         let mut mistakes = Vec::new();
         for (position, one) in self.serial.iter().enumerate() {
             let group = self.group[position];
@@ -130,33 +130,35 @@ impl<'a> Placing<'a> {
                 continue;
             }
             // The device that lacks the least; of several the first.
-            let missing = |device: u32| {
-                let has = self.profiles[device as usize].features.unwrap_or(Features::all());
+            let missing = |device: DeviceId| {
+                let has = self.profiles[device.index()].features.unwrap_or(Features::all());
                 self.needs[group] - has
             };
-            let nearest = devices.clone().min_by_key(|device| missing(*device).bits().count_ones()).unwrap_or(0);
+            let nearest =
+                devices.clone().min_by_key(|device| missing(*device).bits().count_ones()).unwrap_or(DeviceId::new(0));
             let device = self.pinned[group].unwrap_or(nearest);
-            let profile = &self.profiles[device as usize].name;
+            let profile = &self.profiles[device.index()].name;
             mistakes.push(lacking(self.graph, one.pass, profile, missing(device)));
         }
         GraphError::check(mistakes)
     }
 
     /// Whether a device has the features that a group needs.
-    fn has(&self, group: usize, device: u32) -> bool {
-        let has = self.profiles[device as usize].features;
+    fn has(&self, group: usize, device: DeviceId) -> bool {
+        let has = self.profiles[device.index()].features;
         has.is_none_or(|has| has.contains(self.needs[group]))
     }
 
     /// The first device that has what a group needs.
-    fn first_with(&self, group: usize) -> u32 {
-        (0..self.profiles.len() as u32).find(|device| self.has(group, *device)).unwrap_or(0)
+    fn first_with(&self, group: usize) -> DeviceId {
+        let mut devices = (0..self.profiles.len()).map(DeviceId::new);
+        devices.find(|device| self.has(group, *device)).unwrap_or(DeviceId::new(0))
     }
 
     /// Two passes on two devices that have to be on one.
     fn torn(&self, one: usize, other: usize) -> Mistake {
         let name = |position: usize| self.graph.pass_name(self.serial[position].pass);
-        let device = |position: usize| self.serial[position].pinned.unwrap_or(0);
+        let device = |position: usize| self.serial[position].pinned.map_or(0, Id::index);
         let why = match &self.together {
             Some(why) => why.clone(),
             None => match self.uncopied(one, other) {
@@ -188,7 +190,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The device of each position of the serial order.
-    pub(super) fn search(&mut self, effort: u32) -> Result<Vec<u32>, GraphError> {
+    pub(super) fn search(&mut self, effort: u32) -> Result<Vec<DeviceId>, GraphError> {
         let first = self.on_one();
         if self.profiles.len() == 1 || self.group.iter().all(|&group| self.pinned[group].is_some()) {
             return Ok(first);
@@ -207,7 +209,7 @@ impl<'a> Placing<'a> {
         self.improve(&mut best, effort);
         let alone = self.price(&first);
         if best.0.0 > alone.0 * GAIN {
-            let pins = self.pinned.iter().flatten().any(|device| *device != 0);
+            let pins = self.pinned.iter().flatten().any(|device| device.index() != 0);
             if !pins {
                 let saved = (alone.0 - best.0.0).max(0.0);
                 self.notes.push(format!("all passes run on device 0: other devices would save {saved:.0} µs"));
@@ -218,55 +220,56 @@ impl<'a> Placing<'a> {
     }
 
     /// Everything that names no device on the first one; a graph that stays together where one of its passes is.
-    fn on_one(&self) -> Vec<u32> {
+    fn on_one(&self) -> Vec<DeviceId> {
         self.group.iter().map(|&group| self.pinned[group].unwrap_or_else(|| self.first_with(group))).collect()
     }
 
     /// Modelled frame, then bytes copied.
-    fn price(&self, place: &[u32]) -> (f64, u64) {
+    fn price(&self, place: &[DeviceId]) -> (f64, u64) {
         let split = split(self.graph, self.memories, self.serial, place, self.profiles.len());
         (split.frame_us(self.serial, self.profiles, self.scale), split.bytes())
     }
 
     /// In serial order, each group where its first pass ends first.
-    fn earliest(&self) -> Vec<u32> {
+    fn earliest(&self) -> Vec<DeviceId> {
         let devices = self.profiles.len();
-        let mut place: Vec<Option<u32>> = self.pinned.clone();
-        let mut free = vec![0.0_f64; devices];
+        let mut place: Vec<Option<DeviceId>> = self.pinned.clone();
+        let mut free = IdVec::<DeviceId, f64>::filled(0.0, devices);
         // By memory: when it was written last, and where.
-        let mut made: Vec<Option<(f64, u32)>> = vec![None; self.memories.of.len()];
+        let mut made: Vec<Option<(f64, DeviceId)>> = vec![None; self.memories.of.len()];
         for (position, one) in self.serial.iter().enumerate() {
             let group = self.group[position];
-            let ready = |device: u32| {
+            let ready = |device: DeviceId| {
                 let uses = self.memories.uses[one.pass].iter().filter(|used| !used.replaces);
                 let come = uses.filter_map(|used| made[used.memory.index()].map(|made| (made, used.memory)));
                 come.map(|((at, on), memory)| at + if on == device { 0.0 } else { self.copy_us(memory, device) })
-                    .fold(free[device as usize], f64::max)
+                    .fold(free[device], f64::max)
             };
             let us = one.us * self.scale;
             let device = place[group].unwrap_or_else(|| {
-                let able = (0..devices as u32).filter(|device| self.has(group, *device));
+                let able = (0..devices).map(DeviceId::new).filter(|device| self.has(group, *device));
                 let all = able.map(|device| (ready(device), device));
-                all.min_by(|a, b| a.partial_cmp(b).expect("times are numbers")).map_or(0, |(_, device)| device)
+                all.min_by(|a, b| a.partial_cmp(b).expect("times are numbers"))
+                    .map_or(DeviceId::new(0), |(_, device)| device)
             });
             place[group] = Some(device);
             let end = ready(device) + us;
-            free[device as usize] = end;
+            free[device] = end;
             for used in self.memories.uses[one.pass].iter().filter(|used| used.writes) {
                 made[used.memory.index()] = Some((end, device));
             }
         }
-        self.group.iter().map(|&group| place[group].unwrap_or(0)).collect()
+        self.group.iter().map(|&group| place[group].unwrap_or(DeviceId::new(0))).collect()
     }
 
-    fn copy_us(&self, memory: ResourceId, device: u32) -> f64 {
-        let profile = &self.profiles[device as usize];
+    fn copy_us(&self, memory: ResourceId, device: DeviceId) -> f64 {
+        let profile = &self.profiles[device.index()];
         let bytes = self.memories.bytes[memory].unwrap_or(0);
         profile.copy_us + bytes as f64 / (profile.copy_gb_s * 1e3)
     }
 
     /// What is connected through memories stays together: the longest first, where there is least to do.
-    fn components(&self) -> Vec<u32> {
+    fn components(&self) -> Vec<DeviceId> {
         let count = self.serial.len();
         let mut sets = Sets::new(count);
         let mut first: Vec<Option<usize>> = vec![None; self.memories.of.len()];
@@ -283,9 +286,9 @@ impl<'a> Placing<'a> {
                 sets.join(with, position);
             }
         }
-        let mut load = vec![0.0_f64; self.profiles.len()];
+        let mut load = IdVec::<DeviceId, f64>::filled(0.0, self.profiles.len());
         let mut lengths = vec![0.0_f64; count];
-        let mut place: Vec<Option<u32>> = vec![None; count];
+        let mut place: Vec<Option<DeviceId>> = vec![None; count];
         let mut needs = vec![Features::empty(); count];
         for position in 0..count {
             let set = sets.first(position);
@@ -300,11 +303,12 @@ impl<'a> Placing<'a> {
             open(a).cmp(&open(b)).then(by_length).then(a.cmp(b))
         });
         for set in order {
-            let able = |device: &usize| self.profiles[*device].features.is_none_or(|has| has.contains(needs[set]));
-            let able = (0..load.len()).filter(able);
+            let has =
+                |device: &DeviceId| self.profiles[device.index()].features.is_none_or(|has| has.contains(needs[set]));
+            let able = load.ids().filter(has);
             let least = able.min_by(|a, b| load[*a].partial_cmp(&load[*b]).expect("sums are numbers"));
-            let device = place[set].unwrap_or(least.unwrap_or(0) as u32);
-            load[device as usize] += lengths[set];
+            let device = place[set].or(least).unwrap_or(DeviceId::new(0));
+            load[device] += lengths[set];
             place[set] = Some(device);
         }
         let mut of = |position: usize| {
@@ -317,7 +321,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Moves one group at a time to another device while that makes the frame shorter.
-    fn improve(&self, best: &mut ((f64, u64), Vec<u32>), effort: u32) {
+    fn improve(&self, best: &mut ((f64, u64), Vec<DeviceId>), effort: u32) {
         let mut left = MOVES.saturating_mul(effort as usize);
         let open = |group: &usize| self.group[*group] == *group && self.pinned[*group].is_none();
         let mut groups: Vec<usize> = (0..self.serial.len()).filter(open).collect();
@@ -326,7 +330,7 @@ impl<'a> Placing<'a> {
         while better {
             better = false;
             for &group in &groups {
-                for device in 0..self.profiles.len() as u32 {
+                for device in (0..self.profiles.len()).map(DeviceId::new) {
                     if best.1[group] == device || !self.has(group, device) {
                         continue;
                     }

@@ -6,7 +6,7 @@
 //! sends of a memory that the pass writes, and of earlier uses of a memory that it receives.
 
 use super::memory::{Memories, Stay};
-use super::{DeviceCopy, DeviceCopyId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, positions};
+use super::{DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, positions};
 use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::profile::Profile;
@@ -26,7 +26,7 @@ pub(super) struct Split {
     /// By position: the level, from 1.
     level: Vec<u32>,
     /// Passes by level and device, those with any.
-    parts: Vec<(u32, u32, Vec<usize>)>,
+    parts: Vec<(u32, DeviceId, Vec<usize>)>,
     copies: Vec<Copy>,
     homes: Vec<DevicePlace>,
     results: Vec<DevicePlace>,
@@ -47,26 +47,30 @@ struct Held {
 
 struct Walk<'a> {
     memories: &'a Memories,
-    devices: usize,
     /// By memory and device.
-    held: IdVec<ResourceId, Vec<Held>>,
+    held: IdVec<ResourceId, IdVec<DeviceId, Held>>,
     /// By memory: whether it holds something.
     filled: IdVec<ResourceId, bool>,
     copies: Vec<Copy>,
 }
 
 /// Cuts a serial order whose passes run on the devices of `place`. O(accesses · devices).
-pub(super) fn split(graph: &Graph, memories: &Memories, serial: &[Serial], place: &[u32], devices: usize) -> Split {
+pub(super) fn split(
+    graph: &Graph,
+    memories: &Memories,
+    serial: &[Serial],
+    place: &[DeviceId],
+    devices: usize,
+) -> Split {
     let homes = homes(memories, serial, place);
     let mut walk = Walk {
         memories,
-        devices,
-        held: IdVec::filled(vec![Held::default(); devices], graph.resources().len()),
+        held: IdVec::filled(IdVec::filled(Held::default(), devices), graph.resources().len()),
         filled: memories.filled.clone(),
         copies: Vec::new(),
     };
     for memory in graph.resources().ids() {
-        for device in 0..devices as u32 {
+        for device in (0..devices).map(DeviceId::new) {
             let has = match memories.stay[memory] {
                 Stay::Frame => false,
                 Stay::Given => true,
@@ -74,7 +78,7 @@ pub(super) fn split(graph: &Graph, memories: &Memories, serial: &[Serial], place
                 Stay::Past(of) => homes[of] == device,
             };
             if has && memories.filled[memory] {
-                walk.held[memory][device as usize].latest = Some(0);
+                walk.held[memory][device].latest = Some(0);
             }
         }
     }
@@ -113,8 +117,8 @@ pub(super) fn split(graph: &Graph, memories: &Memories, serial: &[Serial], place
 }
 
 /// By memory: the device of the last pass that writes it, else of the first that reads it.
-fn homes(memories: &Memories, serial: &[Serial], place: &[u32]) -> IdVec<ResourceId, u32> {
-    let mut home: IdVec<ResourceId, Option<(bool, u32)>> = IdVec::filled(None, memories.of.len());
+fn homes(memories: &Memories, serial: &[Serial], place: &[DeviceId]) -> IdVec<ResourceId, DeviceId> {
+    let mut home: IdVec<ResourceId, Option<(bool, DeviceId)>> = IdVec::filled(None, memories.of.len());
     for (one, &device) in serial.iter().zip(place) {
         for used in &memories.uses[one.pass] {
             let known = &mut home[used.memory];
@@ -127,30 +131,29 @@ fn homes(memories: &Memories, serial: &[Serial], place: &[u32]) -> IdVec<Resourc
         Stay::Past(of) => home[of].or(home[memory]),
         _ => home[memory],
     };
-    memories.of.ids().map(|memory| of(memory).map_or(0, |(_, device)| device)).collect()
+    memories.of.ids().map(|memory| of(memory).map_or(DeviceId::new(0), |(_, device)| device)).collect()
 }
 
 impl Walk<'_> {
     /// Whether a pass on a device has to receive a memory first.
-    fn receives(&self, used: &super::memory::MemoryUse, device: u32) -> bool {
-        self.filled[used.memory] && !used.replaces && self.held[used.memory][device as usize].latest.is_none()
+    fn receives(&self, used: &super::memory::MemoryUse, device: DeviceId) -> bool {
+        self.filled[used.memory] && !used.replaces && self.held[used.memory][device].latest.is_none()
     }
 
     /// The device that a memory is copied from: the one that had it first.
-    fn source(&self, memory: ResourceId) -> u32 {
-        let held = &self.held[memory];
-        let has = |device: &usize| held[*device].latest.map(|level| (level, *device as u32));
-        let first = (0..self.devices).filter_map(|device| has(&device)).min();
+    fn source(&self, memory: ResourceId) -> DeviceId {
+        let held = self.held[memory].iter_ids();
+        let first = held.filter_map(|(device, held)| held.latest.map(|level| (level, device))).min();
         first.expect("a memory that holds something is somewhere").1
     }
 
     /// The least level of a pass.
-    fn level(&self, one: &Serial, device: u32) -> u32 {
+    fn level(&self, one: &Serial, device: DeviceId) -> u32 {
         let mut level = 1;
         for used in &self.memories.uses[one.pass] {
-            let here = self.held[used.memory][device as usize];
+            let here = self.held[used.memory][device];
             if self.receives(used, device) {
-                let source = self.held[used.memory][self.source(used.memory) as usize];
+                let source = self.held[used.memory][self.source(used.memory)];
                 let made = source.latest.expect("the source has it");
                 level = level.max(made + 1).max(here.used + 1);
             }
@@ -162,30 +165,29 @@ impl Walk<'_> {
         level
     }
 
-    fn commit(&mut self, one: &Serial, device: u32, level: u32) {
+    fn commit(&mut self, one: &Serial, device: DeviceId, level: u32) {
         for used in &self.memories.uses[one.pass] {
-            let at = device as usize;
             if self.receives(used, device) {
                 let from = self.source(used.memory);
-                let source = &mut self.held[used.memory][from as usize];
+                let source = &mut self.held[used.memory][from];
                 let sent = source.latest.expect("the source has it");
                 source.sent = source.sent.max(Some(sent));
                 let bytes = self.memories.bytes[used.memory].unwrap_or(0);
                 let what = DeviceCopy { resource: Some(used.memory), from, to: device, bytes };
                 self.copies.push(Copy { what, sent, received: level });
-                self.held[used.memory][at].latest = Some(level);
+                self.held[used.memory][device].latest = Some(level);
             }
             if used.writes {
                 self.held[used.memory].iter_mut().for_each(|held| held.latest = None);
-                self.held[used.memory][at].latest = Some(level);
+                self.held[used.memory][device].latest = Some(level);
                 self.filled[used.memory] = true;
             }
-            self.held[used.memory][at].used = level;
+            self.held[used.memory][device].used = level;
         }
     }
 
     /// A pass that only comes later than one elsewhere, if no copy makes it so.
-    fn come_later(&mut self, from: u32, sent: u32, to: u32, received: u32) {
+    fn come_later(&mut self, from: DeviceId, sent: u32, to: DeviceId, received: u32) {
         let ordered = |copy: &Copy| {
             (copy.what.from, copy.what.to) == (from, to) && copy.sent >= sent && copy.received <= received
         };
@@ -197,7 +199,7 @@ impl Walk<'_> {
 }
 
 impl Split {
-    fn find_parts(&mut self, place: &[u32]) {
+    fn find_parts(&mut self, place: &[DeviceId]) {
         let mut order: Vec<usize> = (0..place.len()).collect();
         order.sort_by_key(|&position| (self.level[position], place[position], position));
         for position in order {
@@ -226,33 +228,33 @@ impl Split {
             order.extend(here.map(|(at, _)| DeviceStep::Run(Id::new(at))));
             order.extend(copies(&|copy| (copy.sent == level).then(|| DeviceStep::Send(number(copy)))));
         }
-        debug_assert!(self.parts.iter().all(|part| (part.1 as usize) < devices), "places are devices");
+        debug_assert!(self.parts.iter().all(|part| part.1.index() < devices), "places are devices");
         self.order = order;
     }
 
     /// Modelled frame in microseconds: a device's steps follow each other, a receive waits for its send.
     pub(super) fn frame_us(&self, serial: &[Serial], profiles: &[Profile], scale: f64) -> f64 {
-        let mut free = vec![0.0_f64; profiles.len()];
+        let mut free = IdVec::<DeviceId, f64>::filled(0.0, profiles.len());
         let mut sent = vec![0.0_f64; self.copies.len()];
         for step in &self.order {
             match *step {
                 DeviceStep::Run(part) => {
                     let (_, device, passes) = &self.parts[part.index()];
-                    free[*device as usize] += passes.iter().map(|&at| serial[at].us * scale).sum::<f64>();
+                    free[*device] += passes.iter().map(|&at| serial[at].us * scale).sum::<f64>();
                 }
                 DeviceStep::Send(copy) => {
                     let what = self.copies[copy.index()].what;
-                    free[what.from as usize] += half_us(&profiles[what.from as usize], what.bytes);
-                    sent[copy.index()] = free[what.from as usize];
+                    free[what.from] += half_us(&profiles[what.from.index()], what.bytes);
+                    sent[copy.index()] = free[what.from];
                 }
                 DeviceStep::Receive(copy) => {
                     let what = self.copies[copy.index()].what;
-                    let to = &mut free[what.to as usize];
-                    *to = to.max(sent[copy.index()]) + half_us(&profiles[what.to as usize], what.bytes);
+                    let to = &mut free[what.to];
+                    *to = to.max(sent[copy.index()]) + half_us(&profiles[what.to.index()], what.bytes);
                 }
             }
         }
-        free.into_iter().fold(0.0, f64::max)
+        free.iter().copied().fold(0.0, f64::max)
     }
 
     /// Bytes of all copies.
@@ -262,7 +264,7 @@ impl Split {
 
     /// Writes parts, copies and steps into a plan.
     pub(super) fn into_plan(self, plan: &mut DevicesPlan) {
-        let part = |(_, device, positions): &(u32, u32, Vec<usize>)| DevicePart {
+        let part = |(_, device, positions): &(u32, DeviceId, Vec<usize>)| DevicePart {
             device: *device,
             passes: positions.iter().map(|&position| self.passes[position]).collect(),
         };

@@ -14,6 +14,7 @@ use rgraph_plan::bake::Scratch;
 use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::id::Id;
 use rgraph_plan::prelude::{Options, Profile};
 use rgraph_report::devices_listing;
 
@@ -244,7 +245,7 @@ impl PyDevicesPlan {
         let graph = flat.as_ref().unwrap_or(&self.graph);
         let parts = self.plan.parts.iter().map(|part| {
             let names = part.passes.iter().map(|pass| graph.pass_name(*pass));
-            record!(py, "DevicesPart", (part.device, PyTuple::new(py, names.collect::<Vec<_>>())?))
+            record!(py, "DevicesPart", (part.device.index(), PyTuple::new(py, names.collect::<Vec<_>>())?))
         });
         PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?)
     }
@@ -254,7 +255,7 @@ impl PyDevicesPlan {
     fn copies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let copies = self.plan.copies.iter().map(|copy| {
             let name = copy.resource.map(|id| self.graph.resource_name(id));
-            record!(py, "DevicesCopy", (name, copy.from, copy.to, copy.bytes))
+            record!(py, "DevicesCopy", (name, copy.from.index(), copy.to.index(), copy.bytes))
         });
         PyList::new(py, copies.collect::<PyResult<Vec<_>>>()?)
     }
@@ -264,7 +265,7 @@ impl PyDevicesPlan {
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for place in &self.plan.results {
-            all.set_item(self.graph.resource_name(place.resource), place.device)?;
+            all.set_item(self.graph.resource_name(place.resource), place.device.index())?;
         }
         Ok(all)
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rgraph_plan::devices::{DeviceCopy, DeviceCopyId, DevicesPlan, PartGraph};
+use rgraph_plan::devices::{DeviceCopy, DeviceCopyId, DeviceId, DevicesPlan, PartGraph};
 use rgraph_plan::graph::Graph;
-use rgraph_plan::id::IdVec;
+use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -49,7 +49,7 @@ struct Ways {
 }
 
 /// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
-type Held = HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>;
+type Held = HashMap<(DeviceId, ResourceId), Vec<Arc<PhysicalResource>>>;
 
 /// What runs change.
 #[derive(Debug, Default)]
@@ -163,7 +163,7 @@ impl CompiledDevices {
 impl Shared {
     /// Makes the memories that outlive a part, with the usages of all parts of their device.
     fn make_memories(&self) -> Result<Held, Error> {
-        let mut wanted: HashMap<(u32, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
+        let mut wanted: HashMap<(DeviceId, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
         for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
             let prepared = compiled.prepared();
             for import in &part.imports {
@@ -181,7 +181,7 @@ impl Shared {
         }
         let mut held = HashMap::new();
         for ((device, memory), (resource, usages, domain)) in wanted {
-            let shared = &self.devices.list()[device as usize].0;
+            let shared = &self.devices.list()[device.index()].0;
             let (_, compiled) = self.part_on(device, resource).expect("a part of the device imports it");
             let prepared = compiled.prepared();
             let kind = prepared.plan.resources[resource].kind;
@@ -189,7 +189,7 @@ impl Shared {
             let peers = self.peers(device, memory);
             let make = |_| {
                 if let (PlanKind::Buffer { size }, Domain::Device, false) = (kind, domain, peers.is_empty()) {
-                    let device = &self.devices.list()[device as usize];
+                    let device = &self.devices.list()[device.index()];
                     if let Some(made) = self.devices.peer_buffer(device, &peers, name, (size, usages))? {
                         return Ok(made);
                     }
@@ -203,13 +203,14 @@ impl Shared {
     }
 
     /// The devices that a memory of a device is copied to or comes from.
-    fn peers(&self, device: u32, memory: ResourceId) -> Vec<&Device> {
-        let own = |at: u32, of: ResourceId| at == device && self.ring_of(device, of).map_or(of, |(of, _)| of) == memory;
+    fn peers(&self, device: DeviceId, memory: ResourceId) -> Vec<&Device> {
+        let own =
+            |at: DeviceId, of: ResourceId| at == device && self.ring_of(device, of).map_or(of, |(of, _)| of) == memory;
         let other = |copy: &DeviceCopy| {
             let of = copy.resource?;
             if own(copy.from, of) { Some(copy.to) } else { own(copy.to, of).then_some(copy.from) }
         };
-        self.plan.copies.iter().filter_map(other).map(|at| &self.devices.list()[at as usize]).collect()
+        self.plan.copies.iter().filter_map(other).map(|at| &self.devices.list()[at.index()]).collect()
     }
 
     /// The slots that a copy goes through.
@@ -231,7 +232,7 @@ impl Shared {
         let kinds = self.copied_kinds(&self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let meets = super::meet::meeting(&self.plan, kinds.iter().map(Option::is_some).collect());
         let mut ways = Ways { bridges: IdVec::filled(None, self.plan.copies.len()), notes: Vec::new() };
-        let mut shared: BTreeMap<(bool, (u32, u32)), Vec<DeviceCopyId>> = BTreeMap::new();
+        let mut shared: BTreeMap<(bool, (DeviceId, DeviceId)), Vec<DeviceCopyId>> = BTreeMap::new();
         for (id, copy) in self.plan.copies.iter_ids() {
             let (Some(kind), ends) = (kinds[id], (copy.from, copy.to)) else { continue };
             if meets[id] {
@@ -268,8 +269,8 @@ impl Shared {
         reached(copy.from) && reached(copy.to)
     }
 
-    fn ends(&self, (from, to): (u32, u32)) -> [&Device; 2] {
-        [from, to].map(|device| &self.devices.list()[device as usize])
+    fn ends(&self, (from, to): (DeviceId, DeviceId)) -> [&Device; 2] {
+        [from, to].map(|device| &self.devices.list()[device.index()])
     }
 
     /// Behind a run that failed: slots are empty, and where CUDA failed the host's take their place.
@@ -298,25 +299,25 @@ impl Shared {
     }
 
     /// A part of a device that imports a resource.
-    fn part_on(&self, device: u32, resource: ResourceId) -> Option<&(PartGraph, Compiled)> {
+    fn part_on(&self, device: DeviceId, resource: ResourceId) -> Option<&(PartGraph, Compiled)> {
         let parts = self.parts.iter().zip(self.plan.parts.iter());
         let mut on = parts.filter(|(_, place)| place.device == device).map(|(part, _)| part);
         on.find(|(part, _)| part.imports.iter().any(|import| import.resource == resource))
     }
 
-    fn home(&self, memory: ResourceId) -> Option<u32> {
+    fn home(&self, memory: ResourceId) -> Option<DeviceId> {
         self.plan.homes.iter().find(|place| place.resource == memory).map(|place| place.device)
     }
 
     /// Of a history on the device that remembers it: the memory that it is a part of, and how many frames ago.
-    fn ring_of(&self, device: u32, memory: ResourceId) -> Option<(ResourceId, u32)> {
+    fn ring_of(&self, device: DeviceId, memory: ResourceId) -> Option<(ResourceId, u32)> {
         let Life::History(history) = self.graph.resources()[memory].life else { return None };
         let of = self.memory[history.of];
         (self.home(of) == Some(device)).then_some((of, history.frames))
     }
 
     /// How many images or buffers of a memory take turns on a device.
-    fn copies(&self, device: u32, memory: ResourceId) -> u32 {
+    fn copies(&self, device: DeviceId, memory: ResourceId) -> u32 {
         if self.home(memory) != Some(device) {
             return 1;
         }
@@ -331,7 +332,7 @@ impl Shared {
     pub(super) fn physical<'a>(
         &self,
         state: &'a DevicesRunState,
-        device: u32,
+        device: DeviceId,
         memory: ResourceId,
     ) -> Option<&'a Arc<PhysicalResource>> {
         let (memory, back) = self.ring_of(device, memory).unwrap_or((memory, 0));
@@ -453,12 +454,16 @@ impl Shared {
             let message = format!("\"{name}\" is given \"{}\", which belongs to another device", given.name());
             return Err(DeviceError::new(Code::Foreign, message, "make it on one of the devices").into());
         };
-        let users: Vec<u32> =
-            (0..self.devices.list().len() as u32).filter(|device| self.part_on(*device, resource).is_some()).collect();
-        if let Some(other) = users.iter().find(|device| **device as usize != owner) {
-            let message =
-                format!("\"{name}\" is given memory of device {owner}, but passes on device {other} use it too");
-            let message = if users.contains(&(owner as u32)) { message } else { message.replace(" too", "") };
+        let users: Vec<DeviceId> = (0..self.devices.list().len())
+            .map(DeviceId::new)
+            .filter(|device| self.part_on(*device, resource).is_some())
+            .collect();
+        if let Some(other) = users.iter().find(|device| device.index() != owner) {
+            let message = format!(
+                "\"{name}\" is given memory of device {owner}, but passes on device {} use it too",
+                other.index()
+            );
+            let message = if users.contains(&DeviceId::new(owner)) { message } else { message.replace(" too", "") };
             let help = format!("give an array, or run the passes that use \"{name}\" with device={owner}");
             return Err(Error::input(name, message, help));
         }
@@ -475,7 +480,7 @@ impl Shared {
     ) -> Result<(), Error> {
         let (name, memory) = (self.graph.resource_name(resource), self.memory[resource]);
         let home = self.home(memory);
-        for device in 0..self.devices.list().len() as u32 {
+        for device in (0..self.devices.list().len()).map(DeviceId::new) {
             let Some(ring) = state.held.get_mut(&(device, memory)) else { continue };
             if home.is_some_and(|home| home != device) {
                 continue;
@@ -498,15 +503,20 @@ impl Shared {
     }
 
     /// The imports of a part, as its run gets them.
-    pub(super) fn imports(&self, state: &DevicesRunState, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
+    pub(super) fn imports(
+        &self,
+        state: &DevicesRunState,
+        part: usize,
+        device: DeviceId,
+    ) -> Vec<(ResourceId, Resource)> {
         let imports = &self.parts[part].0.imports;
         let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
         imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()
     }
 }
 
-fn no_cuda((from, to): (u32, u32), why: &str) -> String {
-    format!("CUDA does not copy from device {from} to {to}: {why}")
+fn no_cuda((from, to): (DeviceId, DeviceId), why: &str) -> String {
+    format!("CUDA does not copy from device {} to {}: {why}", from.index(), to.index())
 }
 
 fn check_bytes(name: &str, physical: &PhysicalResource, bytes: &[u8]) -> Result<(), Error> {

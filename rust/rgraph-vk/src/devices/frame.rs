@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rgraph_plan::devices::DeviceId;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 
@@ -18,7 +19,7 @@ use crate::run::frame::Frame;
 #[derive(Clone, Debug)]
 pub struct DevicesFrame {
     reads: Arc<[(ResourceId, Readback)]>,
-    parts: Arc<[(u32, Frame)]>,
+    parts: Arc<[(DeviceId, Frame)]>,
     graph: Arc<str>,
     run: u64,
     /// Of its copies.
@@ -35,7 +36,7 @@ impl DevicesFrame {
         }
         let reads = frame.readable().collect::<Vec<_>>();
         let reads = reads.into_iter().map(|root| Ok((root, frame.read(root)?))).collect::<Result<_, Error>>()?;
-        let device = shared.plan.parts.iter().next().map_or(0, |part| part.device);
+        let device = shared.plan.parts.iter().next().map_or(DeviceId::new(0), |part| part.device);
         let run = frame.report()?.run;
         let graph = shared.graph.name().into();
         Ok(Self { reads, parts: Arc::new([(device, frame)]), graph, run, notes: Arc::default() })
@@ -95,7 +96,7 @@ impl DevicesFrame {
     }
 
     /// The device and the frame of each part, in the order of the plan's parts.
-    pub fn parts(&self) -> &[(u32, Frame)] {
+    pub fn parts(&self) -> &[(DeviceId, Frame)] {
         &self.parts
     }
 

@@ -1,7 +1,7 @@
 //! Which copies may wait for their receiver: those through a few slots end only when it has begun to take the contents.
 
-use rgraph_plan::devices::{DeviceCopyId, DeviceStep, DevicesPlan};
-use rgraph_plan::id::IdVec;
+use rgraph_plan::devices::{DeviceCopyId, DeviceId, DeviceStep, DevicesPlan};
+use rgraph_plan::id::{Id, IdVec};
 
 /// Those of some copies that may wait for their receiver without a circle of devices that wait for each other; the others need
 /// room for all of their contents. O(steps · devices).
@@ -11,8 +11,8 @@ use rgraph_plan::id::IdVec;
 /// Semantics of a Simple Language for Parallel Programming", 1974).
 pub(super) fn meeting(plan: &DevicesPlan, mut meets: IdVec<DeviceCopyId, bool>) -> IdVec<DeviceCopyId, bool> {
     let mut sent: IdVec<DeviceCopyId, bool> = plan.copies.iter().map(|_| false).collect();
-    let devices = plan.profiles.len() as u32;
-    let mut steps: Vec<Vec<DeviceStep>> = (0..devices)
+    let mut steps: Vec<Vec<DeviceStep>> = (0..plan.profiles.len())
+        .map(DeviceId::new)
         .map(|device| plan.steps.iter().copied().filter(|step| plan.device_of(*step) == device).rev().collect())
         .collect();
     loop {
@@ -24,7 +24,7 @@ pub(super) fn meeting(plan: &DevicesPlan, mut meets: IdVec<DeviceCopyId, bool>) 
                     DeviceStep::Receive(copy) if sent[copy] => {}
                     DeviceStep::Send(copy) if !meets[copy] => sent[copy] = true,
                     DeviceStep::Send(copy) => {
-                        let to = &mut steps[plan.copies[copy].to as usize];
+                        let to = &mut steps[plan.copies[copy].to.index()];
                         if !matches!(to.last(), Some(DeviceStep::Receive(other)) if *other == copy) {
                             break;
                         }
@@ -53,15 +53,14 @@ pub(super) fn meeting(plan: &DevicesPlan, mut meets: IdVec<DeviceCopyId, bool>) 
 #[cfg(test)]
 mod tests {
     use rgraph_plan::devices::DeviceCopy;
-    use rgraph_plan::id::Id;
 
     use super::*;
 
     /// Copies between pairs of devices, and the steps: `s0` sends copy 0, `r0` receives it.
-    fn plan(copies: &[(u32, u32)], steps: &str) -> DevicesPlan {
+    fn plan(copies: &[(usize, usize)], steps: &str) -> DevicesPlan {
         let mut plan = DevicesPlan { profiles: vec![String::new(); 3], ..DevicesPlan::default() };
         for &(from, to) in copies {
-            plan.copies.push(DeviceCopy { resource: None, from, to, bytes: 0 });
+            plan.copies.push(DeviceCopy { resource: None, from: DeviceId::new(from), to: DeviceId::new(to), bytes: 0 });
         }
         for step in steps.split(' ') {
             let copy = DeviceCopyId::new(step[1..].parse().expect("a number"));
@@ -70,7 +69,7 @@ mod tests {
         plan
     }
 
-    fn told(copies: &[(u32, u32)], steps: &str) -> Vec<bool> {
+    fn told(copies: &[(usize, usize)], steps: &str) -> Vec<bool> {
         let all = copies.iter().map(|_| true).collect();
         meeting(&plan(copies, steps), all).iter().copied().collect()
     }

@@ -15,6 +15,7 @@ use rgraph_plan::bake::{Options, Scratch};
 use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::profile::Profile;
 
@@ -218,7 +219,7 @@ impl Devices {
             let works = part.passes.iter_ids();
             let works = works.filter_map(|(own, whole)| Some((own, workload.works.get(whole)?.clone()))).collect();
             let own = Workload { graph: part.graph.clone(), works };
-            let device = &self.list()[plan.parts[id].device as usize];
+            let device = &self.list()[plan.parts[id].device.index()];
             parts.push((part.clone(), device.compile(own, options)?));
         }
         CompiledDevices::new(self.clone(), plan, workload.graph, parts)

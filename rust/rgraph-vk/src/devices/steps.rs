@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
+use rgraph_plan::devices::{DeviceCopyId, DeviceId, DevicePartId, DeviceStep};
 use rgraph_plan::id::Id;
 
 use super::compiled::{DevicesRunState, Shared};
@@ -62,7 +62,7 @@ pub(super) fn run(shared: &Shared, state: &DevicesRunState, inputs: &Inputs<'_>)
         stop: AtomicBool::new(false),
         frames: shared.parts.iter().map(|_| Mutex::new(None)).collect(),
     };
-    let devices = 0..shared.devices.list().len() as u32;
+    let devices = (0..shared.devices.list().len()).map(DeviceId::new);
     let ended: Vec<Result<(), Ended>> = std::thread::scope(|scope| {
         let (done, come) = channel();
         let threads: Vec<_> = devices
@@ -122,7 +122,7 @@ impl Run<'_> {
         if self.stop.load(Ordering::Relaxed) { Err(Ended::Stopped) } else { Ok(()) }
     }
 
-    fn steps_of(&self, device: u32) -> Result<(), Ended> {
+    fn steps_of(&self, device: DeviceId) -> Result<(), Ended> {
         let mut under_way: Vec<Frame> = Vec::new();
         for step in &self.shared.plan.steps {
             if self.shared.plan.device_of(*step) != device {
@@ -151,7 +151,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn run_part(&self, device: u32, part: DevicePartId) -> Result<Frame, Error> {
+    fn run_part(&self, device: DeviceId, part: DevicePartId) -> Result<Frame, Error> {
         let (graph, compiled) = &self.shared.parts[part.index()];
         let imports = self.shared.imports(self.state, part.index(), device);
         let own = |whole| graph.passes.iter_ids().find(|(_, pass)| **pass == whole).map(|(own, _)| own);
@@ -182,7 +182,7 @@ impl Run<'_> {
         Ok(frame)
     }
 
-    fn send(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
+    fn send(&self, device: DeviceId, copy: DeviceCopyId) -> Result<(), Ended> {
         let memory = self.shared.plan.copies[copy].resource;
         let physical = memory.and_then(|memory| self.shared.physical(self.state, device, memory));
         if let (Some(physical), Some(bridge)) = (physical, self.shared.bridge(copy)) {
@@ -222,7 +222,7 @@ impl Run<'_> {
         }
     }
 
-    fn receive(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
+    fn receive(&self, device: DeviceId, copy: DeviceCopyId) -> Result<(), Ended> {
         let channel = &self.channels[copy.index()];
         let receive = channel.receive.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Ended::Stopped)?;
         let contents = self.next(&receive)?;

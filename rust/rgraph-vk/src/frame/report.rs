@@ -3,6 +3,9 @@
 use std::fmt;
 use std::time::Instant;
 
+use rgraph_plan::devices::DeviceId;
+use rgraph_plan::id::{Id, IdVec};
+
 use crate::compile::prepared::Prepared;
 use crate::frame::figures::Figures;
 use crate::frame::measure::Measure;
@@ -127,18 +130,18 @@ impl FrameReport {
     /// The report of a frame whose parts ran on several devices: `parts` has each part's device and report, in the order
     /// of the plan. Times of devices have no common clock, so passes have no start; GPU time is the longest sum of one
     /// device's parts.
-    pub(crate) fn of_devices(graph: &str, run: u64, parts: Vec<(u32, Self)>) -> Option<Self> {
-        let devices = parts.iter().map(|(device, _)| device + 1).max()?;
-        let mut busy = vec![None; devices as usize];
-        let mut held: Vec<Option<MemoryReport>> = vec![None; devices as usize];
+    pub(crate) fn of_devices(graph: &str, run: u64, parts: Vec<(DeviceId, Self)>) -> Option<Self> {
+        let devices = parts.iter().map(|(device, _)| device.index() + 1).max()?;
+        let mut busy = IdVec::<DeviceId, _>::filled(None, devices);
+        let mut held = IdVec::<DeviceId, Option<MemoryReport>>::filled(None, devices);
         let mut whole: Option<Self> = None;
         for (device, mut part) in parts {
             if let Some(us) = part.gpu_us {
-                *busy[device as usize].get_or_insert(0.0) += us;
+                *busy[device].get_or_insert(0.0) += us;
             }
-            held[device as usize] = Some(std::mem::take(&mut part.memory));
+            held[device] = Some(std::mem::take(&mut part.memory));
             for pass in &mut part.passes {
-                pass.queue = format!("{device} {}", pass.queue);
+                pass.queue = format!("{} {}", device.index(), pass.queue);
                 pass.start_us = None;
             }
             let Some(all) = &mut whole else {
@@ -159,8 +162,8 @@ impl FrameReport {
             all.placed = [0, 1, 2].map(|at| all.placed[at] + part.placed[at]);
         }
         let mut whole = whole?;
-        whole.gpu_us = busy.into_iter().flatten().reduce(f64::max);
-        for memory in held.into_iter().flatten() {
+        whole.gpu_us = busy.iter().copied().flatten().reduce(f64::max);
+        for memory in held.as_vec_mut().drain(..).flatten() {
             whole.memory.domains.extend(memory.domains);
             whole.memory.heaps.extend(memory.heaps);
             whole.memory.owners.extend(memory.owners);
