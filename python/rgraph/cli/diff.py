@@ -59,7 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("FOLDER", "FOLDER"),
         help="images of A and of B, written by rgraph run -o FOLDER",
     )
-    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="index of the graph in a capture (default: 0)")
+    parser.add_argument(
+        "--nth", type=natural, default=0, metavar="N", help="index of the graph in a capture (default: 0)"
+    )
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
     parser.add_argument("--all", action="store_true", help="print every change, in the order of the plan")
     parser.add_argument("--json", action="store_true", help="print JSON")

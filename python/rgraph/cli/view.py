@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", metavar="FILE", help="measured times as JSON: of a report, of a series, or of rgraph run --json"
     )
-    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="index of the graph in a capture (default: 0)")
+    parser.add_argument(
+        "--nth", type=natural, default=0, metavar="N", help="index of the graph in a capture (default: 0)"
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     drawing(parser)
     planning(parser)

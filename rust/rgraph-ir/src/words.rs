@@ -19,8 +19,8 @@ const HAZARDS: [(Hazard, &str, &str); 11] = [
     (Hazard::FirstUse, "first_use", "{to} is the first to use it"),
     (Hazard::Alias, "alias", "{to} reuses the memory that {from} used for {what}"),
     (Hazard::Layout, "layout", "{to} needs another layout than {from}"),
-    (Hazard::Release, "release", "{from} hands it over to the queue of {to}"),
-    (Hazard::Acquire, "acquire", "{to} takes it over from the queue of {from}"),
+    (Hazard::Release, "release", "{from} releases it to the queue of {to}"),
+    (Hazard::Acquire, "acquire", "{to} acquires it from the queue of {from}"),
     (Hazard::Host, "host", "{to} sees on the host what {from} wrote{of}"),
     (Hazard::Leave, "leave", "left after {from} as declared"),
     (Hazard::Ordered, "ordered", "{to} runs after {from} as declared"),
@@ -344,7 +344,7 @@ pub fn culled_sentence(plan: &Plan, positions: &Positions, culled: Culled) -> St
         Culled::WritesNothing => "it writes nothing and has no side effects".to_owned(),
         Culled::OptedOut => "its setup declared no access".to_owned(),
         Culled::Unread(resource) => {
-            format!("it writes {}, which nobody reads and which is no root", quoted(plan.resource_name(resource)))
+            format!("it writes {}, which no pass reads and which is not a root", quoted(plan.resource_name(resource)))
         }
         Culled::Overwritten(resource) => {
             format!("what it writes to {} is replaced before anybody reads it", quoted(plan.resource_name(resource)))

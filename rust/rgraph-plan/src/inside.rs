@@ -20,16 +20,17 @@ pub mod bound {
 
 /// Orders.
 pub mod schedule {
-    pub use crate::stages::cull::LiveId;
+    pub use crate::stages::ids::{CountedId, LiveId, PlaceId};
     pub use crate::stages::schedule::{
-        BoxKind, BoxTree, Bytes, Costs, CountedId, Csr, Cycle, Deps, HOST, Instance, Order, PlaceId, Policy, Scratch,
-        Times, Topology, evaluate, model, schedule, topological,
+        BoxKind, BoxTree, Bytes, Costs, Csr, Cycle, Deps, HOST, Instance, Order, Policy, Scratch, Times, Topology,
+        evaluate, model, schedule, topological,
     };
 }
 
 /// Resolved accesses and their problems.
 pub mod resolve {
-    pub use crate::stages::resolve::{AccessId, Facts, Problem, Reads, Source, Via, resolve, subresource};
+    pub use crate::stages::ids::AccessId;
+    pub use crate::stages::resolve::{Facts, Problem, Reads, Source, Via, resolve, subresource};
 }
 
 /// Shapes.

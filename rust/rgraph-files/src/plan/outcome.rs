@@ -8,8 +8,8 @@ use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::error::Code;
 use rgraph_ir::id::Span;
 use rgraph_ir::plan::{
-    BakeTimes, Edge, EdgeState, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanFallback, PlanKind,
-    PlanPassId, Report, Subgraph, Unmerged, UnmergedWhy,
+    BakeTimes, Edge, EdgeState, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanFallback,
+    PlanKind, PlanPassId, Report, Subgraph, Unmerged, UnmergedWhy,
 };
 use rgraph_ir::resource::ResourceId;
 use rgraph_ir::words::{FOREIGN_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};

@@ -8,6 +8,7 @@
 //! elsewhere go back to the graphics queue, those of the shortest batches first, as many at once as half of the excess.
 //! O((passes + dependencies) · log² passes).
 
+use crate::stages::ids::{LiveId, PlaceId};
 use std::fmt::Write;
 
 use super::{Options, Scratch};
@@ -15,8 +16,7 @@ use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::plan::{Plan, QueueWhy};
 use crate::profile::Profile;
-use crate::stages::cull::LiveId;
-use crate::stages::schedule::{self, HOST, Instance, Order, PlaceId};
+use crate::stages::schedule::{self, HOST, Instance, Order};
 use crate::stages::weigh;
 
 /// How often an order is made again because merged passes make more batches than there are levels.

@@ -7,8 +7,7 @@ use crate::id::IdVec;
 use crate::plan::{FrameBound, Plan};
 use crate::profile::Profile;
 use crate::stages::bound::{Bound, Orders, bound};
-use crate::stages::cull::LiveId;
-use crate::stages::resolve::ResolvedPassId;
+use crate::stages::ids::{LiveId, ResolvedPassId};
 use crate::stages::schedule::Instance;
 use crate::stages::weigh;
 

@@ -1,6 +1,7 @@
 //! What each stage of the last bake made, as text: for reading, for tests of one stage alone, for finding the stage that
 //! changed a plan.
 
+use crate::stages::ids::{PhysicalId, ResolvedPassId};
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
@@ -10,9 +11,9 @@ use crate::id::Id;
 use crate::plan::PlanPassId;
 use crate::stages::describe::name_of;
 use crate::stages::resolve::subresource::Subresource;
-use crate::stages::resolve::{Origin, ResolvedAccess, ResolvedPassId};
+use crate::stages::resolve::{Origin, ResolvedAccess};
 use crate::stages::synchronize::call::{About, Barrier, CallSite};
-use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
+use crate::stages::synchronize::schedule::LaneId;
 use crate::words::{access_phrase, stages_phrase};
 
 /// A stage whose result can be printed, in the order of the pipeline.

@@ -3,6 +3,7 @@
 //! searches placements longer, and tries orders that keep fewer bytes alive. A heap limit refuses the graph if none of
 //! them fits, and then proves it (`schedule/need`) or says that it found none; a budget takes the one of fewest bytes.
 
+use crate::stages::ids::LiveId;
 use std::cmp::Reverse;
 
 use super::{Options, Scratch};
@@ -13,7 +14,6 @@ use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
-use crate::stages::cull::LiveId;
 use crate::stages::resolve::declared_of;
 use crate::stages::schedule::{Why, least_bytes, need};
 use crate::stages::transient::Placement;

@@ -1,5 +1,6 @@
 //! All permitted orders of a graph's passes, as a tree of boxes with names: counted, sampled, flattened, printed.
 
+use crate::stages::ids::LiveId;
 use std::fmt;
 
 use super::{Scratch, flat};
@@ -8,7 +9,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::id::Id;
 use crate::profile::Profile;
-use crate::stages::cull::{LiveId, cull};
+use crate::stages::cull::cull;
 use crate::stages::depend::depend;
 use crate::stages::describe::name_of;
 use crate::stages::schedule::{BoxKind, BoxTree};

@@ -7,9 +7,8 @@ use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::plan::Plan;
 use crate::profile::Profile;
-use crate::stages::cull::LiveId;
 use crate::stages::describe::name_of;
-use crate::stages::resolve::ResolvedPassId;
+use crate::stages::ids::{LiveId, ResolvedPassId};
 use crate::stages::schedule::{HOST, Policy};
 
 /// The passes to be ordered, as the scheduler sees them.

@@ -10,7 +10,7 @@
 
 use crate::id::IdVec;
 use crate::resource::ResourceId;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 use crate::stages::schedule::deps::Csr;
 use crate::stages::schedule::{HOST, Instance};
 

@@ -8,12 +8,8 @@ use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::plan::Culled;
 use crate::resource::{Life, ResourceId};
-use crate::stages::resolve::{Facts, Origin, ResolvedPassId};
-
-crate::id! {
-    /// A live pass: its position among them in serial order.
-    pub struct LiveId;
-}
+use crate::stages::ids::{LiveId, ResolvedPassId};
+use crate::stages::resolve::{Facts, Origin};
 
 /// What is needed and what is not.
 #[derive(Default, Debug)]

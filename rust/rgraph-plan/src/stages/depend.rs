@@ -1,10 +1,11 @@
 //! Which live passes must come before which: per subresource the hazards of the serial order, and what `after` says.
 
 use crate::id::IdVec;
-use crate::stages::cull::{Live, LiveId};
+use crate::stages::cull::Live;
+use crate::stages::ids::{LiveId, ResolvedPassId};
+use crate::stages::resolve::Facts;
 use crate::stages::resolve::hazards::Hazards;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::{Facts, ResolvedPassId};
 use crate::stages::schedule::deps::Deps;
 
 /// Dependencies between live passes, numbered by their position in [`Live::passes`].

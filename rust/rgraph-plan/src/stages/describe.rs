@@ -1,5 +1,6 @@
 //! The tables of a plan: its passes and resources, where they are in memory, its independent parts.
 
+use crate::stages::ids::{LiveId, ResolvedPassId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::graph::{Fallback, Graph, PassId};
@@ -10,10 +11,10 @@ use crate::plan::{
 };
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
-use crate::stages::cull::{Live, LiveId};
+use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
 use crate::stages::merge;
-use crate::stages::resolve::{Origin, ResolvedPassId, declared};
+use crate::stages::resolve::{Origin, declared};
 use crate::stages::schedule::Order;
 use crate::stages::synchronize::read_group::{Context, ReadGroups};
 use crate::stages::transient::Transients;

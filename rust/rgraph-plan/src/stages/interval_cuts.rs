@@ -6,11 +6,10 @@
 use crate::budget::MemoryBudget;
 use crate::id::{Id, IdVec};
 use crate::resource::{Life, ResourceId};
-use crate::stages::cull::LiveId;
-use crate::stages::resolve::ResolvedPassId;
+use crate::stages::ids::{LiveId, PhysicalId, ResolvedPassId};
 use crate::stages::schedule::model::placeable;
 use crate::stages::synchronize::read_group::Context;
-use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
+use crate::stages::synchronize::schedule::LaneId;
 
 /// Memory that cutting intervals reuses.
 #[derive(Default, Debug)]

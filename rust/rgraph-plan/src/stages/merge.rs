@@ -10,12 +10,9 @@ use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
-use crate::stages::cull::LiveId;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::subresource::SubresourceId;
-use crate::stages::resolve::{
-    Facts, ResolvedAccess, ResolvedAttachment, ResolvedPassId, declared, declared_of, part_of,
-};
+use crate::stages::ids::{LiveId, ResolvedPassId, SubresourceId};
+use crate::stages::resolve::{Facts, ResolvedAccess, ResolvedAttachment, declared, declared_of, part_of};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::synchronize::schedule::{LaneId, PhysicalPass, QueuePosition, Schedule, ScheduledPass};
 

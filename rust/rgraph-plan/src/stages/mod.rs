@@ -5,6 +5,7 @@ pub(crate) mod bound;
 pub(crate) mod cull;
 pub(crate) mod depend;
 pub(crate) mod describe;
+pub(crate) mod ids;
 pub(crate) mod interval_cuts;
 pub(crate) mod merge;
 pub(crate) mod packets;

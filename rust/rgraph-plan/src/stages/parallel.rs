@@ -11,10 +11,9 @@ use crate::graph::PassId;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{Command, EventId, PassSet, Plan, PlanCopy, PlanPassId};
 use crate::resource::ResourceId;
+use crate::stages::ids::{PlacementId, SubresourceId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{Origin, ResolvedAccess};
-use crate::stages::transient::PlacementId;
 
 /// Memory that finding sets reuses.
 #[derive(Default, Debug)]

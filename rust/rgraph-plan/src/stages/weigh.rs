@@ -8,11 +8,12 @@ use crate::id::{Id, IdVec};
 use crate::plan::{PlanKind, PlanQueue, QueueWhy};
 use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
-use crate::stages::cull::{Live, LiveId};
+use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, declared_of};
+use crate::stages::ids::{CountedId, LiveId, ResolvedPassId};
+use crate::stages::resolve::{Facts, Origin, ResolvedPass, declared_of};
 use crate::stages::schedule::deps::Csr;
-use crate::stages::schedule::{Bytes, Costs, CountedId, HOST, Instance};
+use crate::stages::schedule::{Bytes, Costs, HOST, Instance};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::validate::queues::{Needs, access_needs, resolve_queue, stage_needs};
 

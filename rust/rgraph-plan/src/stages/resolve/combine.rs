@@ -1,11 +1,12 @@
 //! A pass that uses one memory twice (depth read and sampled, attachment and input attachment) accesses each
 //! subresource once, with the stages and accesses of both.
 
+use super::ResolvedAccess;
 use super::meaning::Effect;
-use super::{AccessId, ResolvedAccess};
 use crate::access::Layout;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
 
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]

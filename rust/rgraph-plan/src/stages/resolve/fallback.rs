@@ -3,11 +3,12 @@
 
 use super::meaning::Effect;
 use super::meaning::Meaning;
-use super::subresource::{SubresourceId, SubresourceRange};
-use super::{AccessId, Facts, ResolvedAccess, ResolvedPassId, Source, declared, declared_of, part_of};
+use super::subresource::SubresourceRange;
+use super::{Facts, ResolvedAccess, Source, declared, declared_of, part_of};
 use crate::graph::{Fallback, Graph, PassId};
 use crate::id::Id;
 use crate::resource::ResourceId;
+use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId};
 
 /// The fallbacks of a graph, ready to be looked up.
 #[derive(Default, Debug)]

@@ -1,10 +1,8 @@
 //! Which earlier passes a use of a subresource must follow: a read the writers before it, a write the readers since the
 //! last write or, if there is none, that write. Uses that all say `unordered` follow what came before the first of
 //! them, not each other.
-
-use super::ResolvedPassId;
-use super::subresource::SubresourceId;
 use crate::id::IdVec;
+use crate::stages::ids::{ResolvedPassId, SubresourceId};
 
 crate::id! {
     /// A link of a list of passes.

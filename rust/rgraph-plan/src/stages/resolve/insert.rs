@@ -3,11 +3,12 @@
 
 use super::meaning::{Effect, Meaning};
 use super::subresource::SubresourceRange;
-use super::{AccessId, Facts, Origin, ResolvedPass, Source, declared, part_of};
+use super::{Facts, Origin, ResolvedPass, Source, declared, part_of};
 use crate::access::{Accesses, Layout, PassQueue, Stages};
 use crate::graph::PassId;
 use crate::id::Span;
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
 
 const FROM: Meaning =
     Meaning { stages: Stages::BLIT, kinds: Accesses::TRANSFER_READ, layout: Layout::TransferSrc, effect: Effect::Read };

@@ -22,17 +22,11 @@ use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::ResourceId;
+use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId};
 use crate::stages::size::Shape;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
-use subresource::{SubresourceId, SubresourceRange, Subresources};
-
-crate::id! {
-    /// A declared access: its position in [`Graph::accesses`].
-    pub struct AccessId;
-    /// A pass to be planned: declared or inserted, in serial order.
-    pub struct ResolvedPassId;
-}
+use subresource::{SubresourceRange, Subresources};
 
 /// Where a pass comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

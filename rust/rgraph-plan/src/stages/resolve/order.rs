@@ -2,15 +2,15 @@
 //! interleave, `after` that points forward. Each subresource's accesses are put in their meant order, which gives
 //! dependencies, which are sorted topologically, ties by declared order.
 
+use crate::stages::ids::{ResolvedPassId, SubresourceId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::fallback::stands_in;
 use super::hazards::Hazards;
 use super::meaning::Effect;
-use super::subresource::SubresourceId;
 use super::walk::level;
-use super::{Facts, Problem, ResolvedAccess, ResolvedPassId, Source, Via};
+use super::{Facts, Problem, ResolvedAccess, Source, Via};
 use crate::graph::PassId;
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::ResourceId;

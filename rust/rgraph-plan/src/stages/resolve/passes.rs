@@ -3,14 +3,12 @@
 use super::meaning::{Effect, Meaning, effect_on, meaning, said_of_stencil};
 use super::problem::Problem;
 use super::subresource::SubresourceRange;
-use super::{
-    AccessId, Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, ResolvedPassId, Source, combine,
-    declared, part_of,
-};
+use super::{Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, Source, combine, declared, part_of};
 use crate::access::{Accesses, Aspects, Load, Stages, Usage};
 use crate::graph::PassId;
 use crate::id::Span;
 use crate::resource::ResourceId;
+use crate::stages::ids::{AccessId, ResolvedPassId};
 
 /// A declared pass as all its accesses together make it.
 #[derive(Clone, Copy)]

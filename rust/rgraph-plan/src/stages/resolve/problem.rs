@@ -1,9 +1,8 @@
 //! Mistakes that only the order of accesses shows.
-
-use super::AccessId;
 use super::subresource::SubresourceRange;
 use crate::graph::{FlagId, PassId};
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
 
 /// What reads contents that nobody wrote.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,15 +1,14 @@
 //! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, a result
 //! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a note
 //! of the plan, never an error.
-
-use super::subresource::SubresourceId;
-use super::{Facts, Origin, ResolvedPassId, declared_of};
+use super::{Facts, Origin, declared_of};
 use crate::access::{Aspects, Load, Usage};
 use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
 use crate::stages::cull::Live;
+use crate::stages::ids::{ResolvedPassId, SubresourceId};
 use crate::stages::size::Shape;
 
 /// Findings of the walk over all accesses, apart from mistakes.

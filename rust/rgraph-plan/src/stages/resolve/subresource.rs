@@ -6,12 +6,8 @@ use crate::graph::Ranges;
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
+use crate::stages::ids::SubresourceId;
 use crate::stages::size::Shape;
-
-crate::id! {
-    /// A subresource of memory that is synchronized as one.
-    pub struct SubresourceId;
-}
 
 /// What part of a resource a subresource is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,14 +2,12 @@
 //! read although nobody wrote it.
 
 use super::meaning::{Effect, said_of_stencil};
-use super::subresource::SubresourceId;
-use super::{
-    Facts, Origin, Problem, Reads, ResolvedAccess, ResolvedAttachment, ResolvedPassId, Source, declared_of, part_of,
-};
+use super::{Facts, Origin, Problem, Reads, ResolvedAccess, ResolvedAttachment, Source, declared_of, part_of};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Life, ResourceId};
+use crate::stages::ids::{ResolvedPassId, SubresourceId};
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use super::Csr;
 use super::deps::Deps;
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// A set of passes.
 #[derive(Clone, PartialEq, Eq, Debug)]

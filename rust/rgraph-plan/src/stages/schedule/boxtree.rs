@@ -19,13 +19,13 @@
 //! tree decomposition", J. Algorithms 16 (1994); Habib & Paul, "A survey of the algorithmic aspects of modular
 //! decomposition" (2010).
 
+use crate::stages::ids::LiveId;
 use std::collections::BTreeMap;
 
 use super::bits::{Bits, Reach};
 use super::deps::{Cycle, Deps, Topology, topological};
 use super::subsets::mix;
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
 
 crate::id! {
     /// A class of passes: each pass looked at so far comes before all of them, after all, or neither.

@@ -1,12 +1,12 @@
 //! Caps for [`overlap`](super::overlap): tries several and keeps the order with the fewest intervals.
 
+use crate::stages::ids::{LiveId, PlaceId};
 use std::cmp::Reverse;
 
-use super::instance::{Instance, PlaceId};
+use super::instance::Instance;
 use super::overlap::{Caps, Most};
 use super::{Pool, Scratch, model};
 use crate::id::{Id, IdSpan};
-use crate::stages::cull::LiveId;
 
 /// Caps of [`Scratch::find_late_order`], in the order tried. First: percent of the declared order's peak up to which
 /// passes run that could wait without another interval. Second: percent of the cap up to which the others run.

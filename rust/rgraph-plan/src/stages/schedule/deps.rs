@@ -3,12 +3,12 @@
 //! Live passes are numbered from 0 in declared order. A pass may depend on a later one (forward reads), so ids are not
 //! always a topological order; [`topological`] finds one.
 
+use crate::stages::ids::LiveId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::marker::PhantomData;
 
 use crate::id::{Id, IdSpan, IdVec};
-use crate::stages::cull::LiveId;
 
 /// Lists of ids, one per row, in one flat array (compressed sparse rows); rows have ids too. Refilling allocates only
 /// to grow.

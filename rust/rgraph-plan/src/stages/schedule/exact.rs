@@ -3,12 +3,12 @@
 
 use super::Candidate;
 use super::deps::Topology;
-use super::instance::{CountedId, Instance, PlaceId};
+use super::instance::Instance;
 use super::model::{QUEUES, Queues, available};
 use super::subsets::mix;
 use super::weighted::Ranked;
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
+use crate::stages::ids::{CountedId, LiveId, PlaceId};
 
 /// Entries of the table of sets that were reached before.
 const MEMO: usize = 1 << 15;

@@ -4,15 +4,7 @@ use super::deps::{Csr, Deps};
 use crate::budget::MemoryBudget;
 use crate::id::IdVec;
 use crate::plan::QueueWhy;
-use crate::stages::cull::LiveId;
-
-crate::id! {
-    /// A resource whose bytes an order keeps alive: its position in [`Bytes`].
-    pub struct CountedId;
-
-    /// A place in an order of passes.
-    pub struct PlaceId;
-}
+use crate::stages::ids::{CountedId, LiveId};
 
 /// The host's bit in [`Instance::queues`]; passes on the host use no queue of the device.
 pub const HOST: u8 = 31;

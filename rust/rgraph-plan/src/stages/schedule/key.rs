@@ -1,7 +1,7 @@
 //! Sort keys for heaps of passes.
 
 use crate::id::Id;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// A pass and its rank in one number: the highest rank is the greatest key, and of equal ranks the smaller pass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,10 +1,10 @@
 //! The schedule of the previous bake, reused if the instance, policy and effort are equal: the search is a function of
 //! them, so it would return the same order.
 
-use super::{Costs, CountedId, Csr, Instance, Order, Policy};
+use super::{Costs, Csr, Instance, Order, Policy};
 use crate::budget::MemoryBudget;
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::{CountedId, LiveId};
 
 /// An instance and its order.
 #[derive(Default, Debug)]

@@ -5,13 +5,13 @@
 //! the length of a path (a bottleneck shortest path; Pollack, "The maximum capacity through a network", Operations
 //! Research 1960). What is alive after a set of passes does not depend on their order, so each set is opened once.
 
+use crate::stages::ids::{CountedId, LiveId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::instance::{CountedId, HOST, Instance, Order, Policy};
+use super::instance::{HOST, Instance, Order, Policy};
 use super::{Scratch, finish};
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
 
 /// Most passes for the exact search.
 const EXACT_NODES: usize = 26;

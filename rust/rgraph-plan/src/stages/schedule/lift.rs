@@ -13,7 +13,7 @@
 use super::deps::Topology;
 use super::instance::Instance;
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// By pass: the pass that it is paired with, if any.
 pub(super) type Mates = IdVec<LiveId, Option<LiveId>>;

@@ -23,16 +23,16 @@ mod share;
 mod subsets;
 mod weighted;
 
+use crate::stages::ids::{CountedId, LiveId, PlaceId};
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
-pub use instance::{Bytes, Costs, CountedId, HOST, Instance, Order, PlaceId, Policy};
+pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
 pub(crate) use least::least_bytes;
 pub use model::{Times, evaluate};
 pub(crate) use need::{Why, need};
 
 use crate::id::{Id, IdVec};
 use crate::plan::QueueWhy;
-use crate::stages::cull::LiveId;
 use caps::Run;
 use exact::{ExactScratch, Goal, Problem};
 use known::Known;

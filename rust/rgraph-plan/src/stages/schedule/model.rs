@@ -1,8 +1,8 @@
 //! The cost model of an order and its queues, shared by all policies, the search and the tests.
 
-use super::instance::{CountedId, HOST, Instance, PlaceId};
+use super::instance::{HOST, Instance};
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
+use crate::stages::ids::{CountedId, LiveId, PlaceId};
 
 /// Number of queues that a schedule can name, the host being the last.
 pub(super) const QUEUES: usize = HOST as usize + 1;

@@ -7,10 +7,10 @@
 //! So resources that are alive at one moment of a serial order that is consistent with the plan have different bytes.
 
 use super::deps::{Deps, Topology, topological};
-use super::instance::{CountedId, Instance};
+use super::instance::Instance;
 use super::least::exact;
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
+use crate::stages::ids::{CountedId, LiveId};
 
 /// Most passes for the transitive closure of the dependencies: two tables of one bit per pair, 16 MiB in all.
 const MOST_PASSES: usize = 8192;

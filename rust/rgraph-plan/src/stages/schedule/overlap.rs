@@ -5,14 +5,14 @@
 //! the number of intervals left. Other ready passes may run now or later. One runs now if it frees at least as much as
 //! it allocates, or if its allocations fit under the cap.
 
+use crate::stages::ids::{CountedId, LiveId};
 use std::collections::BinaryHeap;
 
 use super::deps::Topology;
-use super::instance::{CountedId, Instance};
+use super::instance::Instance;
 use super::key::Key;
 use super::lift::{Lifts, Mates};
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
 
 /// Ready passes that do not fit after which an interval is closed. Otherwise thousands of waiting passes would be
 /// looked at again in every interval.

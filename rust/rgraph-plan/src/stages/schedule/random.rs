@@ -1,5 +1,6 @@
 //! Random permitted orders. A correct graph computes the same results in each, so tests compare them.
 
+use crate::stages::ids::LiveId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -7,7 +8,6 @@ use super::deps::{Deps, Topology};
 use super::instance::Instance;
 use super::subsets::mix;
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
 
 /// Fills `passes` with the declared order after the first `swaps` adjacent swaps towards the random order of `seed`,
 /// and `queue` with a random permitted queue per pass, independent of `swaps`.

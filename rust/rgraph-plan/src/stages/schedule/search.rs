@@ -1,13 +1,13 @@
 //! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best result.
 //! Effort bounds the number of decodes, never the time, so the result is the same on every machine.
 
-use super::instance::{Instance, PlaceId};
+use super::instance::Instance;
 use super::model::evaluate;
 use super::serial::{Decode, Rule, Serial};
 use super::weighted::Ranked;
 use super::{Candidate, Scratch};
 use crate::id::{Id, IdVec};
-use crate::stages::cull::LiveId;
+use crate::stages::ids::{LiveId, PlaceId};
 
 /// Decodes that effort 3 adds per choice of queues; each further effort has four times as many.
 const DECODES: u32 = 100;

@@ -5,7 +5,7 @@ use super::instance::Instance;
 use super::model::QUEUES;
 use super::weighted::Ranked;
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// How a pass that several queues may run gets its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

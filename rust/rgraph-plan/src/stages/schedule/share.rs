@@ -5,7 +5,7 @@
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// Fraction of the frame that other queues must save if every duration is measured or declared.
 const MARGIN: f64 = 0.02;

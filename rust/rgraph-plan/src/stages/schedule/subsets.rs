@@ -7,7 +7,7 @@ use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 use super::weighted::Ranked;
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
+use crate::stages::ids::LiveId;
 
 /// Most subsets that are all tried; if there are more, only the prefixes of the sorted queues are.
 const MOST_CHOICES: u64 = 1024;

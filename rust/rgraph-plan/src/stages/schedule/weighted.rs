@@ -1,5 +1,6 @@
 //! List scheduling over several queues in the order of time, the longest remaining path first.
 
+use crate::stages::ids::LiveId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -9,7 +10,6 @@ use super::key::Key;
 use super::lift::Mates;
 use super::model::{QUEUES, Queues, available};
 use crate::id::IdVec;
-use crate::stages::cull::LiveId;
 
 /// Working memory.
 #[derive(Default, Debug)]

@@ -4,10 +4,11 @@
 
 use super::clock::Clocks;
 use super::foreign::ForeignUses;
-use super::schedule::{LaneId, PhysicalId, Schedule};
+use super::schedule::{LaneId, Schedule};
 use super::sort::sort_by_id;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::BatchId;
+use crate::stages::ids::PhysicalId;
 
 /// A run of physical passes on one queue.
 #[derive(Clone, Copy, Debug)]

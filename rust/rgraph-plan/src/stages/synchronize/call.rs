@@ -1,21 +1,13 @@
 //! Barrier calls: their places, and the barriers in each. A barrier goes into an earlier call if that call comes after
 //! the barrier's source; a new call is made only if the source comes after the last call. So a queue has as few calls
 //! as its order allows (greedy stabbing of intervals, optimal for a given order).
-
-use super::schedule::PhysicalId;
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::IdVec;
 use crate::plan::{BatchId, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
+use crate::stages::ids::{BarrierId, CallId, PhysicalId};
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::synchronize::narrow::{chain, narrowed};
-
-crate::id! {
-    /// A barrier call.
-    pub struct CallId;
-    /// A barrier of a call.
-    pub struct BarrierId;
-}
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,11 +11,7 @@
 use super::schedule::{LaneId, QueuePosition, Schedule};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
-
-crate::id! {
-    /// A wait of a pass for another queue.
-    pub struct WaitId;
-}
+use crate::stages::ids::WaitId;
 
 /// The level of each scheduled pass.
 pub(crate) type Levels<'a> = &'a dyn Fn(PlanPassId) -> u32;

@@ -1,14 +1,14 @@
 //! What outlives the frame: the state in which the declaration wants it left, and, subresource by subresource, how the
 //! frame first uses it and how it leaves it.
 
-use super::call::{About, BarrierId, Source};
+use super::call::{About, Source};
 use super::hazard::{HazardInputs, Hazards, Used};
 use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Edge, EdgeState, Hazard, QueueId, Scope, Why};
 use crate::profile::Profile;
-use crate::stages::resolve::subresource::SubresourceId;
+use crate::stages::ids::{BarrierId, SubresourceId};
 use crate::stages::validate::queues::resolve_queue;
 
 /// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.

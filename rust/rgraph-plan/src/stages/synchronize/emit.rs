@@ -2,13 +2,11 @@
 //! operations, passes with the layouts that they use, waits and signals.
 
 use super::batch::Batches;
-use super::call::{About, Barrier, BarrierId, CallId};
-use super::clock::WaitId;
+use super::call::{About, Barrier};
 use super::hazard::{HazardInputs, Hazards};
 use super::layouts::Layouts;
-use super::read_group::VisitId;
 use super::repeat::Repeats;
-use super::schedule::{LaneId, PhysicalId};
+use super::schedule::LaneId;
 use super::sort::sort_by_id;
 use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
@@ -19,6 +17,7 @@ use crate::plan::{
 };
 use crate::profile::Capabilities;
 use crate::resource::ResourceId;
+use crate::stages::ids::{BarrierId, CallId, PhysicalId, VisitId, WaitId};
 use crate::stages::resolve::{ResolvedAttachment, declared};
 
 /// When a barrier is split into the setting of an event and a wait for it.

@@ -8,21 +8,17 @@
 //! Source of the cost: an H200 that changes between a Vulkan and a CUDA context, 160 µs on graphics and compute queues,
 //! 21 µs on the transfer queue.
 
+use crate::stages::ids::{ForeignUseId, PhysicalId};
 use std::fmt::Write;
 
 use super::batch::Batches;
 use super::read_group::Context;
-use super::schedule::{LaneId, PhysicalId};
+use super::schedule::LaneId;
 use crate::access::Stages;
 use crate::id::{Id, IdVec};
 use crate::plan::{ForeignPoint, PlanPassId, PlanQueue};
 use crate::profile::{Capabilities, Profile};
 use crate::resource::{Life, ResourceId};
-
-crate::id! {
-    /// The uses of an import by one queue.
-    pub struct ForeignUseId;
-}
 
 /// The uses of an import on one queue.
 #[derive(Clone, Copy, Debug)]

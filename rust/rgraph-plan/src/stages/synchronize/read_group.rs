@@ -12,16 +12,12 @@ use crate::graph::Graph;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
+use crate::stages::ids::{ReadGroupId, SubresourceId, VisitId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{Facts, ResolvedAccess, declared_of};
 use crate::stages::size::Shape;
 
 crate::id! {
-    /// A read group.
-    pub struct ReadGroupId;
-    /// A use of one subresource by one pass, counted in the order of the schedule.
-    pub struct VisitId;
     /// The uses of a read group by one queue.
     struct MemberId;
 }

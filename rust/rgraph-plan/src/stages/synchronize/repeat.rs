@@ -3,8 +3,8 @@
 //! wait for the run before does, unless the batch already waits for a later position of that queue.
 
 use super::call::Required;
-use super::clock::{Knowledge, WaitId};
-use super::hazard::{First, HazardInputs, Hazards, Left, LeftId};
+use super::clock::Knowledge;
+use super::hazard::{First, HazardInputs, Hazards, Left};
 use super::narrow::chain;
 use super::read_group::Context;
 use super::schedule::{LaneId, QueuePosition};
@@ -13,6 +13,7 @@ use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
+use crate::stages::ids::{LeftId, WaitId};
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,8 @@
 
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
-use crate::stages::resolve::ResolvedPassId;
+use crate::stages::ids::{PhysicalId, ResolvedPassId};
 use crate::stages::validate::queues::MAX_QUEUES;
-
-crate::id! {
-    /// A physical pass: its position in the schedule.
-    pub struct PhysicalId;
-}
 
 /// A queue of the schedule: one of the profile's, or the host, which comes last. One byte, since hazards keep many.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

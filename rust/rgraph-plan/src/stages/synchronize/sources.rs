@@ -6,17 +6,17 @@
 //! needs of the run before: between a last use in one run and a first use in the next stand all calls behind the one and
 //! before the other. Scopes only grow while they are completed, so what was left to another barrier stays true.
 
-use super::call::{About, BarrierId, CallId, CallSite, Calls, Required};
-use super::clock::WaitId;
+use super::call::{About, CallSite, Calls, Required};
 use super::hazard::{HazardInputs, Hazards};
 use super::narrow::{bits, with_earlier, writes_of};
 use super::repeat::RepeatWait;
-use super::schedule::{LaneId, PhysicalId, QueuePosition};
+use super::schedule::{LaneId, QueuePosition};
 use super::sort::sort_by_id;
 use super::stage_clock::{Moment, Ordered, StageClock};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{Hazard, PlanPassId, Scope};
+use crate::stages::ids::{BarrierId, CallId, PhysicalId, WaitId};
 
 /// What a queue does at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

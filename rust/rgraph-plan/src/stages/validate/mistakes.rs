@@ -1,6 +1,7 @@
 //! Words for the mistakes that later stages find: reads of what nobody writes, cycles, conditional passes whose
 //! output holds nothing, roots whose memory is reused, and too little memory.
 
+use crate::stages::ids::AccessId;
 use std::collections::HashMap;
 
 use super::words::{counted, part_words};
@@ -11,7 +12,7 @@ use crate::id::{Id, IdVec};
 use crate::nearest::nearest;
 use crate::resource::{Life, Resource, ResourceId};
 use crate::stages::resolve::subresource::SubresourceRange;
-use crate::stages::resolve::{AccessId, Problem, Reads, Via, declared as declared_access};
+use crate::stages::resolve::{Problem, Reads, Via, declared as declared_access};
 use crate::stages::size::Shape;
 
 /// Passes of a cycle that its message spells out.

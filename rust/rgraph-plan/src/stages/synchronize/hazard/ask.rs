@@ -1,20 +1,18 @@
 //! Barriers that the walk needs, each put into a call: memory barriers, layout transitions on the producer's queue or
 //! here, ownership transfers, and visibility to the host.
 
-use super::{Earlier, Hazards, Here, Left, Need, SubresourceState, UseId, Used};
+use super::{Earlier, Hazards, Here, Left, Need, SubresourceState, Used};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
+use crate::stages::ids::{BarrierId, CallId, PhysicalId, PlacementId, SubresourceId, UseId, WaitId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::SubresourceId;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
-use crate::stages::synchronize::call::{About, BarrierId, CallId, CallSite, Required, Source};
-use crate::stages::synchronize::clock::WaitId;
+use crate::stages::synchronize::call::{About, CallSite, Required, Source};
 use crate::stages::synchronize::hazard::{First, HazardInputs};
 use crate::stages::synchronize::read_group::{Context, ReadGroup};
-use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
-use crate::stages::transient::PlacementId;
+use crate::stages::synchronize::schedule::LaneId;
 
 impl Hazards {
     /// Whether the layout change before a read group must happen where the write before it was: others wait for that

@@ -1,6 +1,6 @@
 //! The dependency that makes contents visible to a use of a subresource.
 
-use crate::stages::synchronize::call::BarrierId;
+use crate::stages::ids::BarrierId;
 
 /// The dependency that makes contents visible to a use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

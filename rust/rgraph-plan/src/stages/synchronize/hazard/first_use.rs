@@ -1,19 +1,17 @@
 //! The first use of a read group: the uses that it follows, and the barrier that changes the layout for the group.
 
 use super::{
-    Behind, Entry, FRAMEBUFFER_SPACE, First, HazardInputs, Hazards, Here, Left, LeftId, Need, STORES, SubresourceState,
-    UseId,
+    Behind, Entry, FRAMEBUFFER_SPACE, First, HazardInputs, Hazards, Here, Left, Need, STORES, SubresourceState,
 };
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
+use crate::stages::ids::{LeftId, PlacementId, SubresourceId, UseId, WaitId};
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::{SubresourceId, SubresourceRange};
+use crate::stages::resolve::subresource::SubresourceRange;
 use crate::stages::synchronize::call::{About, CallSite};
-use crate::stages::synchronize::clock::WaitId;
 use crate::stages::synchronize::read_group::takes_anew;
-use crate::stages::transient::PlacementId;
 
 impl Hazards {
     /// The first use of a read group.

@@ -9,20 +9,22 @@ mod need;
 mod rely;
 
 use super::batch::Batches;
-use super::call::{About, BarrierId, CallId, CallSite, Calls};
-use super::clock::{Clocks, Knowledge, WaitId};
+use super::call::{About, CallSite, Calls};
+use super::clock::{Clocks, Knowledge};
 use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
-use super::read_group::{Context, ReadGroupId, ReadGroups, VisitId};
-use super::schedule::{LaneId, PhysicalId};
+use super::read_group::{Context, ReadGroups};
+use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
+use crate::stages::ids::{
+    BarrierId, CallId, LeftId, PhysicalId, PlacementId, ReadGroupId, SubresourceId, UseId, VisitId, WaitId,
+};
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::subresource::SubresourceId;
-use crate::stages::transient::{PlacementId, Transients};
+use crate::stages::transient::Transients;
 use behind::Behind;
 use need::{Earlier, Need};
 
@@ -34,13 +36,6 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 
 /// The stages of store operations (Vulkan 1.3, "Render Pass Store Operations").
 const STORES: Stages = Stages::LATE_FRAGMENT_TESTS.union(Stages::COLOR_ATTACHMENT_OUTPUT);
-
-crate::id! {
-    /// Uses of one subresource by one queue, within a read group.
-    pub struct UseId;
-    /// Last uses of a memory on a queue.
-    pub struct LeftId;
-}
 
 /// One queue's uses of a subresource within a read group.
 #[derive(Clone, Copy, Debug)]

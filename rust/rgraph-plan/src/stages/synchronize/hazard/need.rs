@@ -3,8 +3,9 @@
 use crate::access::{Accesses, Stages};
 use crate::plan::PlanPassId;
 use crate::resource::ResourceId;
+use crate::stages::ids::PhysicalId;
 use crate::stages::synchronize::call::Source;
-use crate::stages::synchronize::schedule::{LaneId, PhysicalId};
+use crate::stages::synchronize::schedule::LaneId;
 
 /// Uses on the same queue, the last one in a physical pass.
 #[derive(Clone, Copy, Debug)]

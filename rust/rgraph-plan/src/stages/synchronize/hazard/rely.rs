@@ -5,7 +5,7 @@ use super::{HazardInputs, Hazards, Here, Need, SubresourceState};
 use crate::access::Stages;
 use crate::id::IdVec;
 use crate::plan::PlanPassId;
-use crate::stages::synchronize::clock::WaitId;
+use crate::stages::ids::WaitId;
 use crate::stages::synchronize::narrow::chain;
 use crate::stages::synchronize::schedule::LaneId;
 
