@@ -60,11 +60,11 @@ impl Compiled {
     /// As [`Device::capture`]; `RG-E225` if a pass records Vulkan commands itself, or an image with several samples
     /// lives from run to run: neither can be captured.
     pub fn capture(&self, path: &Path, frames: usize) -> Result<Capture, Error> {
-        let prepared = self.prepared();
-        prepared.shared.check()?;
-        tape::check(prepared)?;
-        let capture = Capture::new(path, frames, Some(prepared.id))?;
-        prepared.shared.captures.lock().push(capture.clone());
+        let made = self.graph();
+        made.shared.check()?;
+        tape::check(made)?;
+        let capture = Capture::new(path, frames, Some(made.id))?;
+        made.shared.captures.lock().push(capture.clone());
         Ok(capture)
     }
 
@@ -144,7 +144,7 @@ impl Capture {
     /// Writes the file and ends.
     fn write(&self, state: &mut CaptureState, of: Option<&Compiled>) -> Result<(), Error> {
         if let Some(compiled) = of {
-            compiled.prepared().shared.captures.remove(self);
+            compiled.graph().shared.captures.remove(self);
         }
         let Some(tape) = state.tape.take().filter(|tape| tape.len() > 0) else { return Ok(()) };
         let bytes = file::write(&tape.into_model());

@@ -17,7 +17,7 @@ use super::function::{HostReplay, RecordReplay, Unfit};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::read::CaptureFile;
 use super::tape::{carried, lasting};
-use crate::compile::prepared::Place;
+use crate::compile::compiled_graph::Place;
 use crate::device::Device;
 use crate::device::poll::Poll;
 use crate::error::Error;
@@ -147,7 +147,7 @@ impl Device {
         }
         for (captured, compiled) in model.graphs.iter().zip(&graphs) {
             let Some(compiled) = compiled else { continue };
-            let found = lasting(compiled.prepared())?;
+            let found = lasting(compiled.graph())?;
             for content in &captured.after {
                 let same = |one: &&Content| {
                     let place = (one.slot, one.mip, one.aspect) == (content.slot, content.mip, content.aspect);
@@ -228,8 +228,8 @@ fn compile(
 
 /// Images of a plan that a picture can be of: of one sample, and still there at the end of the frame.
 fn pictured(compiled: &Compiled) -> Vec<ResourceId> {
-    let prepared = compiled.prepared();
-    let (graph, plan) = (&prepared.workload.graph, &prepared.plan);
+    let made = compiled.graph();
+    let (graph, plan) = (&made.workload.graph, &made.plan);
     let single = |kind: &PlanKind| matches!(kind, PlanKind::Image { samples: 1, volume: false, .. });
     let used = plan.resources.iter_ids().filter(|(_, one)| one.lifetime.is_some() && single(&one.kind));
     let modified: HashSet<_> = graph.resources().iter().filter_map(|one| one.modifies).collect();
@@ -239,7 +239,7 @@ fn pictured(compiled: &Compiled) -> Vec<ResourceId> {
 
 /// The work of a graph whose images are roots, too.
 fn keeping(compiled: &Compiled) -> Workload {
-    let mut load = compiled.prepared().workload.clone();
+    let mut load = compiled.graph().workload.clone();
     pictured(compiled).into_iter().for_each(|image| load.graph.root(image));
     load
 }
@@ -265,14 +265,14 @@ fn plane(physical: &PhysicalResource, content: &Content) -> Result<Plane, Error>
 /// Gives what outlives runs the contents that the first captured run found.
 fn restore(compiled: &Compiled, captured: &Captured) -> Result<(), Error> {
     let Some(run) = captured.run else { return Ok(()) };
-    let prepared = compiled.prepared();
+    let made = compiled.graph();
     let mut state = compiled.lock();
-    state.run = run % prepared.phases.max(1);
+    state.run = run % made.phases.max(1);
     for content in &captured.before {
-        let here = |(home, slot, _): &(ResourceId, u32, &Arc<PhysicalResource>)| {
-            *slot == content.slot && prepared.plan.resource_name(*home) == content.resource
+        let here = |(memory, slot, _): &(ResourceId, u32, &Arc<PhysicalResource>)| {
+            *slot == content.slot && made.plan.resource_name(*memory) == content.resource
         };
-        let Some((.., physical)) = carried(prepared).find(here) else {
+        let Some((.., physical)) = carried(made).find(here) else {
             let message = format!("the capture has contents of \"{}\", which nothing carries", content.resource);
             return Err(bad(message, "capture it again"));
         };
@@ -300,8 +300,8 @@ fn run(
     differences: &mut Vec<Difference>,
     kept: Option<&mut Vec<(String, Bytes)>>,
 ) -> Result<u64, Error> {
-    let prepared = compiled.prepared();
-    let graph = &prepared.workload.graph;
+    let made = compiled.graph();
+    let graph = &made.workload.graph;
     let resource = |name: &str| {
         let unknown = || bad(format!("the capture names \"{name}\", which its graph has not"), "capture it again");
         graph.find_resource(name).ok_or_else(unknown)
@@ -376,15 +376,15 @@ fn run(
 
 /// An image of several mips or aspects for an imported resource, with its contents.
 fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Resource, Error> {
-    let prepared = compiled.prepared();
-    let name = prepared.workload.graph.resource_name(id);
-    let home = prepared.known(id).map(|resource| prepared.home(resource).0);
-    let place = home.map(|home| (home, &prepared.places[home]));
-    let Some((home, Place::Import(usages, domain))) = place else {
+    let made = compiled.graph();
+    let name = made.workload.graph.resource_name(id);
+    let memory = made.known(id).map(|resource| made.ring_of(resource).0);
+    let place = memory.map(|memory| (memory, &made.places[memory]));
+    let Some((memory, Place::Import(usages, domain))) = place else {
         return Err(bad(format!("the capture has several mips of \"{name}\", which is not imported"), ""));
     };
-    let kind = prepared.plan.resources[home].kind;
-    let physical = PhysicalResource::new(&prepared.shared, name, kind, *usages, *domain, true)?;
+    let kind = made.plan.resources[memory].kind;
+    let physical = PhysicalResource::new(&made.shared, name, kind, *usages, *domain, true)?;
     for content in planes {
         staged::write_plane(&physical, plane(&physical, content)?, &content.bytes)?;
     }

@@ -14,7 +14,7 @@ use super::function::{Heard, Sink};
 use super::is_function;
 use super::model::{Bytes, Captured, CapturedFrame, Content, Outcome};
 use crate::capture::under_way::Tape;
-use crate::compile::prepared::{Place, Prepared};
+use crate::compile::compiled_graph::{CompiledGraph, Place};
 use crate::error::Error;
 use crate::file::{Arrays, Callbacks, write};
 use crate::frame::copy::{Plane, packed_bytes};
@@ -27,18 +27,18 @@ use crate::run::frame::{Frame, FrameShared};
 use crate::work::{Work, Workload};
 
 /// Refuses a graph that cannot be captured.
-pub(super) fn check(prepared: &Prepared) -> Result<(), Error> {
-    let graph = &prepared.workload.graph;
-    let mut raw: Vec<_> = prepared.workload.works.iter().filter(|(_, work)| matches!(work, Work::Raw(_))).collect();
+pub(super) fn check(made: &CompiledGraph) -> Result<(), Error> {
+    let graph = &made.workload.graph;
+    let mut raw: Vec<_> = made.workload.works.iter().filter(|(_, work)| matches!(work, Work::Raw(_))).collect();
     raw.sort_by_key(|(pass, _)| **pass);
     if let Some((pass, _)) = raw.first() {
         let name = graph.pass_name(**pass);
         let message = format!("pass \"{name}\" records Vulkan commands itself, which no capture holds");
         return Err(Error::work(name, message, "declare its work as draws, dispatches or transfers"));
     }
-    let mut lasting = carried(prepared);
+    let mut lasting = carried(made);
     match lasting.find(|(_, _, physical)| samples(physical) > 1) {
-        Some((home, ..)) => Err(multisampled(prepared.plan.resource_name(home))),
+        Some((memory, ..)) => Err(multisampled(made.plan.resource_name(memory))),
         None => Ok(()),
     }
 }
@@ -53,16 +53,16 @@ fn multisampled(name: &str) -> Error {
 }
 
 /// The images and buffers that carry contents from run to run: memory, position in its ring, physical resource.
-pub(super) fn carried(prepared: &Prepared) -> impl Iterator<Item = (ResourceId, u32, &Arc<PhysicalResource>)> {
-    prepared.places.iter_ids().flat_map(|(home, place)| {
+pub(super) fn carried(made: &CompiledGraph) -> impl Iterator<Item = (ResourceId, u32, &Arc<PhysicalResource>)> {
+    made.places.iter_ids().flat_map(|(memory, place)| {
         let physicals = match place {
-            Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+            Place::Fixed(physical) if made.plan.resources[memory].life == PlanLife::Persistent => {
                 std::slice::from_ref(physical)
             }
             Place::Ring(ring) => ring,
             _ => &[],
         };
-        physicals.iter().enumerate().map(move |(slot, physical)| (home, slot as u32, physical))
+        physicals.iter().enumerate().map(move |(slot, physical)| (memory, slot as u32, physical))
     })
 }
 
@@ -79,52 +79,51 @@ fn contents(name: &str, slot: u32, physical: &Arc<PhysicalResource>) -> Result<V
 }
 
 /// What outlives runs holds now.
-pub(super) fn lasting(prepared: &Prepared) -> Result<Vec<Content>, Error> {
-    let all =
-        carried(prepared).map(|(home, slot, physical)| contents(prepared.plan.resource_name(home), slot, physical));
+pub(super) fn lasting(made: &CompiledGraph) -> Result<Vec<Content>, Error> {
+    let all = carried(made).map(|(memory, slot, physical)| contents(made.plan.resource_name(memory), slot, physical));
     Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// Runs a graph once and adds the run to the tape; `last`: nothing follows it.
 pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, last: bool) -> Result<Frame, Error> {
-    let prepared = compiled.prepared();
-    check(prepared)?;
+    let made = compiled.graph();
+    check(made)?;
     let (sink, submitted, mut frame, entry) = {
         let mut state = compiled.lock();
-        let _inside = prepared.shared.enter();
+        let _inside = made.shared.enter();
         let begins = !state.is_initialised() || inputs.reset;
-        let known = tape.ids.iter().position(|id| *id == prepared.id);
+        let known = tape.ids.iter().position(|id| *id == made.id);
         let entry = match known {
             Some(_) => None,
             None => {
-                let before = if state.is_initialised() { lasting(prepared)? } else { Vec::new() };
+                let before = if state.is_initialised() { lasting(made)? } else { Vec::new() };
                 Some(Captured {
-                    name: prepared.plan.graph.clone(),
+                    name: made.plan.graph.clone(),
                     run: state.is_initialised().then_some(state.run),
                     before,
-                    ..described(&prepared.workload, prepared)
+                    ..described(&made.workload, made)
                 })
             }
         };
         let named = |given: &[(ResourceId, &[u8])]| {
-            let name = |id: ResourceId| prepared.workload.graph.resources().get(id).map(|_| id);
+            let name = |id: ResourceId| made.workload.graph.resources().get(id).map(|_| id);
             let one = |(id, bytes): &(ResourceId, &[u8])| {
-                Some((prepared.workload.graph.resource_name(name(*id)?).to_owned(), Bytes::from(*bytes)))
+                Some((made.workload.graph.resource_name(name(*id)?).to_owned(), Bytes::from(*bytes)))
             };
             given.iter().filter_map(one).collect::<Vec<_>>()
         };
         let frame = CapturedFrame {
             reset: inputs.reset,
-            inputs: imported(prepared, &state, inputs)?,
+            inputs: imported(made, &state, inputs)?,
             first: if begins { named(&inputs.first) } else { Vec::new() },
             states: named(&inputs.states),
             ..CapturedFrame::default()
         };
         let sink = Sink::default();
         state.sink = Some(sink.clone());
-        let submitted = state.run_once(prepared, inputs);
+        let submitted = state.run_once(made, inputs);
         state.sink = None;
-        let submitted = submitted.map_err(|error| state.blamed(prepared, error))?;
+        let submitted = submitted.map_err(|error| state.blamed(made, error))?;
         let at = known.unwrap_or(tape.ids.len());
         let mut frame = CapturedFrame { graph: at, ..frame };
         // A run that fails later leaves no entry behind.
@@ -132,8 +131,8 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
         if known.is_none() {
             tape.changed.push(BTreeSet::new());
         }
-        parameters(prepared, &state, &mut tape.changed[at], &mut frame);
-        let name = |pass| prepared.workload.graph.pass_name(pass).to_owned();
+        parameters(made, &state, &mut tape.changed[at], &mut frame);
+        let name = |pass| made.workload.graph.pass_name(pass).to_owned();
         frame.targets = inputs.targets.iter().map(|(pass, change)| (name(*pass), *change)).collect();
         (sink, submitted, frame, entry)
     };
@@ -142,7 +141,7 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
     submitted.reads.retain(|(id, ranges, _)| wanted(inputs, *id, *ranges));
     let done = Frame(Arc::new(FrameShared { compiled: compiled.clone(), submitted, waits: Default::default() }));
     crate::device::poll::wait_polling(inputs.poll, |slice| done.wait(slice))?;
-    let graph = &prepared.workload.graph;
+    let graph = &made.workload.graph;
     frame.results = all
         .iter()
         .map(|(id, ranges, read)| Outcome {
@@ -155,23 +154,22 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
         .collect();
     let Heard { steps, host } = std::mem::take(&mut *sink.lock());
     frame.host = host;
-    if !prepared.recorded.is_empty() {
+    if !made.recorded.is_empty() {
         frame.recorded = steps.keys().map(|pass| graph.pass_name(*pass).to_owned()).collect();
         frame.recorded.sort();
-        frame.steps = Some(with_steps(&prepared.workload, steps));
+        frame.steps = Some(with_steps(&made.workload, steps));
     }
     if let Some(entry) = entry {
-        tape.ids.push(prepared.id);
+        tape.ids.push(made.id);
         tape.model.graphs.push(entry);
-        let info = &prepared.shared.info;
+        let info = &made.shared.info;
         (tape.model.device, tape.model.driver) = (info.name.clone(), info.driver.clone());
         tape.model.uuid = info.uuid_text();
-        tape.model.profile = Bytes::from(write_profile(&prepared.shared.profile).into_bytes());
+        tape.model.profile = Bytes::from(write_profile(&made.shared.profile).into_bytes());
     }
     let at = frame.graph;
     tape.model.frames.push(frame);
-    tape.model.graphs[at].after =
-        if last || carried(prepared).next().is_some() { lasting(prepared)? } else { Vec::new() };
+    tape.model.graphs[at].after = if last || carried(made).next().is_some() { lasting(made)? } else { Vec::new() };
     Ok(done)
 }
 
@@ -185,11 +183,11 @@ fn wanted(inputs: &Inputs<'_>, id: ResourceId, ranges: Ranges) -> bool {
 }
 
 /// Graph and plan of a compiled graph, as files.
-fn described(load: &Workload, prepared: &Prepared) -> Captured {
+fn described(load: &Workload, made: &CompiledGraph) -> Captured {
     let mut ordered = load.graph.clone();
     ordered.to_file_order();
-    let fits = ordered.content_hash() == prepared.plan.graph_hash;
-    let plan = fits.then(|| Bytes::from(write_plan(&prepared.plan).into_bytes()));
+    let fits = ordered.content_hash() == made.plan.graph_hash;
+    let plan = fits.then(|| Bytes::from(write_plan(&made.plan).into_bytes()));
     Captured { graph: with_steps(load, Default::default()), plan, ..Captured::default() }
 }
 
@@ -204,34 +202,34 @@ fn with_steps(load: &Workload, steps: std::collections::HashMap<PassId, Vec<Step
 }
 
 /// What imported resources hold when the run begins.
-fn imported(prepared: &Prepared, state: &RunState, inputs: &Inputs<'_>) -> Result<Vec<Content>, Error> {
+fn imported(made: &CompiledGraph, state: &RunState, inputs: &Inputs<'_>) -> Result<Vec<Content>, Error> {
     let mut all = Vec::new();
-    for import in &prepared.imports {
-        let name = prepared.plan.resource_name(import.home);
+    for import in &made.imports {
+        let name = made.plan.resource_name(import.memory);
         let of = |declared: ResourceId| {
-            let resource = prepared.known(declared);
-            resource.is_some_and(|resource| prepared.home(resource).0 == import.home)
+            let resource = made.known(declared);
+            resource.is_some_and(|resource| made.ring_of(resource).0 == import.memory)
         };
         let given = inputs.uploads.iter().rev().find(|(declared, _)| of(*declared));
         match given {
             Some((declared, Upload::Bytes(bytes))) => {
-                let plane = Plane::all(prepared.plan.resources[import.home].kind)[0];
-                let wanted = packed_bytes(prepared.plan.resources[import.home].kind);
+                let plane = Plane::all(made.plan.resources[import.memory].kind)[0];
+                let wanted = packed_bytes(made.plan.resources[import.memory].kind);
                 // What does not fit is refused by the run.
                 if bytes.len() as u64 == wanted {
-                    let resource = prepared.workload.graph.resource_name(*declared).to_owned();
+                    let resource = made.workload.graph.resource_name(*declared).to_owned();
                     let bytes = Bytes::from(*bytes);
                     all.push(Content { resource, slot: 0, mip: plane.mip, aspect: plane.aspect, bytes });
                 }
             }
             Some((declared, Upload::Resource(given))) => {
-                let physical = given.checked(&prepared.shared)?;
+                let physical = given.checked(&made.shared)?;
                 if import.defined {
-                    all.extend(contents(prepared.workload.graph.resource_name(*declared), 0, physical)?);
+                    all.extend(contents(made.workload.graph.resource_name(*declared), 0, physical)?);
                 }
             }
             None => {
-                if let (true, false, Some(physical)) = (import.defined, inputs.anew, &state.imports[import.home]) {
+                if let (true, false, Some(physical)) = (import.defined, inputs.anew, &state.imports[import.memory]) {
                     all.extend(contents(name, 0, physical)?);
                 }
             }
@@ -242,28 +240,28 @@ fn imported(prepared: &Prepared, state: &RunState, inputs: &Inputs<'_>) -> Resul
 
 /// Flags of the run, and what it gave other data than the declaration.
 fn parameters(
-    prepared: &Prepared,
+    made: &CompiledGraph,
     state: &RunState,
     changed: &mut BTreeSet<(PassId, Option<u32>)>,
     frame: &mut CapturedFrame,
 ) {
-    let graph = &prepared.workload.graph;
+    let graph = &made.workload.graph;
     frame.flags = graph.flags().iter_ids().map(|(id, name)| (name.clone(), !state.off()[id.index()])).collect();
     let (push, data) = state.parameters();
     let mut bytes: BTreeMap<(PassId, Option<u32>), &[u8]> = BTreeMap::new();
-    for (pass, planned) in &prepared.planned {
-        for packet in &prepared.packets.packets[prepared.packets.of_pass[*planned].range()] {
+    for (pass, planned) in &made.planned {
+        for packet in &made.packets.packets[made.packets.of_pass[*planned].range()] {
             let range = packet.push.range();
-            if push[range.clone()] != prepared.packets.push[range.clone()] || changed.contains(&(*pass, None)) {
+            if push[range.clone()] != made.packets.push[range.clone()] || changed.contains(&(*pass, None)) {
                 bytes.insert((*pass, None), &push[range]);
             }
         }
     }
-    for (planned, binding, [first, end]) in &prepared.packets.blocks {
-        let Some(pass) = prepared.table.pass_of[*planned] else { continue };
+    for (planned, binding, [first, end]) in &made.packets.blocks {
+        let Some(pass) = made.table.pass_of[*planned] else { continue };
         let range = *first as usize..*end as usize;
         let key = (pass, Some(*binding));
-        if data[range.clone()] != prepared.packets.data[range.clone()] || changed.contains(&key) {
+        if data[range.clone()] != made.packets.data[range.clone()] || changed.contains(&key) {
             bytes.insert(key, &data[range]);
         }
     }

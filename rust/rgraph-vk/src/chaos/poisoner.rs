@@ -12,7 +12,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::chaos::poison::Poison;
 use crate::chaos::spec::Chaos;
-use crate::compile::prepared::{Place, Prepared};
+use crate::compile::compiled_graph::{CompiledGraph, Place};
 use crate::device::queue::Queue;
 use crate::frame::recording::Recording;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
@@ -27,7 +27,7 @@ const FILLS: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_TRANSFER;
 /// Records poison.
 #[derive(Clone, Copy)]
 pub(crate) struct Poisoner<'a> {
-    pub prepared: &'a Prepared,
+    pub compiled: &'a CompiledGraph,
     pub poison: &'a Poison,
     pub queue: &'a Queue,
     pub commands: vk::CommandBuffer,
@@ -36,7 +36,7 @@ pub(crate) struct Poisoner<'a> {
 impl Poisoner<'_> {
     /// A barrier call of the plan, with clears of the images that it empties.
     pub(crate) fn barriers(&self, recording: &Recording, barriers: &Barriers) {
-        let planned = &self.prepared.plan.image_barriers[barriers.images.range()];
+        let planned = &self.compiled.plan.image_barriers[barriers.images.range()];
         let mut before = recording.images[barriers.images.range()].to_vec();
         let mut after = Vec::new();
         let (transfer, write) = (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE);
@@ -68,15 +68,15 @@ impl Poisoner<'_> {
 
     fn call(&self, info: &vk::DependencyInfo<'_>) {
         // SAFETY: outside of a render pass; handles live as long as the recording.
-        unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(self.commands, info) };
+        unsafe { self.compiled.shared.raw.cmd_pipeline_barrier2(self.commands, info) };
     }
 
     fn can_clear(&self, barrier: &vk::ImageMemoryBarrier2<'_>, planned: &ImageBarrier) -> bool {
-        let plan = &self.prepared.plan;
+        let plan = &self.compiled.plan;
         let PlanKind::Image { format, .. } = plan.resources[planned.resource].kind else { return false };
         let needs = if format.is_depth_stencil() { Capabilities::GRAPHICS } else { Capabilities::COMPUTE };
         let capable = self.queue.capabilities.intersects(needs | Capabilities::GRAPHICS);
-        let clearable = match &self.prepared.places[self.prepared.plan.memory_of(planned.resource)] {
+        let clearable = match &self.compiled.places[self.compiled.plan.memory_of(planned.resource)] {
             Place::Fixed(physical) => physical.clearable,
             Place::PerContext(physicals) => physicals.iter().all(|physical| physical.clearable),
             _ => false,
@@ -90,7 +90,7 @@ impl Poisoner<'_> {
     }
 
     fn clear(&self, barrier: &vk::ImageMemoryBarrier2<'_>, planned: &ImageBarrier) {
-        let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
+        let (device, plan) = (&self.compiled.shared.raw, &self.compiled.plan);
         let memory = plan.memory_of(planned.resource);
         let PlanKind::Image { format, .. } = plan.resources[memory].kind else { return };
         let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [barrier.subresource_range]);
@@ -125,7 +125,7 @@ impl Poisoner<'_> {
     /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of
     /// transfers.
     pub(crate) fn physical(&self, memory: ResourceId, physical: &PhysicalResource) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [Region::whole(physical.kind).subresources()]);
         match (physical.raw, physical.kind) {
             (Raw::Buffer(raw), PlanKind::Buffer { size }) => self.fill_raw(memory, raw, [0, size & !3]),
@@ -145,12 +145,12 @@ impl Poisoner<'_> {
 
     /// Fills all transient buffers of a graph that nothing is using.
     pub(crate) fn fill_all(&self) {
-        for (memory, place) in self.prepared.places.iter_ids() {
+        for (memory, place) in self.compiled.places.iter_ids() {
             if !matches!(place, Place::Fixed(_) | Place::PerContext(_)) {
                 continue;
             }
-            if let PlanKind::Buffer { size } = self.prepared.plan.resources[memory].kind
-                && self.prepared.plan.begins_empty(memory)
+            if let PlanKind::Buffer { size } = self.compiled.plan.resources[memory].kind
+                && self.compiled.plan.begins_empty(memory)
             {
                 self.fill_one(memory, [0, size & !3]);
                 self.order(FILLS, ALL);
@@ -160,7 +160,7 @@ impl Poisoner<'_> {
 
     fn fill_one(&self, memory: ResourceId, range: [u64; 2]) {
         // Of all frame contexts: a chaos run waits for those before it.
-        let physicals = match &self.prepared.places[memory] {
+        let physicals = match &self.compiled.places[memory] {
             Place::Fixed(physical) => std::slice::from_ref(physical),
             Place::PerContext(physicals) => physicals,
             _ => &[],
@@ -173,14 +173,14 @@ impl Poisoner<'_> {
     }
 
     fn fill_raw(&self, memory: ResourceId, raw: vk::Buffer, [first, end]: [u64; 2]) {
-        let plan = &self.prepared.plan;
-        let accesses = self.prepared.workload.graph.accesses();
+        let plan = &self.compiled.plan;
+        let accesses = self.compiled.workload.graph.accesses();
         let counts =
             accesses.iter().any(|access| access.usage == Usage::Indirect && plan.memory_of(access.resource) == memory);
         if first < end {
             let word = self.poison.word(memory, counts);
             // SAFETY: multiples of 4 within the buffer, which was made for transfers.
-            unsafe { self.prepared.shared.raw.cmd_fill_buffer(self.commands, raw, first, end - first, word) };
+            unsafe { self.compiled.shared.raw.cmd_fill_buffer(self.commands, raw, first, end - first, word) };
         }
     }
 

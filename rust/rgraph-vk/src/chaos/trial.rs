@@ -17,7 +17,7 @@ use crate::chaos::ChaosOptions;
 use crate::chaos::poison::Poison;
 use crate::chaos::report::{ChaosReport, Difference};
 use crate::chaos::spec::ChaosSpec;
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::device::Device;
 use crate::error::Error;
 use crate::frame::inputs::{Inputs, Upload};
@@ -239,10 +239,10 @@ impl<'a> Subject<'a> {
         let shared = &self.device.0;
         let planned = self.plan.as_ref().filter(|_| trial.queues == Queues::Own && !trial.exposed);
         Compiled::of_trial(match planned {
-            Some(plan) => Prepared::with(shared, workload, plan.clone(), 0.0, Some(spec))?,
+            Some(plan) => CompiledGraph::with(shared, workload, plan.clone(), 0.0, Some(spec))?,
             None => {
                 let profile = self.profile(trial.queues);
-                Prepared::bake_for(shared, workload, (&profile, &trial.options), Some(spec))?
+                CompiledGraph::bake_for(shared, workload, (&profile, &trial.options), Some(spec))?
             }
         })
     }

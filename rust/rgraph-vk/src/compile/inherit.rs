@@ -8,7 +8,7 @@ use rgraph_plan::access::MemoryDomain;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::{Place, Prepared};
+use crate::compile::compiled_graph::{CompiledGraph, Place};
 use crate::frame::copy::described;
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::usages::Usages;
@@ -24,7 +24,7 @@ pub(crate) enum Begin {
 
 /// A compiled graph whose lasting memories another one takes.
 pub(crate) struct Heritage<'a> {
-    of: &'a Prepared,
+    of: &'a CompiledGraph,
     /// Its declared resources by name; `None`: both are of one declaration.
     names: Option<HashMap<&'a str, ResourceId>>,
 }
@@ -57,12 +57,12 @@ pub(crate) enum Found {
 impl<'a> Heritage<'a> {
     /// Of the same declaration: all that lasts suits, since it is used alike in all plans of a declaration and shared
     /// by all queue families.
-    pub(crate) fn of_same(of: &'a Prepared) -> Self {
+    pub(crate) fn of_same(of: &'a CompiledGraph) -> Self {
         Self { of, names: None }
     }
 
     /// Of an earlier declaration: what has the same name.
-    pub(crate) fn of_earlier(of: &'a Prepared) -> Self {
+    pub(crate) fn of_earlier(of: &'a CompiledGraph) -> Self {
         let graph = &of.workload.graph;
         let names = graph.resources().ids().map(|id| (graph.resource_name(id), id)).collect();
         Self { of, names: Some(names) }

@@ -11,10 +11,10 @@ use rgraph_plan::plan::{HeapId, Placement, Plan, PlanKind, PlanLife};
 use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::ResourceId;
 
+use crate::compile::compiled_graph::Place;
 use crate::compile::granularity::{self, Bytes};
 use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
 use crate::compile::pass_table::{PassTable, add_fallbacks, used_by_batches};
-use crate::compile::prepared::Place;
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::arena::Arena;

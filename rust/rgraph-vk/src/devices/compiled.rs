@@ -11,7 +11,7 @@ use rgraph_plan::resource::{Life, ResourceId};
 
 use super::{Devices, DevicesFrame};
 use crate::bridge::{Bridge, CopyWay};
-use crate::compile::prepared::Place;
+use crate::compile::compiled_graph::Place;
 use crate::device::Device;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{Plane, packed_bytes, packed_help};
@@ -165,10 +165,10 @@ impl Shared {
     fn make_memories(&self) -> Result<Held, Error> {
         let mut wanted: HashMap<(DeviceId, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
         for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
-            let prepared = compiled.prepared();
+            let made = compiled.graph();
             for import in &part.imports {
-                let home = prepared.home(import.resource).0;
-                let Place::Import(usages, domain) = prepared.places[home] else { continue };
+                let of = made.ring_of(import.resource).0;
+                let Place::Import(usages, domain) = made.places[of] else { continue };
                 let memory = self.ring_of(place.device, import.memory).map_or(import.memory, |(memory, _)| memory);
                 let known = wanted.entry((place.device, memory)).or_insert((import.resource, usages, domain));
                 known.1.image |= usages.image | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
@@ -183,8 +183,8 @@ impl Shared {
         for ((device, memory), (resource, usages, domain)) in wanted {
             let shared = &self.devices.list()[device.index()].0;
             let (_, compiled) = self.part_on(device, resource).expect("a part of the device imports it");
-            let prepared = compiled.prepared();
-            let kind = prepared.plan.resources[resource].kind;
+            let made = compiled.graph();
+            let kind = made.plan.resources[resource].kind;
             let name = self.graph.resource_name(memory);
             let peers = self.peers(device, memory);
             let make = |_| {

@@ -6,21 +6,21 @@ use rgraph_plan::graph::Place;
 use rgraph_plan::plan::ForeignPoint;
 use rgraph_plan::resource::{Life, ResourceId};
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::device::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 use crate::error::Error;
 use crate::memory::physical_resource::PhysicalResource;
 
 /// Where the plan waits for the other user of a memory, or signals it.
 pub(crate) fn points<'a>(
-    prepared: &'a Prepared,
+    compiled: &'a CompiledGraph,
     memory: ResourceId,
     signals: bool,
 ) -> impl Iterator<Item = &'a ForeignPoint> + 'a {
     let of = move |point: &&ForeignPoint| {
-        prepared.plan.memory_of(point.resource) == memory && point.wait.is_none() == signals
+        compiled.plan.memory_of(point.resource) == memory && point.wait.is_none() == signals
     };
-    prepared.plan.foreign.iter().filter(of)
+    compiled.plan.foreign.iter().filter(of)
 }
 
 fn waits_for_itself(value: u64, signal: u64) -> Error {
@@ -74,9 +74,9 @@ impl External<'_> {
     }
 
     /// Refuses resources that a run is not given, and waits for the run itself.
-    pub(crate) fn check(&self, prepared: &Prepared) -> Result<(), Error> {
+    pub(crate) fn check(&self, compiled: &CompiledGraph) -> Result<(), Error> {
         self.check_order()?;
-        let resources = prepared.workload.graph.resources();
+        let resources = compiled.workload.graph.resources();
         let signalled = self.signals.iter().filter_map(|signal| signal.resource);
         for (resource, signals) in
             signalled.map(|of| (of, true)).chain(self.waits.iter().filter_map(|wait| Some((wait.resource?, false))))
@@ -85,7 +85,7 @@ impl External<'_> {
                 let help = "use this graph's handles";
                 return Err(Error::input("?", "a semaphore is given for a resource of another graph", help));
             };
-            let name = prepared.workload.graph.resource_name(resource);
+            let name = compiled.workload.graph.resource_name(resource);
             let Life::Imported(imported) = declared.life else {
                 let message = format!("a semaphore is given for \"{name}\", which is not imported");
                 return Err(Error::input(name, message, "wait without a resource, or before an imported one"));

@@ -14,7 +14,7 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 use rgraph_work::{HostBytes, HostView, HostViews, HostWork};
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::device::Shared;
 use crate::device::inside::Chain;
 use crate::device::lend::Threads;
@@ -89,7 +89,7 @@ pub(crate) struct Call {
 /// A batch of the host.
 pub(crate) struct HostBatch {
     /// What owns the memory that the calls see: a job may outlive the graph that it is of.
-    pub _of: Arc<Prepared>,
+    pub _of: Arc<CompiledGraph>,
     /// What this batch and those before it in its run wait for.
     pub waits: Vec<(vk::Semaphore, u64)>,
     /// Whether some of them are semaphores of others, which nobody may signal any more once the device is closed.

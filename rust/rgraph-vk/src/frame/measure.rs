@@ -7,7 +7,7 @@
 use rgraph_plan::id::{Id, Span};
 use rgraph_plan::plan::{BatchId, Command, PlanPassId};
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::rendering::{CommandId, Rendering};
 
 /// Which GPU times a run measures. Measuring costs GPU time, so nothing is measured unless it is asked for.
@@ -66,8 +66,8 @@ pub(crate) struct Timed {
 
 impl Timed {
     /// The passes, whether their flags are on or off.
-    pub(crate) fn passes<'a>(&self, prepared: &'a Prepared) -> impl Iterator<Item = PlanPassId> + use<'a> {
-        prepared.plan.commands[self.commands.range()].iter().filter_map(|command| match command {
+    pub(crate) fn passes<'a>(&self, compiled: &'a CompiledGraph) -> impl Iterator<Item = PlanPassId> + use<'a> {
+        compiled.plan.commands[self.commands.range()].iter().filter_map(|command| match command {
             Command::Pass { pass, .. } => Some(*pass),
             _ => None,
         })
@@ -88,14 +88,14 @@ pub(crate) struct Stamps {
 
 impl Stamps {
     /// Finds the places. O(commands).
-    pub(crate) fn new(prepared: &Prepared, measure: Measure) -> Self {
+    pub(crate) fn new(compiled: &CompiledGraph, measure: Measure) -> Self {
         let mut stamps = Self { queries: 0, timed: Vec::new(), calls: Vec::new(), measure };
-        for (id, info) in prepared.batches.iter_ids() {
-            let has_clock = info.queue.is_some_and(|queue| prepared.shared.queues[queue].timestamp_bits > 0);
+        for (id, info) in compiled.batches.iter_ids() {
+            let has_clock = info.queue.is_some_and(|queue| compiled.shared.queues[queue].timestamp_bits > 0);
             match measure {
-                Measure::Passes if has_clock => stamps.around_passes(prepared, id),
-                Measure::Batches if has_clock => stamps.at_calls(prepared, id),
-                Measure::Frame if has_clock => stamps.around_batch(prepared, id),
+                Measure::Passes if has_clock => stamps.around_passes(compiled, id),
+                Measure::Batches if has_clock => stamps.at_calls(compiled, id),
+                Measure::Frame if has_clock => stamps.around_batch(compiled, id),
                 _ => {}
             }
         }
@@ -112,34 +112,34 @@ impl Stamps {
         self.queries - 1
     }
 
-    fn around_passes(&mut self, prepared: &Prepared, batch: BatchId) {
-        let commands = prepared.plan.batches[batch].commands;
+    fn around_passes(&mut self, compiled: &CompiledGraph, batch: BatchId) {
+        let commands = compiled.plan.batches[batch].commands;
         for at in commands.start..commands.end {
-            if let Command::Pass { .. } = prepared.plan.commands[at as usize] {
+            if let Command::Pass { .. } = compiled.plan.commands[at as usize] {
                 let (begin, end) = (self.query(), self.query());
                 self.timed.push(Timed { batch, begin, end, commands: Span { start: at, end: at + 1 } });
             }
         }
     }
 
-    fn around_batch(&mut self, prepared: &Prepared, batch: BatchId) {
+    fn around_batch(&mut self, compiled: &CompiledGraph, batch: BatchId) {
         let (begin, end) = (self.query(), self.query());
-        self.timed.push(Timed { batch, begin, end, commands: prepared.plan.batches[batch].commands });
+        self.timed.push(Timed { batch, begin, end, commands: compiled.plan.batches[batch].commands });
     }
 
-    fn at_calls(&mut self, prepared: &Prepared, batch: BatchId) {
-        let commands = prepared.plan.batches[batch].commands;
+    fn at_calls(&mut self, compiled: &CompiledGraph, batch: BatchId) {
+        let commands = compiled.plan.batches[batch].commands;
         let mut open = Timed { batch, begin: self.query(), end: 0, commands: Span { start: commands.start, end: 0 } };
         let mut rendering: Option<&Rendering> = None;
         let mut passes = 0;
         for at in commands.start..commands.end {
-            match &prepared.plan.commands[at as usize] {
+            match &compiled.plan.commands[at as usize] {
                 Command::Pass { .. } => passes += 1,
                 Command::BeginRendering { .. } => {
-                    rendering = prepared
+                    rendering = compiled
                         .renderings
                         .begun_at(CommandId::new(at as usize))
-                        .map(|at| &prepared.renderings.passes[at]);
+                        .map(|at| &compiled.renderings.passes[at]);
                 }
                 Command::EndRendering => rendering = None,
                 // Between subpasses a dependency of the render pass stands for the call.

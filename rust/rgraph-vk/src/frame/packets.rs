@@ -49,11 +49,11 @@ impl Recorder<'_> {
         area: Option<[u32; 2]>,
         bound: &mut Bound,
     ) {
-        let reads = Reads { prepared: self.prepared, recording: self.recording, pass };
+        let reads = Reads { compiled: self.compiled, recording: self.recording, pass };
         match &packet.what {
             Action::Transfer(at) => {
                 let transfer = &packets.transfers[*at as usize];
-                transfer::record(&self.prepared.shared.raw, commands, transfer, &reads);
+                transfer::record(&self.compiled.shared.raw, commands, transfer, &reads);
             }
             Action::Dispatch(_) | Action::DispatchIndirect(..) => {
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
@@ -92,16 +92,16 @@ impl Recorder<'_> {
         rendering: Option<&Rendering>,
         bound: &mut Bound,
     ) -> usize {
-        let (prepared, recording) = (self.prepared, self.recording);
-        let group = prepared.sorted[pass];
+        let (compiled, recording) = (self.compiled, self.recording);
+        let group = compiled.sorted[pass];
         let is_stamped = recording.times.as_ref().is_some_and(|times| times.stamps.around(at).is_some());
-        let one_by_one = is_stamped || recording.statistics.is_some() || prepared.chaos.is_some();
+        let one_by_one = is_stamped || recording.statistics.is_some() || compiled.chaos.is_some();
         if group == 0 || one_by_one || rendering.is_some_and(|rendering| rendering.subpasses.is_some()) {
             return 0;
         }
-        let next = prepared.plan.commands[at.index()..chunk.commands.end as usize].iter();
+        let next = compiled.plan.commands[at.index()..chunk.commands.end as usize].iter();
         let passes = next.map_while(|command| match command {
-            Command::Pass { pass, .. } if prepared.sorted[*pass] == group && self.is_sortable(*pass) => Some(*pass),
+            Command::Pass { pass, .. } if compiled.sorted[*pass] == group && self.is_sortable(*pass) => Some(*pass),
             _ => None,
         });
         let (mut all, mut pipelines, mut count) = (Vec::new(), HashMap::new(), 0);
@@ -110,7 +110,7 @@ impl Recorder<'_> {
             if !recording.on[pass] {
                 continue;
             }
-            for (packets, recorded) in [(&prepared.packets, false), (&recording.recorded, true)] {
+            for (packets, recorded) in [(&compiled.packets, false), (&recording.recorded, true)] {
                 let Some(span) = packets.of_pass.get(pass) else { continue };
                 for packet in &packets.packets[span.range()] {
                     let new = pipelines.len();
@@ -123,10 +123,10 @@ impl Recorder<'_> {
             return 0;
         }
         all.sort_by_key(|one| (one.packet.key, one.pipeline));
-        let (labels, area) = (prepared.shared.labels.as_ref(), rendering.map(|open| open.area));
+        let (labels, area) = (compiled.shared.labels.as_ref(), rendering.map(|open| open.area));
         for same in all.chunk_by(|a, b| a.pass == b.pass) {
             if let Some(labels) = labels {
-                let label = vk::DebugUtilsLabelEXT::default().label_name(&prepared.labels[same[0].pass]);
+                let label = vk::DebugUtilsLabelEXT::default().label_name(&compiled.labels[same[0].pass]);
                 // SAFETY: the name lives as long as the graph.
                 unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
             }
@@ -150,9 +150,9 @@ impl Recorder<'_> {
             };
             packets.packets[span.range()].iter().any(apart)
         };
-        let is_raw = matches!(self.prepared.raw.get(pass), Some(Some(_)));
+        let is_raw = matches!(self.compiled.raw.get(pass), Some(Some(_)));
         let targets = self.what.targets;
         let is_own = targets.viewport(pass).is_some() || !targets.inside(pass).is_empty();
-        !is_raw && !is_own && !moves(&self.prepared.packets) && !moves(&self.recording.recorded)
+        !is_raw && !is_own && !moves(&self.compiled.packets) && !moves(&self.recording.recorded)
     }
 }

@@ -14,12 +14,12 @@ const MOST_UPDATED: usize = 65536;
 
 impl Recorder<'_> {
     fn address(&self, buffer: ResourceId) -> u64 {
-        self.prepared.shared.buffer_address(self.recording.buffer(buffer))
+        self.compiled.shared.buffer_address(self.recording.buffer(buffer))
     }
 
     /// Records a build or a refit. The device has structures, else there were no packet.
     pub(super) fn build(&self, commands: vk::CommandBuffer, build: &Build, reads: &Reads<'_>) {
-        let (Some(rays), Some(structure)) = (&self.prepared.shared.rays, self.recording.structure(build.structure))
+        let (Some(rays), Some(structure)) = (&self.compiled.shared.rays, self.recording.structure(build.structure))
         else {
             return;
         };
@@ -39,7 +39,7 @@ impl Recorder<'_> {
 
     /// Records the writes of records of instances; transforms of a buffer are copied into their first bytes.
     pub(super) fn instances(&self, commands: vk::CommandBuffer, instances: &Instances, reads: &Reads<'_>) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         let Instances { to, offset, all, transforms } = instances;
         let to = self.recording.buffer(*to);
         let address = |read| self.recording.structure(reads.source(read)).map_or(0, |structure| structure.address);
@@ -72,7 +72,7 @@ impl Recorder<'_> {
 
     /// Records a trace, whose pipeline and sets are bound.
     pub(super) fn trace(&self, commands: vk::CommandBuffer, trace: &ReadyTrace) {
-        let functions = self.prepared.shared.rays.as_ref().and_then(|rays| rays.pipelines.as_ref());
+        let functions = self.compiled.shared.rays.as_ref().and_then(|rays| rays.pipelines.as_ref());
         let Some(functions) = functions else { return };
         let [raygen, miss, hit, callable] = &trace.regions;
         let [x, y, z] = trace.size;

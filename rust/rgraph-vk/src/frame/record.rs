@@ -15,8 +15,8 @@ use rgraph_work::DrawCount;
 use crate::chaos::poisoner::Poisoner;
 use crate::chaos::spec::Chaos;
 use crate::compile::chunk::{Chunk, ChunkId};
+use crate::compile::compiled_graph::{CompiledGraph, Imports};
 use crate::compile::packet::{Action, Drawn, Packet, Packets};
-use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::{AttachmentId, CommandId, Rendering, RenderingId};
 use crate::compile::subpass;
 use crate::convert;
@@ -47,20 +47,20 @@ pub(crate) struct RecordInputs<'a> {
 
 /// Records chunks of a recording, whose old command buffers are not in use.
 pub(crate) fn record(
-    prepared: &Prepared,
+    compiled: &CompiledGraph,
     recording: &mut Recording,
     push: &[u8],
     what: RecordInputs<'_>,
 ) -> Result<(), Error> {
-    let shared = &prepared.shared;
-    while recording.chunks.len() < prepared.chunks.len() {
-        let chunk = &prepared.chunks[recording.chunks.next_id()];
-        let queue = prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
+    let shared = &compiled.shared;
+    while recording.chunks.len() < compiled.chunks.len() {
+        let chunk = &compiled.chunks[recording.chunks.next_id()];
+        let queue = compiled.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
         let made = command_pool(shared, shared.queues[queue].family)?;
         recording.chunks.push(made);
     }
     let chain = Chain::here();
-    let recorder = Recorder { prepared, recording, push, what };
+    let recorder = Recorder { compiled, recording, push, what };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
         if !what.all && !chunk.recorded {
             return Ok(());
@@ -71,27 +71,27 @@ pub(crate) fn record(
         reset.called("vkResetCommandPool")?;
         recorder.chunk(chunk, commands)
     };
-    let many = prepared.plan.commands.len() >= PARALLEL_COMMANDS || !prepared.raw.is_empty();
-    let several = prepared.chunks.len() > 1 && many;
+    let many = compiled.plan.commands.len() >= PARALLEL_COMMANDS || !compiled.raw.is_empty();
+    let several = compiled.chunks.len() > 1 && many;
     let done = if let (true, Some(threads)) = (several, &shared.threads) {
         let failed: Mutex<Option<Error>> = Mutex::new(None);
-        jobs::scoped(&**threads, prepared.chunks.len(), &|at| {
+        jobs::scoped(&**threads, compiled.chunks.len(), &|at| {
             let at = ChunkId::new(at);
-            if let Err(error) = one((&prepared.chunks[at], &recording.chunks[at])) {
+            if let Err(error) = one((&compiled.chunks[at], &recording.chunks[at])) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     } else if several {
-        prepared.chunks.as_slice().par_iter().zip(recording.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
+        compiled.chunks.as_slice().par_iter().zip(recording.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
     } else {
-        prepared.chunks.iter().zip(&recording.chunks).try_for_each(one)
+        compiled.chunks.iter().zip(&recording.chunks).try_for_each(one)
     };
     shared.noted(done)
 }
 
 pub(super) struct Recorder<'a> {
-    pub(super) prepared: &'a Prepared,
+    pub(super) compiled: &'a CompiledGraph,
     pub(super) recording: &'a Recording,
     push: &'a [u8],
     pub(super) what: RecordInputs<'a>,
@@ -107,14 +107,14 @@ pub(super) struct Bound {
 
 impl Recorder<'_> {
     fn chunk(&self, chunk: &Chunk, commands: vk::CommandBuffer) -> Result<(), Error> {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         let info = vk::CommandBufferBeginInfo::default();
         // SAFETY: the pool was just reset.
         unsafe { device.begin_command_buffer(commands, &info) }.called("vkBeginCommandBuffer")?;
-        self.prepared.shared.edge(commands);
-        let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
-        let queue = &self.prepared.shared.queues[queue];
-        let plan = &self.prepared.plan;
+        self.compiled.shared.edge(commands);
+        let queue = self.compiled.batches[chunk.batch].queue.unwrap_or(DeviceQueueId::FIRST);
+        let queue = &self.compiled.shared.queues[queue];
+        let plan = &self.compiled.plan;
         let stamps = self.recording.times.as_ref().map(|times| &times.stamps);
         if chunk.commands.start == plan.batches[chunk.batch].commands.start {
             let begin = stamps.and_then(|stamps| stamps.begin_of(chunk.batch));
@@ -141,8 +141,8 @@ impl Recorder<'_> {
                     Some((poisoner, _)) => poisoner.barriers(self.recording, barriers),
                 },
                 Command::BeginRendering { .. } => {
-                    let Some(begun) = self.prepared.renderings.begun_at(at) else { continue };
-                    let next = &self.prepared.renderings.passes[begun];
+                    let Some(begun) = self.compiled.renderings.begun_at(at) else { continue };
+                    let next = &self.compiled.renderings.passes[begun];
                     if let Some((poisoner, chaos)) = self.poisoner(queue, commands) {
                         poisoner.fill(self.recording, chaos, next.passes.iter());
                     }
@@ -197,7 +197,7 @@ impl Recorder<'_> {
             let end = stamps.and_then(|stamps| stamps.end_of(chunk.batch));
             self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, end);
         }
-        self.prepared.shared.edge(commands);
+        self.compiled.shared.edge(commands);
         // SAFETY: recording was begun above.
         unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
     }
@@ -206,7 +206,7 @@ impl Recorder<'_> {
     fn stamp(&self, commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, query: Option<u32>) {
         if let (Some(times), Some(query)) = (&self.recording.times, query) {
             // SAFETY: the queue has timestamps; the queries were reset by the host before the submit.
-            unsafe { self.prepared.shared.raw.cmd_write_timestamp2(commands, stage, times.pool, query) };
+            unsafe { self.compiled.shared.raw.cmd_write_timestamp2(commands, stage, times.pool, query) };
         }
     }
 
@@ -217,17 +217,17 @@ impl Recorder<'_> {
         (load, store): (Load, Store),
         layout: Layout,
     ) -> Option<vk::ClearValue> {
-        let chaos = self.prepared.chaos.as_deref()?;
+        let chaos = self.compiled.chaos.as_deref()?;
         let written = matches!(layout, Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::General);
         let wanted = load == Load::Discard && store == Store::Store && written;
-        wanted.then(|| chaos.spec.poison.attachment(&self.prepared.plan, attachment.resource)).flatten()
+        wanted.then(|| chaos.spec.poison.attachment(&self.compiled.plan, attachment.resource)).flatten()
     }
 
     /// Records poison, in chaos runs.
     fn poisoner<'a>(&'a self, queue: &'a Queue, commands: vk::CommandBuffer) -> Option<(Poisoner<'a>, &'a Chaos)> {
-        let chaos = self.prepared.chaos.as_deref()?;
-        let (prepared, poison) = (self.prepared, &chaos.spec.poison);
-        Some((Poisoner { prepared, poison, queue, commands }, chaos))
+        let chaos = self.compiled.chaos.as_deref()?;
+        let (compiled, poison) = (self.compiled, &chaos.spec.poison);
+        Some((Poisoner { compiled, poison, queue, commands }, chaos))
     }
 
     fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {
@@ -240,11 +240,11 @@ impl Recorder<'_> {
     fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
         let info = self.dependency(barriers);
         // SAFETY: outside of a render pass; the barriers are the plan's: baked here, or checked by `foreign`.
-        unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
+        unsafe { self.compiled.shared.raw.cmd_pipeline_barrier2(commands, &info) };
     }
 
     fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, id: RenderingId) {
-        let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
+        let (device, plan) = (&self.compiled.shared.raw, &self.compiled.plan);
         let attachments = &plan.attachments[rendering.attachments.range()];
         let views = self.recording.views(rendering);
         let [width, height] = rendering.area;
@@ -316,7 +316,7 @@ impl Recorder<'_> {
 
     /// Sets a viewport, and the scissor to what of it lies in the area that is rendered.
     pub(super) fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4], area: [u32; 2]) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
         let [left, right] = clipped([x, x + width], area[0]);
         let [top, bottom] = clipped([y, y + height], area[1]);
@@ -336,9 +336,9 @@ impl Recorder<'_> {
         rendering: Option<&Rendering>,
         bound: &mut Bound,
     ) -> Result<(), Error> {
-        let shared = &self.prepared.shared;
+        let shared = &self.compiled.shared;
         if let Some(labels) = &shared.labels {
-            let label = vk::DebugUtilsLabelEXT::default().label_name(&self.prepared.labels[pass]);
+            let label = vk::DebugUtilsLabelEXT::default().label_name(&self.compiled.labels[pass]);
             // SAFETY: the name lives as long as the graph.
             unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
         }
@@ -360,14 +360,14 @@ impl Recorder<'_> {
                 self.set_viewport(commands, viewport, open.area);
             }
         }
-        let own = &self.prepared.packets;
+        let own = &self.compiled.packets;
         // The viewport of the run is set, and draws leave it alone.
         let area = rendering.map(|open| open.area).filter(|_| viewport.is_none());
         self.packets(commands, own, (pass, own.of_pass[pass]), false, area, bound);
         if let Some(span) = self.recording.recorded.of_pass.get(pass) {
             self.packets(commands, &self.recording.recorded, (pass, *span), true, area, bound);
         }
-        if let Some(Some(work)) = self.prepared.raw.get(pass) {
+        if let Some(Some(work)) = self.compiled.raw.get(pass) {
             self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
             *bound = Bound::default();
         }
@@ -389,11 +389,11 @@ impl Recorder<'_> {
     /// The clear of an attachment before the draws of a pass.
     fn clear_attachment(&self, inside: &Inside) -> vk::ClearAttachment {
         let Inside { attachment, aspects, color, value } = *inside;
-        let attachment = &self.prepared.plan.attachments[attachment.index()];
+        let attachment = &self.compiled.plan.attachments[attachment.index()];
         vk::ClearAttachment {
             aspect_mask: convert::aspects(aspects),
             color_attachment: color,
-            clear_value: value_of(&self.prepared.plan, attachment, Some(value)),
+            clear_value: value_of(&self.compiled.plan, attachment, Some(value)),
         }
     }
 
@@ -405,18 +405,18 @@ impl Recorder<'_> {
         queue: &Queue,
         rendering: Option<&Rendering>,
     ) -> Result<(), Error> {
-        let (prepared, recording) = (self.prepared, self.recording);
+        let (compiled, recording) = (self.compiled, self.recording);
         let RecordInputs { run, imports, .. } = self.what;
-        let _inside = prepared.shared.enter();
+        let _inside = compiled.shared.enter();
         let mut uses: Vec<RawUse<'_>> = Vec::new();
-        for access in prepared.table.of(pass) {
+        for access in compiled.table.of(pass) {
             let declared = access.resource;
             if !uses.iter().any(|one| one.declared == declared) {
-                let resource = recording.stand_in(prepared, pass, declared);
-                uses.push(RawUse { declared, resource, physical: prepared.physical(resource, run, imports) });
+                let resource = recording.stand_in(compiled, pass, declared);
+                uses.push(RawUse { declared, resource, physical: compiled.physical(resource, run, imports) });
             }
         }
-        let (binder, family) = (prepared.binder(), queue.family);
+        let (binder, family) = (compiled.binder(), queue.family);
         let context = RawContext { binder, uses, run, pass, commands, family, rendering };
         work.record(&context).map_err(|error| match error.downcast::<Error>() {
             Ok(own) => *own,
@@ -437,7 +437,7 @@ impl Recorder<'_> {
         point: vk::PipelineBindPoint,
         bound: &mut Bound,
     ) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         if bound.pipeline != packet.pipeline {
             // SAFETY: pipelines live as long as the device.
             unsafe { device.cmd_bind_pipeline(commands, point, packet.pipeline) };
@@ -457,7 +457,7 @@ impl Recorder<'_> {
     }
 
     pub(super) fn dispatch(&self, commands: vk::CommandBuffer, what: &Action, reads: &Reads<'_>) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         match *what {
             // SAFETY: a compute pipeline and its sets are bound; the counts are within the limits.
             Action::Dispatch([x, y, z]) => unsafe { device.cmd_dispatch(commands, x, y, z) },
@@ -476,7 +476,7 @@ impl Recorder<'_> {
         Drawn { count, vertex, index, is_mesh, .. }: &Drawn,
         reads: &Reads<'_>,
     ) {
-        let device = &self.prepared.shared.raw;
+        let device = &self.compiled.shared.raw;
         for (&(buffer, offset), at) in packets.vertex[vertex.range()].iter().zip(0..) {
             let raw = [reads.of_buffer(buffer)];
             // SAFETY: the buffer has the usage, the offset lies in it.
@@ -489,14 +489,14 @@ impl Recorder<'_> {
         }
         match (*count, index.is_some()) {
             (DrawCount::Indirect { buffer, offset, draws, stride }, _) if *is_mesh => {
-                if let Some(meshes) = &self.prepared.shared.meshes {
+                if let Some(meshes) = &self.compiled.shared.meshes {
                     let buffer = reads.of_buffer(buffer);
                     // SAFETY: a pipeline with a mesh stage and all that it needs is bound; the counts lie in the buffer.
                     unsafe { meshes.cmd_draw_mesh_tasks_indirect(commands, buffer, offset, draws, stride) };
                 }
             }
             (DrawCount::Mesh { groups: [x, y, z] }, _) => {
-                if let Some(meshes) = &self.prepared.shared.meshes {
+                if let Some(meshes) = &self.compiled.shared.meshes {
                     // SAFETY: a pipeline with a mesh stage and all that it needs is bound; there are few enough groups.
                     unsafe { meshes.cmd_draw_mesh_tasks(commands, x, y, z) };
                 }
@@ -548,11 +548,11 @@ fn value_of(plan: &Plan, attachment: &Attachment, clear: Option<Clear>) -> vk::C
 }
 
 /// The passes that run with the flags that are off.
-pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, bool> {
+pub(crate) fn passes_on(compiled: &CompiledGraph, off: &[bool]) -> IdVec<PlanPassId, bool> {
     let on = |flag: Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off[flag.index()]);
-    let runs = |pass: PlanPassId| match prepared.chaos.as_deref() {
+    let runs = |pass: PlanPassId| match compiled.chaos.as_deref() {
         None => true,
-        Some(chaos) => prepared.table.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
+        Some(chaos) => compiled.table.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
     };
-    prepared.plan.passes.iter_ids().map(|(pass, planned)| on(planned.flag) && runs(pass)).collect()
+    compiled.plan.passes.iter_ids().map(|(pass, planned)| on(planned.flag) && runs(pass)).collect()
 }

@@ -10,8 +10,8 @@ use rgraph_plan::plan::{Batch, BatchId, BufferBarrier, Command, ImageBarrier, Pl
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::chunk::ChunkId;
+use crate::compile::compiled_graph::{CompiledGraph, Imports};
 use crate::compile::packet::Packets;
-use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::{Rendering, RenderingId};
 use crate::compile::subpass;
 use crate::compile::subpass::AttachmentViews;
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Recording {
 /// What a recording is made of.
 #[derive(Clone, Copy)]
 pub(crate) struct Ingredients<'a> {
-    pub prepared: &'a Prepared,
+    pub compiled: &'a CompiledGraph,
     pub run: u64,
     pub key: &'a Key,
     pub imports: &'a Imports,
@@ -115,9 +115,9 @@ impl Recording {
     /// Everything but the recording. What the graph alone decides is taken from a recording that is not needed any more,
     /// and whose frames are done.
     pub(crate) fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
-        let prepared = from.prepared;
+        let compiled = from.compiled;
         let mut recording = Self {
-            shared: prepared.shared.clone(),
+            shared: compiled.shared.clone(),
             key: from.key.clone(),
             push_stamp: u64::MAX,
             handles: IdVec::new(),
@@ -148,28 +148,28 @@ impl Recording {
         }
         recording.find_handles(from);
         recording.find_structures(from)?;
-        recording.write_barriers(prepared);
+        recording.write_barriers(compiled);
         recording.make_views(from)?;
         let mut own = std::mem::take(&mut recording.own);
-        let made = recording.make_sets(from, &prepared.packets, &mut own);
+        let made = recording.make_sets(from, &compiled.packets, &mut own);
         recording.own = own;
         made?;
-        recording.make_events(prepared)?;
-        recording.make_queries(prepared)?;
+        recording.make_events(compiled)?;
+        recording.make_queries(compiled)?;
         Ok(recording)
     }
 
     fn find_handles(&mut self, from: Ingredients<'_>) {
-        for resource in from.prepared.plan.resources.ids() {
-            let physical = from.prepared.physical(resource, from.run, from.imports);
+        for resource in from.compiled.plan.resources.ids() {
+            let physical = from.compiled.physical(resource, from.run, from.imports);
             self.handles.push(physical.map_or(Raw::Buffer(vk::Buffer::null()), |physical| physical.raw));
             self.concurrent.push(physical.is_some_and(|physical| physical.concurrent));
         }
     }
 
     fn find_structures(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
-        for &resource in &from.prepared.structures {
-            let physical = from.prepared.physical(resource, from.run, from.imports);
+        for &resource in &from.compiled.structures {
+            let physical = from.compiled.physical(resource, from.run, from.imports);
             if let Some(structure) = physical.map_or(Ok(None), |physical| physical.structure())? {
                 self.structures.insert(resource, structure);
             }
@@ -184,8 +184,8 @@ impl Recording {
 
     /// The plan's barriers, one by one. A change of owner that the resource does not need (all families share it, or
     /// both queues became one) is left to the acquiring half, which then is an ordinary barrier.
-    fn write_barriers(&mut self, prepared: &Prepared) {
-        let plan = &prepared.plan;
+    fn write_barriers(&mut self, compiled: &CompiledGraph) {
+        let plan = &compiled.plan;
         self.memory.extend(plan.memory_barriers.iter().map(|barrier| {
             let (src, src_access, dst, dst_access) = scopes(barrier.scope);
             vk::MemoryBarrier2::default()
@@ -194,15 +194,15 @@ impl Recording {
                 .dst_stage_mask(dst)
                 .dst_access_mask(dst_access)
         }));
-        let (batch_of_buffer, batch_of_image) = batches_of_barriers(prepared);
+        let (batch_of_buffer, batch_of_image) = batches_of_barriers(compiled);
         let buffers = plan.buffer_barriers.iter().zip(batch_of_buffer);
-        let buffers = buffers.map(|(barrier, batch)| self.buffer_barrier(prepared, barrier, batch)).collect();
+        let buffers = buffers.map(|(barrier, batch)| self.buffer_barrier(compiled, barrier, batch)).collect();
         let images = plan.image_barriers.iter().zip(batch_of_image);
-        let images = images.map(|(barrier, batch)| self.image_barrier(prepared, barrier, batch)).collect();
+        let images = images.map(|(barrier, batch)| self.image_barrier(compiled, barrier, batch)).collect();
         (self.buffers, self.images) = (buffers, images);
         for command in plan.commands.iter() {
             if let Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) = command {
-                prepared.shared.widen_events(
+                compiled.shared.widen_events(
                     &mut self.memory[barriers.memory.range()],
                     &mut self.buffers[barriers.buffers.range()],
                     &mut self.images[barriers.images.range()],
@@ -212,16 +212,22 @@ impl Recording {
     }
 
     /// What a barrier of a batch does to the owner of a resource.
-    fn change(&self, prepared: &Prepared, resource: ResourceId, families: Option<[u32; 2]>, batch: BatchId) -> Change {
-        let plan = &prepared.plan;
+    fn change(
+        &self,
+        compiled: &CompiledGraph,
+        resource: ResourceId,
+        families: Option<[u32; 2]>,
+        batch: BatchId,
+    ) -> Change {
+        let plan = &compiled.plan;
         let Some([from, to]) = families else { return Change::None };
         let queue = plan.batches[batch].queue;
         let family = queue.map(|queue| plan.queues[queue].family);
         let real = |planned: u32| {
             let at = plan.queues.iter_ids().find(|(_, queue)| queue.family == planned);
-            at.map_or(planned, |(at, _)| prepared.shared.queues[prepared.queues[at]].family)
+            at.map_or(planned, |(at, _)| compiled.shared.queues[compiled.queues[at]].family)
         };
-        let shared = self.concurrent[prepared.plan.memory_of(resource)];
+        let shared = self.concurrent[compiled.plan.memory_of(resource)];
         match (shared || real(from) == real(to), family == Some(from)) {
             (true, true) => Change::Released,
             (true, false) => Change::None,
@@ -231,7 +237,7 @@ impl Recording {
 
     fn buffer_barrier(
         &self,
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         barrier: &BufferBarrier,
         batch: BatchId,
     ) -> vk::BufferMemoryBarrier2<'static> {
@@ -245,7 +251,7 @@ impl Recording {
             .size(end - offset);
         let scoped =
             out.src_stage_mask(src).src_access_mask(src_access).dst_stage_mask(dst).dst_access_mask(dst_access);
-        match self.change(prepared, barrier.resource, barrier.families, batch) {
+        match self.change(compiled, barrier.resource, barrier.families, batch) {
             Change::None => scoped,
             Change::Released => out,
             Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
@@ -254,12 +260,12 @@ impl Recording {
 
     fn image_barrier(
         &self,
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         barrier: &ImageBarrier,
         batch: BatchId,
     ) -> vk::ImageMemoryBarrier2<'static> {
         let (src, src_access, dst, dst_access) = scopes(barrier.scope);
-        let layout = |layout| prepared.shared.layout(layout);
+        let layout = |layout| compiled.shared.layout(layout);
         let (old, new) = (layout(barrier.old_layout), layout(barrier.new_layout));
         let out = vk::ImageMemoryBarrier2::default()
             .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
@@ -279,7 +285,7 @@ impl Recording {
             .dst_access_mask(dst_access)
             .old_layout(old)
             .new_layout(new);
-        match self.change(prepared, barrier.resource, barrier.families, batch) {
+        match self.change(compiled, barrier.resource, barrier.families, batch) {
             Change::None => scoped,
             // Nothing changes here; an undefined layout cannot stay, so its change is made at once.
             Change::Released if old == vk::ImageLayout::UNDEFINED => scoped,
@@ -289,10 +295,10 @@ impl Recording {
     }
 
     fn make_views(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
-        let Ingredients { prepared, run, imports, .. } = from;
-        let plan = &prepared.plan;
+        let Ingredients { compiled, run, imports, .. } = from;
+        let plan = &compiled.plan;
         self.attachments = vec![AttachmentViews::default(); plan.attachments.len()];
-        for rendering in &prepared.renderings.passes {
+        for rendering in &compiled.renderings.passes {
             for (at, resolve) in rendering.attachments.range().zip(&rendering.resolves) {
                 let attachment = &plan.attachments[at];
                 let view = |resource: ResourceId, mip: u32, layers: [u32; 2]| {
@@ -302,7 +308,7 @@ impl Recording {
                     let aspects = format.aspects();
                     let kind = attachment_view_type(layers);
                     let key = ViewKey { kind, format, aspects, mips: [mip, mip + 1], layers };
-                    prepared
+                    compiled
                         .physical(resource, run, imports)
                         .map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))
                 };
@@ -321,8 +327,8 @@ impl Recording {
         Ok(())
     }
 
-    fn make_events(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        for _ in self.events.len()..prepared.events as usize {
+    fn make_events(&mut self, compiled: &CompiledGraph) -> Result<(), Error> {
+        for _ in self.events.len()..compiled.events as usize {
             let info = vk::EventCreateInfo::default();
             // SAFETY: nothing is pointed to.
             let event = unsafe { self.shared.raw.create_event(&info, self.shared.raw.host()) }.called("vkCreateEvent");
@@ -331,8 +337,8 @@ impl Recording {
         Ok(())
     }
 
-    fn make_queries(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let passes = prepared.plan.passes.len() as u32;
+    fn make_queries(&mut self, compiled: &CompiledGraph) -> Result<(), Error> {
+        let passes = compiled.plan.passes.len() as u32;
         let pool = |kind, count, statistics| {
             let info =
                 vk::QueryPoolCreateInfo::default().query_type(kind).query_count(count).pipeline_statistics(statistics);
@@ -344,7 +350,7 @@ impl Recording {
         let can = self.shared.enabled.host_query_reset && passes > 0;
         let (measure, statistics) = self.key.measured;
         if can && measure != Measure::Off {
-            let stamps = Stamps::new(prepared, measure);
+            let stamps = Stamps::new(compiled, measure);
             if stamps.queries > 0 {
                 let none = vk::QueryPipelineStatisticFlags::empty();
                 self.times = Some(Times { pool: pool(vk::QueryType::TIMESTAMP, stamps.queries, none)?, stamps });
@@ -369,8 +375,8 @@ impl Recording {
     }
 
     /// Makes the recording ready to be submitted again. The context must be idle.
-    pub(crate) fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
-        let passes = prepared.plan.passes.len() as u32;
+    pub(crate) fn rearm(&self, compiled: &CompiledGraph) -> Result<(), Error> {
+        let passes = compiled.plan.passes.len() as u32;
         if let Some(Times { pool, stamps }) = &self.times {
             // SAFETY: host reset is enabled; the GPU is done with the queries.
             unsafe { self.shared.raw.reset_query_pool(*pool, 0, stamps.queries) };
@@ -417,8 +423,8 @@ enum Change {
 }
 
 /// The batch of each buffer barrier and each image barrier of a plan.
-fn batches_of_barriers(prepared: &Prepared) -> (Vec<BatchId>, Vec<BatchId>) {
-    let plan = &prepared.plan;
+fn batches_of_barriers(compiled: &CompiledGraph) -> (Vec<BatchId>, Vec<BatchId>) {
+    let plan = &compiled.plan;
     let mut buffers = vec![BatchId::new(0); plan.buffer_barriers.len()];
     let mut images = vec![BatchId::new(0); plan.image_barriers.len()];
     let set = |out: &mut Vec<BatchId>, span: Span, batch: BatchId| out[span.range()].fill(batch);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rgraph_plan::devices::DeviceId;
 use rgraph_plan::id::{Id, IdVec};
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::frame::figures::Figures;
 use crate::frame::measure::Measure;
 use crate::frame::outcome::Outcome;
@@ -72,7 +72,7 @@ pub struct FrameReport {
 
 impl FrameReport {
     pub(crate) fn new(
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         figures: &Figures,
         Timed { measure, mut passes, first, ran }: Timed,
         (host, waits): (Option<&Outcome>, Vec<Span>),
@@ -101,9 +101,9 @@ impl FrameReport {
             spans.iter().map(one)
         });
         let host = host.collect();
-        let plan = &prepared.plan;
+        let plan = &compiled.plan;
         let mut notes = plan.report.notes.clone();
-        notes.extend(prepared.notes.iter().chain(&figures.notes).cloned());
+        notes.extend(compiled.notes.iter().chain(&figures.notes).cloned());
         Self {
             graph: plan.graph.clone(),
             run: figures.run - figures.first,
@@ -113,7 +113,7 @@ impl FrameReport {
             calibrated: first.is_some(),
             gpu_us,
             ran,
-            bake_us: prepared.bake_us,
+            bake_us: compiled.bake_us,
             record_us: figures.record_us,
             submit_us: figures.submit_us,
             upload_us: figures.upload_us,

@@ -14,8 +14,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_work::{Commands, RecordWork, Step};
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::packet::Packets;
-use crate::compile::prepared::Prepared;
 use crate::device::poll::{Poll, wait_polling};
 use crate::device::wait::AWAKE;
 use crate::error::Error;
@@ -40,7 +40,7 @@ const MOST_RECORDINGS: usize = 12;
 
 impl RunState {
     /// Runs once, up to and with the submission.
-    pub(crate) fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
+    pub(crate) fn run_once(&mut self, compiled: &Arc<CompiledGraph>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = self.context_of(self.run);
         let mut figures = Figures { run: self.run, first: self.first, ..Figures::default() };
         let begin = Instant::now();
@@ -49,31 +49,31 @@ impl RunState {
             wait_polling(inputs.poll, |slice| Ok(last.wait_until_over(slice)))?;
         }
         if let Some(failed) = self.failed {
-            self.contexts[failed].wait(&prepared.shared, inputs.poll)?;
+            self.contexts[failed].wait(&compiled.shared, inputs.poll)?;
             self.failed = None;
         }
-        self.begin_context(prepared, at, inputs)?;
-        if prepared.chaos.is_some() {
+        self.begin_context(compiled, at, inputs)?;
+        if compiled.chaos.is_some() {
             // Transient buffers are filled before the run: none of their earlier uses is under way.
-            self.contexts.iter().try_for_each(|context| context.wait(&prepared.shared, inputs.poll))?;
+            self.contexts.iter().try_for_each(|context| context.wait(&compiled.shared, inputs.poll))?;
         }
         figures.took("wait", begin);
-        self.apply(prepared, inputs)?;
-        self.check_built(prepared)?;
+        self.apply(compiled, inputs)?;
+        self.check_built(compiled)?;
         let begin = Instant::now();
-        let wanted = self.wanted(prepared, inputs)?;
+        let wanted = self.wanted(compiled, inputs)?;
         let (waits, signals, place) = (&inputs.waits, &inputs.signals, inputs.place.as_ref());
         let external = External { waits, signals, fence: inputs.fence, place };
-        external.check(prepared)?;
-        let prologue = self.prologue(prepared, inputs)?;
-        let held = self.check_awaited(prepared, inputs);
+        external.check(compiled)?;
+        let prologue = self.prologue(compiled, inputs)?;
+        let held = self.check_awaited(compiled, inputs);
         if let Err(error) = held.and_then(|()| external.check_held(self.imports.iter().flatten())) {
             self.unbind(&prologue);
             return Err(error);
         }
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
-        let index = match self.recording(prepared, at, inputs.poll, &mut figures) {
+        let index = match self.recording(compiled, at, inputs.poll, &mut figures) {
             Ok(index) => index,
             Err(error) => {
                 self.unbind(&prologue);
@@ -82,8 +82,8 @@ impl RunState {
         };
         figures.record_us = figures.took("record", begin);
         let begin = Instant::now();
-        let physicals = self.lasting(prepared);
-        let turn = prepared.shared.turn_with(&physicals, inputs.poll);
+        let physicals = self.lasting(compiled);
+        let turn = compiled.shared.turn_with(&physicals, inputs.poll);
         let mut turn = match turn {
             Ok(turn) => Some(turn),
             Err(error) => {
@@ -91,7 +91,7 @@ impl RunState {
                 return Err(error);
             }
         };
-        if let Err(error) = self.take_left(prepared, inputs) {
+        if let Err(error) = self.take_left(compiled, inputs) {
             self.unbind(&prologue);
             return Err(error);
         }
@@ -99,12 +99,12 @@ impl RunState {
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
         let call = Submission { recording: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
-        let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
+        let submitted = self.submit(compiled, &mut context, call, &mut turn, &mut figures);
         let outcome = match submitted {
             Ok(done) => {
                 context.points.clone_from(&done.points);
                 if context.kept.1 != self.rebound {
-                    let bound = prepared.imports.iter().filter_map(|import| self.imports[import.home].clone());
+                    let bound = compiled.imports.iter().filter_map(|import| self.imports[import.memory].clone());
                     context.kept = (bound.collect(), self.rebound);
                 }
                 let times = Arc::new(Mutex::new(None));
@@ -118,11 +118,11 @@ impl RunState {
             Ok(done) => done,
             Err(error) => {
                 self.unbind(&prologue);
-                self.abandon(prepared, at);
+                self.abandon(compiled, at);
                 return Err(error);
             }
         };
-        self.note_built(prepared);
+        self.note_built(compiled);
         drop((turn, hosted));
         figures.submit_us = figures.took("submit", begin);
         self.run += 1;
@@ -133,8 +133,8 @@ impl RunState {
     ///
     /// A caller that is ahead of the device by all its contexts has nothing to gain from being awake at once: the frames
     /// after the one that it waits for are under way. So after a long wait the next one sleeps without looking before.
-    fn begin_context(&mut self, prepared: &Prepared, at: ContextId, inputs: &Inputs<'_>) -> Result<(), Error> {
-        let shared = &prepared.shared;
+    fn begin_context(&mut self, compiled: &CompiledGraph, at: ContextId, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let shared = &compiled.shared;
         let context = &mut self.contexts[at];
         if !shared.is_over(&context.points)? {
             let begin = Instant::now();
@@ -142,16 +142,16 @@ impl RunState {
             wait_polling(inputs.poll, |slice| shared.wait_awake(&context.points, slice, awake))?;
             self.waited = begin.elapsed();
         }
-        context.harvest(prepared)?;
+        context.harvest(compiled)?;
         context.points.clear();
         context.once.reset(shared)?;
         shared.sweep()
     }
 
     /// New flags, push data, uniform data and targets.
-    fn apply(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
-        let graph = &prepared.workload.graph;
-        let targets = RunTargets::new(prepared, inputs)?;
+    fn apply(&mut self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let graph = &compiled.workload.graph;
+        let targets = RunTargets::new(compiled, inputs)?;
         if targets != self.targets {
             self.targets = targets;
             self.push_stamp += 1;
@@ -168,21 +168,21 @@ impl RunState {
             *off = !on;
         }
         if changed {
-            self.on = passes_on(prepared, &self.key.off);
+            self.on = passes_on(compiled, &self.key.off);
         }
         let mut given = inputs.push.iter().map(|(pass, _)| pass).chain(inputs.data.iter().map(|(pass, ..)| pass));
         if given.any(|pass| graph.passes().get(*pass).is_none()) {
             return Err(Error::input("?", "data are given for a pass of another graph", "use this graph's handles"));
         }
         for (pass, bytes) in &inputs.push {
-            let Some(&planned) = prepared.planned.get(pass) else { continue };
-            for packet in &prepared.packets.packets[prepared.packets.of_pass[planned].range()] {
+            let Some(&planned) = compiled.planned.get(pass) else { continue };
+            for packet in &compiled.packets.packets[compiled.packets.of_pass[planned].range()] {
                 if packet.push.is_empty() {
                     continue;
                 }
                 let known = &mut self.push[packet.push.range()];
                 if known.len() != bytes.len() {
-                    let name = prepared.plan.pass_name(planned);
+                    let name = compiled.plan.pass_name(planned);
                     let message =
                         format!("pass \"{name}\" gets {} bytes of push data, and reads {}", bytes.len(), known.len());
                     return Err(Error::input(name, message, "push data of the block's layout"));
@@ -194,12 +194,12 @@ impl RunState {
             }
         }
         for (pass, binding, bytes) in &inputs.data {
-            let Some(&planned) = prepared.planned.get(pass) else { continue };
-            let blocks = prepared.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding);
+            let Some(&planned) = compiled.planned.get(pass) else { continue };
+            let blocks = compiled.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding);
             for (_, _, [first, end]) in blocks {
                 let known = &mut self.data[*first as usize..*end as usize];
                 if known.len() != bytes.len() {
-                    let name = prepared.plan.pass_name(planned);
+                    let name = compiled.plan.pass_name(planned);
                     let message = format!("pass \"{name}\" gets {} bytes of a block of {}", bytes.len(), known.len());
                     return Err(Error::input(name, message, "data of the block's layout"));
                 }
@@ -218,20 +218,20 @@ impl RunState {
     /// that one only push data and what functions say may have to be recorded again.
     fn recording(
         &mut self,
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         at: ContextId,
         poll: Option<Poll<'_>>,
         figures: &mut Figures,
     ) -> Result<RecordingId, Error> {
-        let recorded = self.say(prepared, poll)?;
-        self.key.phase = self.run % prepared.phases;
+        let recorded = self.say(compiled, poll)?;
+        self.key.phase = self.run % compiled.phases;
         if self.keyed != self.rebound {
-            let bound = prepared.imports.iter().filter(|import| import.bound);
-            self.key.bound = bound.map(|import| self.imports[import.home].as_ref().map(Arc::downgrade)).collect();
+            let bound = compiled.imports.iter().filter(|import| import.bound);
+            self.key.bound = bound.map(|import| self.imports[import.memory].as_ref().map(Arc::downgrade)).collect();
             self.keyed = self.rebound;
         }
         let Self { key, imports, on, run, contexts, push_stamp, targets, spare, .. } = self;
-        let from = Ingredients { prepared, run: *run, key, imports, on };
+        let from = Ingredients { compiled, run: *run, key, imports, on };
         let recordings = contexts[at].recordings.as_vec_mut();
         let mut recording = match recordings.iter().position(|recording| recording.key == *key) {
             Some(known) => recordings.remove(known),
@@ -241,35 +241,35 @@ impl RunState {
                 Recording::new(from, old.map(|old| recordings.remove(old)))?
             }
         };
-        let says = !prepared.recorded.is_empty();
+        let says = !compiled.recorded.is_empty();
         if says {
             spare.packets = recording.say(from, recorded)?;
         }
         let all = recording.push_stamp != *push_stamp;
-        if all || prepared.records_again {
+        if all || compiled.records_again {
             recording.push_stamp = u64::MAX;
-            record(prepared, &mut recording, &self.push, RecordInputs { run: *run, imports, targets, all })?;
+            record(compiled, &mut recording, &self.push, RecordInputs { run: *run, imports, targets, all })?;
             recording.push_stamp = *push_stamp;
             figures.recorded = true;
         }
         recording.set_data(&self.data, self.data_stamp);
-        recording.rearm(prepared)?;
+        recording.rearm(compiled)?;
         // The one used last stands last.
         recordings.push(recording);
         Ok(RecordingId::new(recordings.len() - 1))
     }
 
     /// Asks the functions that say steps, several at once.
-    fn say(&mut self, prepared: &Prepared, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
-        if prepared.recorded.is_empty() {
+    fn say(&mut self, compiled: &CompiledGraph, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
+        if compiled.recorded.is_empty() {
             return Ok(Packets::default());
         }
         let mut spare = std::mem::take(&mut self.spare.steps).into_iter();
-        let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.table.pass_of[pass]?) {
+        let work = |pass: PlanPassId| match compiled.workload.works.get(&compiled.table.pass_of[pass]?) {
             Some(Work::Record(work)) => Some((pass, work.clone(), spare.next().unwrap_or_default())),
             _ => None,
         };
-        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).copied().filter_map(work);
+        let works = compiled.recorded.iter().filter(|pass| self.on[**pass]).copied().filter_map(work);
         let works: Vec<(PlanPassId, Arc<dyn RecordWork>, Vec<Step>)> = works.collect();
         let one = |(pass, work, steps): (PlanPassId, Arc<dyn RecordWork>, Vec<Step>)| {
             let mut commands = Commands { steps };
@@ -277,17 +277,17 @@ impl RunState {
             Ok((pass, commands.steps))
         };
         // A chaos run tells orders apart, which must not depend on threads.
-        let steps = match prepared.chaos {
+        let steps = match compiled.chaos {
             Some(_) => works.into_iter().map(one).collect::<Result<Vec<_>, Error>>()?,
-            None => jobs::each(&prepared.shared.threads, works, poll, one)?,
+            None => jobs::each(&compiled.shared.threads, works, poll, one)?,
         };
         let mut recorded = std::mem::take(&mut self.spare.packets);
-        recorded.clear(prepared.plan.passes.len());
+        recorded.clear(compiled.plan.passes.len());
         for (pass, mut steps) in steps {
-            if let (Some(sink), Some(declared)) = (&self.sink, prepared.table.pass_of[pass]) {
+            if let (Some(sink), Some(declared)) = (&self.sink, compiled.table.pass_of[pass]) {
                 sink.record(declared, &steps);
             }
-            prepared.binder().add(pass, &steps, &mut recorded)?;
+            compiled.binder().add(pass, &steps, &mut recorded)?;
             steps.clear();
             self.spare.steps.push(steps);
         }
@@ -308,10 +308,10 @@ impl RunState {
     }
 
     /// What outlives the run: it may be used by other runs, too.
-    fn lasting(&self, prepared: &Prepared) -> Vec<Arc<PhysicalResource>> {
+    fn lasting(&self, compiled: &CompiledGraph) -> Vec<Arc<PhysicalResource>> {
         let mut physicals: Vec<Arc<PhysicalResource>> = Vec::new();
-        for edge in &prepared.plan.edges {
-            if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports)
+        for edge in &compiled.plan.edges {
+            if let Some(physical) = compiled.physical(edge.resource, self.run, &self.imports)
                 && !physicals.iter().any(|known| Arc::ptr_eq(known, physical))
             {
                 physicals.push(physical.clone());
@@ -323,10 +323,10 @@ impl RunState {
     /// Resets the state of a run that failed half-way, in its turn. The next run here waits for everything submitted,
     /// other graphs wait by the timeline values. This function does not wait, since an interrupt may have ended the
     /// run.
-    fn abandon(&mut self, prepared: &Prepared, at: ContextId) {
-        let points = prepared.shared.submitted();
-        for edge in &prepared.plan.edges {
-            if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports) {
+    fn abandon(&mut self, compiled: &CompiledGraph, at: ContextId) {
+        let points = compiled.shared.submitted();
+        for edge in &compiled.plan.edges {
+            if let Some(physical) = compiled.physical(edge.resource, self.run, &self.imports) {
                 physical.set_built(false);
                 physical
                     .tracked()

@@ -9,8 +9,8 @@ use rgraph_plan::id::Span;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::packet::{Descriptor, Packets};
-use crate::compile::prepared::Prepared;
 use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
 use crate::error::{Called, Error};
@@ -71,7 +71,7 @@ impl Recording {
         if data > 0 && !sets.uniforms.as_ref().is_some_and(holds) {
             let usages = Usages { buffer: vk::BufferUsageFlags::UNIFORM_BUFFER, ..Usages::default() };
             let kind = PlanKind::Buffer { size: data };
-            let name = format!("{} uniforms", from.prepared.plan.graph);
+            let name = format!("{} uniforms", from.compiled.plan.graph);
             sets.uniforms = Some(PhysicalResource::new(&self.shared, &name, kind, usages, Domain::Linked, true)?);
         }
         sets.raw.clear();
@@ -116,7 +116,7 @@ impl Recording {
     }
 
     fn write_sets(&self, from: Ingredients<'_>, packets: &Packets, sets: &Sets) -> Result<(), Error> {
-        let Ingredients { prepared, run, imports, .. } = from;
+        let Ingredients { compiled, run, imports, .. } = from;
         // Infos first, so that they do not move while writes point to them.
         let mut images = Vec::with_capacity(packets.writes.len());
         let mut buffers = Vec::with_capacity(packets.writes.len());
@@ -129,30 +129,30 @@ impl Recording {
                     |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
                 // The view, and the layout that its image is in: a fallback may be in another.
                 let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
-                    let resource = self.stand_in(prepared, write.pass, declared);
+                    let resource = self.stand_in(compiled, write.pass, declared);
                     let layout = match resource == declared {
                         true => layout,
-                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
+                        false => compiled.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
                     };
-                    let physical = prepared.physical(resource, run, imports);
+                    let physical = compiled.physical(resource, run, imports);
                     let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key));
                     view.map(|view| (view, convert::layout(layout)))
                 };
                 let kind = match &write.what {
                     Descriptor::Buffer(resource, [first, end]) => {
-                        let buffer = self.buffer(self.stand_in(prepared, write.pass, *resource));
+                        let buffer = self.buffer(self.stand_in(compiled, write.pass, *resource));
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
                         Info::Buffer
                     }
                     Descriptor::Texels(resource, range, format) => {
-                        let resource = self.stand_in(prepared, write.pass, *resource);
-                        let physical = prepared.physical(resource, run, imports);
+                        let resource = self.stand_in(compiled, write.pass, *resource);
+                        let physical = compiled.physical(resource, run, imports);
                         let null = Ok(vk::BufferView::null());
                         texels.push(physical.map_or(null, |physical| physical.texel_view(*format, *range))?);
                         Info::Texels
                     }
                     Descriptor::Structure(resource) => {
-                        let resource = self.stand_in(prepared, write.pass, *resource);
+                        let resource = self.stand_in(compiled, write.pass, *resource);
                         structures.push(self.structure(resource).map_or_else(Default::default, |one| one.raw));
                         Info::Structure
                     }
@@ -216,14 +216,14 @@ impl Recording {
     }
 
     /// What a pass reads instead of the outputs of passes that are switched off.
-    pub(crate) fn stand_in(&self, prepared: &Prepared, pass: PlanPassId, resource: ResourceId) -> ResourceId {
-        stand_in(prepared, &self.on, pass, resource)
+    pub(crate) fn stand_in(&self, compiled: &CompiledGraph, pass: PlanPassId, resource: ResourceId) -> ResourceId {
+        stand_in(compiled, &self.on, pass, resource)
     }
 }
 
 /// What the commands of a pass read, but for descriptors: outputs of passes that are off have fallbacks.
 pub(crate) struct Reads<'a> {
-    pub prepared: &'a Prepared,
+    pub compiled: &'a CompiledGraph,
     pub recording: &'a Recording,
     pub pass: PlanPassId,
 }
@@ -247,13 +247,13 @@ impl Handles for Reads<'_> {
 
 impl Transfers for Reads<'_> {
     fn source(&self, resource: ResourceId) -> ResourceId {
-        self.recording.stand_in(self.prepared, self.pass, resource)
+        self.recording.stand_in(self.compiled, self.pass, resource)
     }
 
     fn layout(&self, resource: ResourceId, part: vk::ImageSubresourceLayers) -> Layout {
         let named = |aspect: &Aspects| part.aspect_mask.intersects(convert::aspects(*aspect));
         let aspects = Aspects::all().iter().filter(named).fold(Aspects::empty(), |all, aspect| all | aspect);
         let [mips, layers] = [part.mip_level, part.base_array_layer].map(|first| [first, first + 1]);
-        self.prepared.binder().layout(self.pass, resource, mips, layers, aspects)
+        self.compiled.binder().layout(self.pass, resource, mips, layers, aspects)
     }
 }

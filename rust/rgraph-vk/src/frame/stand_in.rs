@@ -12,7 +12,7 @@ use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::memory::state::Region;
 
 /// A write before the reader: its place in the declaration, and what readers get while its pass is off.
@@ -26,12 +26,12 @@ struct Write {
 
 /// What a pass reads instead of the outputs of passes that are switched off, where `on` says which passes run.
 pub(crate) fn stand_in(
-    prepared: &Prepared,
+    compiled: &CompiledGraph,
     on: &IdVec<PlanPassId, bool>,
     pass: PlanPassId,
     resource: ResourceId,
 ) -> ResourceId {
-    let (table, fallbacks) = (&prepared.table, &prepared.plan.fallbacks);
+    let (table, fallbacks) = (&compiled.table, &compiled.plan.fallbacks);
     let is_output = |of: ResourceId| fallbacks.iter().any(|one| one.output == of);
     // A pass that is off reads nothing, and its fallback need not exist.
     if !on[pass] || !is_output(resource) {
@@ -41,12 +41,12 @@ pub(crate) fn stand_in(
     let mut reads: Vec<Region> = reads.map(|access| access.region).collect();
     let is_ordered = !reads.is_empty();
     if !is_ordered {
-        reads.push(Region::of(declared::whole(prepared.plan.resources[resource].kind)));
+        reads.push(Region::of(declared::whole(compiled.plan.resources[resource].kind)));
     }
     let mut found = resource;
     // No chain of fallbacks is a circle, so none is longer than their number.
     for _ in fallbacks {
-        let writes = writes_before(prepared, (pass, is_ordered), found);
+        let writes = writes_before(compiled, (pass, is_ordered), found);
         let off = reads.iter().flat_map(|read| decisive(read, &writes, on)).max_by_key(|write| write.position);
         let Some(input) = off.and_then(|write| write.input) else { break };
         found = input;
@@ -56,8 +56,12 @@ pub(crate) fn stand_in(
 
 /// The writes of a resource before a pass, in declared order: before it in the plan if that orders it after them, else
 /// in the declaration.
-fn writes_before(prepared: &Prepared, (reader, is_ordered): (PlanPassId, bool), resource: ResourceId) -> Vec<Write> {
-    let (plan, table) = (&prepared.plan, &prepared.table);
+fn writes_before(
+    compiled: &CompiledGraph,
+    (reader, is_ordered): (PlanPassId, bool),
+    resource: ResourceId,
+) -> Vec<Write> {
+    let (plan, table) = (&compiled.plan, &compiled.table);
     let position_of = |pass: PlanPassId| plan.passes[pass].declared.or(plan.passes[pass].owner).unwrap_or(0);
     let is_before = |pass: &PlanPassId| match is_ordered {
         true => *pass < reader,

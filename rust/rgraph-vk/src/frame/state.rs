@@ -9,9 +9,9 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_work::Step;
 
 use crate::capture::Sink;
+use crate::compile::compiled_graph::{CompiledGraph, Imports};
 use crate::compile::inherit::Begin;
 use crate::compile::packet::Packets;
-use crate::compile::prepared::{Imports, Prepared};
 use crate::device::Shared;
 use crate::device::poll::{Poll, wait_polling};
 use crate::device::queue::Point;
@@ -111,23 +111,23 @@ pub(crate) enum At {
 
 impl RunState {
     /// Nothing ran yet.
-    pub(crate) fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
-        let resources = prepared.plan.resources.len();
-        let off = vec![false; prepared.workload.graph.flags().len()];
+    pub(crate) fn new(compiled: &CompiledGraph, host: Option<HostLane>) -> Self {
+        let resources = compiled.plan.resources.len();
+        let off = vec![false; compiled.workload.graph.flags().len()];
         Self {
             run: 0,
             first: 0,
-            contexts: (0..prepared.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
-            push: prepared.packets.push.clone(),
-            data: prepared.packets.data.clone(),
+            contexts: (0..compiled.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
+            push: compiled.packets.push.clone(),
+            data: compiled.packets.data.clone(),
             data_stamp: 0,
             push_stamp: 0,
             targets: RunTargets::default(),
-            on: passes_on(prepared, &off),
+            on: passes_on(compiled, &off),
             key: Key { off, ..Key::default() },
             imports: IdVec::filled(None, resources),
             own: IdVec::filled(Vec::new(), resources),
-            batches: IdVec::filled(None, prepared.plan.batches.len()),
+            batches: IdVec::filled(None, compiled.plan.batches.len()),
             host,
             last: None,
             after: None,
@@ -158,17 +158,17 @@ impl RunState {
     }
 
     /// Reads the times of a run that is done, if its context still has them.
-    pub(crate) fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
+    pub(crate) fn harvest(&mut self, compiled: &CompiledGraph, run: u64) -> Result<(), Error> {
         let at = self.context_of(run);
         match &self.contexts[at].timed {
-            Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
+            Some((.., of)) if *of == run => self.contexts[at].harvest(compiled),
             _ => Ok(()),
         }
     }
 
     /// The error of a lost device with the passes that were under way: those that began and did not end, as far as
     /// the timestamps of the frames under way tell.
-    pub(crate) fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
+    pub(crate) fn blamed(&self, compiled: &CompiledGraph, error: Error) -> Error {
         let Error::Device(mut device) = error else { return error };
         if !device.is_lost() {
             return Error::Device(device);
@@ -178,7 +178,7 @@ impl RunState {
             if let Some((_, id, _)) = context.timed
                 && let Some(recording) = context.recordings.get(id)
             {
-                begun.extend(crate::frame::timing::under_way(prepared, recording));
+                begun.extend(crate::frame::timing::under_way(compiled, recording));
             }
         }
         device.pass = device.pass.take().or_else(|| begun.first().cloned());
@@ -187,17 +187,17 @@ impl RunState {
             [] if !device.message.is_empty() => None,
             [] => Some(format!(
                 "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
-                prepared.plan.graph,
+                compiled.plan.graph,
                 self.run - self.first
             )),
-            begun => Some(format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", "))),
+            begun => Some(format!("graph \"{}\": under way were {}", compiled.plan.graph, begun.join(", "))),
         });
         Error::Device(device)
     }
 
     /// The next run needs this import again.
-    pub(crate) fn release(&mut self, home: ResourceId) {
-        self.imports[home] = None;
+    pub(crate) fn release(&mut self, memory: ResourceId) {
+        self.imports[memory] = None;
         self.rebound += 1;
     }
 
@@ -245,10 +245,10 @@ impl FrameContext {
     }
 
     /// Reads the times of its last frame, which is done.
-    pub(super) fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    pub(super) fn harvest(&mut self, compiled: &CompiledGraph) -> Result<(), Error> {
         let Some((times, id, _)) = self.timed.take() else { return Ok(()) };
         if let Some(recording) = self.recordings.get(id) {
-            let read = crate::frame::timing::read(prepared, recording)?;
+            let read = crate::frame::timing::read(compiled, recording)?;
             *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
         }
         Ok(())

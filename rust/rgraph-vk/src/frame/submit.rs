@@ -13,7 +13,7 @@ use rgraph_plan::plan::{BatchId, Wait};
 
 use crate::chaos::poisoner::Poisoner;
 use crate::chaos::spec::Chaos;
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::convert;
 use crate::device::Shared;
 use crate::device::foreign_wait::Waiter;
@@ -62,22 +62,22 @@ impl RunState {
     /// submitted before an error is not taken back.
     pub(crate) fn submit<'a, 't>(
         &mut self,
-        prepared: &'t Arc<Prepared>,
+        compiled: &'t Arc<CompiledGraph>,
         context: &'a mut FrameContext,
         Submission { recording, prologue, wanted, external, poll }: Submission<'a>,
         turn: &'a mut Option<MutexGuard<'t, ()>>,
         figures: &'a mut Figures,
     ) -> Result<Done, Error> {
         let outcome = self.last.clone().filter(|_| self.host.is_some());
-        let shared = &prepared.shared;
-        let chaos = prepared.chaos.as_deref();
+        let shared = &compiled.shared;
+        let chaos = compiled.chaos.as_deref();
         let mut run = Run {
             shared,
-            prepared,
+            compiled,
             context,
             recording,
             turn,
-            now: IdVec::filled(None, prepared.plan.batches.len()),
+            now: IdVec::filled(None, compiled.plan.batches.len()),
             open: None,
             last: IdVec::filled(0, shared.queues.len()),
             entered: IdVec::filled(false, shared.queues.len()),
@@ -88,7 +88,7 @@ impl RunState {
             external,
             promised: !external.waits.is_empty() || !external.signals.is_empty() || external.fence.is_some(),
             host_base: self.host.as_ref().map_or(0, HostLane::last),
-            handed: IdVec::filled(false, if self.host.is_some() { prepared.plan.batches.len() } else { 0 }),
+            handed: IdVec::filled(false, if self.host.is_some() { compiled.plan.batches.len() } else { 0 }),
             host_waits: Vec::new(),
             ahead: chaos.is_none(),
             host_calls: 0,
@@ -107,10 +107,10 @@ impl RunState {
         if !prologue.is_empty() {
             self.set_initialised();
         }
-        let order = chaos.and_then(|chaos| chaos.order(&prepared.plan, &prepared.signals, self.run));
-        for batch in prepared.plan.batches.ids() {
+        let order = chaos.and_then(|chaos| chaos.order(&compiled.plan, &compiled.signals, self.run));
+        for batch in compiled.plan.batches.ids() {
             let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
-            match prepared.batches[batch].queue {
+            match compiled.batches[batch].queue {
                 Some(queue) => run.batch(self, batch, queue)?,
                 None if run.handed[batch] => {}
                 None => run.host_batch(self, batch)?,
@@ -132,7 +132,7 @@ impl RunState {
 
 struct Run<'a, 't> {
     shared: &'t Arc<Shared>,
-    prepared: &'t Arc<Prepared>,
+    compiled: &'t Arc<CompiledGraph>,
     context: &'a mut FrameContext,
     recording: RecordingId,
     /// Where each batch of this run ends.
@@ -193,7 +193,7 @@ impl Run<'_, '_> {
 
     /// Who waits for semaphores of others.
     fn waiter(&self) -> Waiter<'_> {
-        Waiter { of: "graph", name: &self.prepared.plan.graph, place: self.external.place }
+        Waiter { of: "graph", name: &self.compiled.plan.graph, place: self.external.place }
     }
 
     /// Submits what is open.
@@ -217,9 +217,9 @@ impl Run<'_, '_> {
 
     /// Fills transient buffers with poison, behind the runs before; all queues wait for it.
     fn poison(&mut self, chaos: &Chaos) -> Result<Point, Error> {
-        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let (compiled, queue) = (self.compiled, &self.shared.queues[OWN_QUEUE]);
         let commands = self.context.once.record(self.shared, queue.family, |commands| {
-            Poisoner { prepared, poison: &chaos.spec.poison, queue, commands }.fill_all();
+            Poisoner { compiled, poison: &chaos.spec.poison, queue, commands }.fill_all();
         })?;
         self.submit_own(OWN_QUEUE, Submit { commands: vec![commands], ..Submit::default() })
     }
@@ -254,15 +254,15 @@ impl Run<'_, '_> {
             initial.acquire(self.shared, physical, Region::first_mip(physical.kind), target(true));
         }
         let device = &self.shared.raw;
-        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let (compiled, queue) = (self.compiled, &self.shared.queues[OWN_QUEUE]);
         let family = queue.family;
-        let poison = prepared.chaos.as_deref().map(|chaos| &chaos.spec.poison);
+        let poison = compiled.chaos.as_deref().map(|chaos| &chaos.spec.poison);
         let commands = self.context.once.record(self.shared, family, |commands| {
             initial.record(device, commands);
             for (physical, poisoned) in &prologue.clears {
                 match (poisoned, poison) {
                     (Some(memory), Some(poison)) => {
-                        Poisoner { prepared, poison, queue, commands }.physical(*memory, physical);
+                        Poisoner { compiled, poison, queue, commands }.physical(*memory, physical);
                     }
                     _ => clear(device, commands, physical),
                 }
@@ -315,7 +315,7 @@ impl Run<'_, '_> {
     ) -> Result<InitialBarriers, Error> {
         let mut initial = InitialBarriers::default();
         for wait in waits {
-            let signalled = self.prepared.signals.get(&(wait.queue, wait.value));
+            let signalled = self.compiled.signals.get(&(wait.queue, wait.value));
             let Some(&batch) = signalled else { continue };
             let at = if wait.previous_run {
                 state.batches[batch]
@@ -354,14 +354,14 @@ impl Run<'_, '_> {
     }
 
     fn batch(&mut self, state: &RunState, batch: BatchId, queue: DeviceQueueId) -> Result<(), Error> {
-        let planned = &self.prepared.plan.batches[batch];
+        let planned = &self.compiled.plan.batches[batch];
         if self.open.as_ref().is_some_and(|(open, ..)| *open != queue) {
             self.flush()?;
         }
-        let mut initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
+        let mut initial = self.waits(state, &self.compiled.plan.waits[planned.waits.range()], Some(queue))?;
         self.await_planned(batch, &mut initial);
         self.acquire_edges(state, batch, queue, &mut initial);
-        let info = &self.prepared.batches[batch];
+        let info = &self.compiled.batches[batch];
         let mut commands = Vec::with_capacity(info.chunks.len() + 1);
         if !initial.is_empty() {
             self.figures.entry_barriers += initial.len();
@@ -379,9 +379,9 @@ impl Run<'_, '_> {
 
     /// Acquires the resources that a batch is the first to use.
     fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: DeviceQueueId, initial: &mut InitialBarriers) {
-        for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at.index()];
-            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
+        for &at in &self.compiled.batches[batch].entries {
+            let edge = &self.compiled.plan.edges[at.index()];
+            let Some(physical) = self.compiled.physical(edge.resource, state.run, &state.imports) else { continue };
             let region = Region::of_edge(edge);
             initial.awaited = self.await_entry(edge, initial);
             let target = Target {
@@ -390,7 +390,7 @@ impl Run<'_, '_> {
                 access: edge.entry.access,
                 layout: edge.entry.layout,
                 discard: false,
-                previous: (self.prepared.id, state.run),
+                previous: (self.compiled.id, state.run),
             };
             initial.acquire(self.shared, physical, region, target);
         }
@@ -399,9 +399,9 @@ impl Run<'_, '_> {
     /// What outlives the run carries the state that the plan leaves it in.
     fn leave(&self, state: &RunState) {
         let points = self.points();
-        for (edge, &released) in self.prepared.plan.edges.iter().zip(&self.prepared.released) {
-            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
-            let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue]);
+        for (edge, &released) in self.compiled.plan.edges.iter().zip(&self.compiled.released) {
+            let Some(physical) = self.compiled.physical(edge.resource, state.run, &state.imports) else { continue };
+            let queue = edge.exit.queue.map(|queue| self.compiled.queues[queue]);
             let region = Region::of_edge(edge);
             let left = ResourceState {
                 queue,
@@ -411,7 +411,7 @@ impl Run<'_, '_> {
                 layout: edge.exit.layout,
                 points: points.clone(),
                 released,
-                user: (self.prepared.id, state.run + 1),
+                user: (self.compiled.id, state.run + 1),
             };
             physical.tracked().set(region, &left);
         }

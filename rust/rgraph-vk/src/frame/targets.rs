@@ -17,8 +17,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::draw_checks::misplaced;
-use crate::compile::prepared::Prepared;
 use crate::compile::rendering::{AttachmentId, PlanAttachmentId, Rendering};
 use crate::error::Error;
 use crate::frame::inputs::Inputs;
@@ -78,9 +78,9 @@ impl RunTargets {
     ///
     /// # Errors
     /// `RG-E225` if a pass has no such attachment, cannot do the operation, or a number does not fit.
-    pub(crate) fn new(prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<Self, Error> {
         let mut out = Self::default();
-        let graph = &prepared.workload.graph;
+        let graph = &compiled.workload.graph;
         let mut asked: BTreeMap<(PassId, Target), Asked> = BTreeMap::new();
         for &(pass, change) in &inputs.targets {
             if graph.passes().get(pass).is_none() {
@@ -90,51 +90,51 @@ impl RunTargets {
                 TargetChange::Clear(target, value) => asked.entry((pass, target)).or_default().clear = Some(value),
                 TargetChange::Load(target, load) => asked.entry((pass, target)).or_default().load = Some(load),
                 TargetChange::Viewport(viewport) => {
-                    if let Some((says, help)) = misplaced(&prepared.shared.limits, viewport) {
+                    if let Some((says, help)) = misplaced(&compiled.shared.limits, viewport) {
                         return Err(refused(graph, pass, &says, &help));
                     }
                     if !graph.accesses().iter().any(|access| access.pass == pass && attaches(access.usage)) {
                         return Err(refused(graph, pass, "has no attachments", "give viewports to passes that draw"));
                     }
-                    if let Some(&planned) = prepared.planned.get(&pass) {
+                    if let Some(&planned) = compiled.planned.get(&pass) {
                         out.viewports.insert(planned, viewport);
                     }
                 }
             }
         }
         for ((pass, target), asked) in asked {
-            let declared = declared(prepared, pass, target)?;
-            out.attachment(prepared, (pass, target), &declared, asked)?;
+            let declared = declared(compiled, pass, target)?;
+            out.attachment(compiled, (pass, target), &declared, asked)?;
         }
         Ok(out)
     }
 
     fn attachment(
         &mut self,
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         (pass, target): (PassId, Target),
         declared: &Declared,
         asked: Asked,
     ) -> Result<(), Error> {
-        let graph = &prepared.workload.graph;
+        let graph = &compiled.workload.graph;
         let name = graph.resource_name(declared.resource);
         if let Some(value) = asked.clear {
             check_value(graph, (pass, name), target, value)?;
         }
         let clears_always = declared.load == Some(Load::Clear);
         let load = asked.load.or(asked.clear.map(|_| Load::Clear));
-        let planned = prepared.planned.get(&pass).and_then(|planned| {
-            let (at, position) = prepared.renderings.of_pass[*planned]?;
-            let rendering = &prepared.renderings.passes[at];
-            let access = prepared.table.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
-            let attachment = rendering.attachment_of(&prepared.plan, access)?;
+        let planned = compiled.planned.get(&pass).and_then(|planned| {
+            let (at, position) = compiled.renderings.of_pass[*planned]?;
+            let rendering = &compiled.renderings.passes[at];
+            let access = compiled.table.of(*planned).iter().find(|one| one.declared == Some(declared.access))?;
+            let attachment = rendering.attachment_of(&compiled.plan, access)?;
             Some((*planned, rendering, position as usize, attachment))
         });
         let first = |rendering: &Rendering, position: usize, attachment: AttachmentId| {
             let uses = |pass: &PlanPassId| {
-                let accesses = prepared.table.of(*pass).iter();
+                let accesses = compiled.table.of(*pass).iter();
                 let mut attached = accesses.filter(|one| attaches(one.usage));
-                attached.any(|one| rendering.attachment_of(&prepared.plan, one) == Some(attachment))
+                attached.any(|one| rendering.attachment_of(&compiled.plan, one) == Some(attachment))
             };
             !rendering.passes[..position].iter().any(uses)
         };
@@ -142,7 +142,7 @@ impl RunTargets {
             Some(Load::Load) => {
                 let begins = planned.map(|(_, rendering, position, at)| {
                     let index = rendering.in_plan(at).index();
-                    first(rendering, position, at).then(|| prepared.plan.attachments[index].load)
+                    first(rendering, position, at).then(|| compiled.plan.attachments[index].load)
                 });
                 let loads = match (declared.load, begins) {
                     (Some(load), _) => load == Load::Load,
@@ -226,8 +226,8 @@ pub(crate) fn clear_inside(
 }
 
 /// The attachment in the declaration.
-fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declared, Error> {
-    let graph = &prepared.workload.graph;
+fn declared(compiled: &CompiledGraph, pass: PassId, target: Target) -> Result<Declared, Error> {
+    let graph = &compiled.workload.graph;
     let own = graph.accesses().iter().zip(0..).filter(|(access, _)| access.pass == pass);
     let reads_itself = |resource| {
         let mut all = graph.accesses().iter();
@@ -256,7 +256,7 @@ fn declared(prepared: &Prepared, pass: PassId, target: Target) -> Result<Declare
             };
             let writes = access.usage == Usage::DepthStencilAttachment;
             let (load, clear) = explicit_load(graph, access);
-            let planned = prepared.planned.get(&pass).map(|planned| prepared.table.of(*planned));
+            let planned = compiled.planned.get(&pass).map(|planned| compiled.table.of(*planned));
             let region = planned.and_then(|all| all.iter().find(|one| one.declared == Some(id)));
             let aspects = region.map_or(Aspects::DEPTH, |one| one.region.aspects);
             let written = if writes { aspects } else { Aspects::empty() };

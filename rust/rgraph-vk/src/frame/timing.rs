@@ -6,7 +6,7 @@ use ash::vk;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::PlanPassId;
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::error::{Called, Error};
 use crate::frame::clock::difference;
 use crate::frame::measure::Measure;
@@ -90,32 +90,32 @@ impl Ran {
 type Ticks = Option<u64>;
 
 /// Times and counts of the passes that ran.
-pub(crate) fn read(prepared: &Prepared, recording: &Recording) -> Result<Timed, Error> {
+pub(crate) fn read(compiled: &CompiledGraph, recording: &Recording) -> Result<Timed, Error> {
     let mut timed = Timed::default();
     if let Some(times) = &recording.times {
         timed.measure = recording.key.measured.0;
-        let ticks = ticks(prepared, times).called("vkGetQueryPoolResults")?;
-        timed.add_times(prepared, recording, times, &ticks);
+        let ticks = ticks(compiled, times).called("vkGetQueryPoolResults")?;
+        timed.add_times(compiled, recording, times, &ticks);
     }
     if let Some(pool) = recording.statistics {
-        let mut counts = vec![[0u64; COUNTED + 1]; prepared.plan.passes.len()];
+        let mut counts = vec![[0u64; COUNTED + 1]; compiled.plan.passes.len()];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         // SAFETY: the pool has one query per pass, of that many counters.
-        let got = unsafe { prepared.shared.raw.get_query_pool_results(pool, 0, &mut counts, flags) };
+        let got = unsafe { compiled.shared.raw.get_query_pool_results(pool, 0, &mut counts, flags) };
         available(got).called("vkGetQueryPoolResults")?;
-        timed.add_counts(prepared, &counts);
+        timed.add_counts(compiled, &counts);
     }
     Ok(timed)
 }
 
 impl Timed {
     /// Times of the passes between each two timestamps: of one pass its own, of several their share of the time of all.
-    fn add_times(&mut self, prepared: &Prepared, recording: &Recording, times: &Times, ticks: &[Ticks]) {
-        let shared = &prepared.shared;
+    fn add_times(&mut self, compiled: &CompiledGraph, recording: &Recording, times: &Times, ticks: &[Ticks]) {
+        let shared = &compiled.shared;
         let us_of_tick = f64::from(shared.limits.timestamp_period) / 1e3;
         let all = times.stamps.timed.iter().filter_map(|timed| {
             let (begin, end) = (ticks[timed.begin as usize]?, ticks[timed.end as usize]?);
-            Some((timed, begin, end, shared.queues[prepared.batches[timed.batch].queue?].timestamp_bits))
+            Some((timed, begin, end, shared.queues[compiled.batches[timed.batch].queue?].timestamp_bits))
         });
         let all: Vec<_> = all.collect();
         let Some(&(_, some, ..)) = all.first() else { return };
@@ -124,15 +124,15 @@ impl Timed {
         let Some((first, bits)) = begins.min_by_key(|&(begin, bits)| after(begin, bits)) else { return };
         let origin = after(first, bits);
         for (timed, begin, end, bits) in all {
-            let ran: Vec<PlanPassId> = timed.passes(prepared).filter(|pass| recording.on[*pass]).collect();
+            let ran: Vec<PlanPassId> = timed.passes(compiled).filter(|pass| recording.on[*pass]).collect();
             let weight =
-                |pass: PlanPassId| f64::from(prepared.plan.passes[pass].why.duration_us).max(f64::MIN_POSITIVE);
+                |pass: PlanPassId| f64::from(compiled.plan.passes[pass].why.duration_us).max(f64::MIN_POSITIVE);
             let whole: f64 = ran.iter().map(|pass| weight(*pass)).sum();
             let us = difference(end, begin, bits) as f64 * us_of_tick;
             let mut start_us = (after(begin, bits) - origin) as f64 * us_of_tick;
             for &pass in &ran {
                 let us = us * weight(pass) / whole;
-                let time = self.pass(prepared, pass);
+                let time = self.pass(compiled, pass);
                 (time.start_us, time.us, time.group) = (Some(start_us), Some(us), ran.len() as u32);
                 start_us += us;
             }
@@ -143,18 +143,18 @@ impl Timed {
         self.ran = Some(Ran { begin: first, end, bits, us_of_tick, begin_at: self.first });
     }
 
-    fn add_counts(&mut self, prepared: &Prepared, counts: &[[u64; COUNTED + 1]]) {
+    fn add_counts(&mut self, compiled: &CompiledGraph, counts: &[[u64; COUNTED + 1]]) {
         let mut at = IdVec::<PlanPassId, Option<usize>>::filled(None, counts.len());
         for (position, time) in self.passes.iter().enumerate() {
             if let Some(pass) = time.id {
                 at[pass] = Some(position);
             }
         }
-        for (pass, &[a, b, c, d, there]) in prepared.plan.passes.ids().zip(counts) {
+        for (pass, &[a, b, c, d, there]) in compiled.plan.passes.ids().zip(counts) {
             if there != 0 {
                 let time = match at[pass] {
                     Some(at) => &mut self.passes[at],
-                    None => self.pass(prepared, pass),
+                    None => self.pass(compiled, pass),
                 };
                 time.statistics = Some([a, b, c, d]);
             }
@@ -162,11 +162,11 @@ impl Timed {
     }
 
     /// Adds a pass of which nothing is known yet.
-    fn pass(&mut self, prepared: &Prepared, pass: PlanPassId) -> &mut PassTime {
-        let queue = prepared.plan.passes[pass].queue;
+    fn pass(&mut self, compiled: &CompiledGraph, pass: PlanPassId) -> &mut PassTime {
+        let queue = compiled.plan.passes[pass].queue;
         self.passes.push(PassTime {
-            pass: prepared.plan.pass_name(pass).to_owned(),
-            queue: queue.map_or_else(String::new, |queue| prepared.plan.queues[queue].name.clone()),
+            pass: compiled.plan.pass_name(pass).to_owned(),
+            queue: queue.map_or_else(String::new, |queue| compiled.plan.queues[queue].name.clone()),
             start_us: None,
             us: None,
             group: 1,
@@ -178,25 +178,25 @@ impl Timed {
 }
 
 /// Passes that began and did not end, of a frame that will not end any more: of a group that is timed as a whole all.
-pub(crate) fn under_way(prepared: &Prepared, recording: &Recording) -> Vec<String> {
+pub(crate) fn under_way(compiled: &CompiledGraph, recording: &Recording) -> Vec<String> {
     let Some(times) = &recording.times else { return Vec::new() };
     // A lost device may refuse, which tells as little.
-    let Ok(ticks) = ticks(prepared, times) else { return Vec::new() };
+    let Ok(ticks) = ticks(compiled, times) else { return Vec::new() };
     let begun = times
         .stamps
         .timed
         .iter()
         .filter(|timed| ticks[timed.begin as usize].is_some() && ticks[timed.end as usize].is_none());
-    let passes = begun.flat_map(|timed| timed.passes(prepared)).filter(|pass| recording.on[*pass]);
-    passes.map(|pass| prepared.plan.pass_name(pass).to_owned()).collect()
+    let passes = begun.flat_map(|timed| timed.passes(compiled)).filter(|pass| recording.on[*pass]);
+    passes.map(|pass| compiled.plan.pass_name(pass).to_owned()).collect()
 }
 
-fn ticks(prepared: &Prepared, times: &Times) -> Result<Vec<Ticks>, vk::Result> {
+fn ticks(compiled: &CompiledGraph, times: &Times) -> Result<Vec<Ticks>, vk::Result> {
     // Of each query its value and whether that is there.
     let mut values = vec![[0u64; 2]; times.stamps.queries as usize];
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
     // SAFETY: the pool has that many queries.
-    available(unsafe { prepared.shared.raw.get_query_pool_results(times.pool, 0, &mut values, flags) })?;
+    available(unsafe { compiled.shared.raw.get_query_pool_results(times.pool, 0, &mut values, flags) })?;
     Ok(values.into_iter().map(|[value, there]| (there != 0).then_some(value)).collect())
 }
 

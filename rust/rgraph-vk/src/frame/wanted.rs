@@ -3,7 +3,7 @@
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::{Prepared, RootId};
+use crate::compile::compiled_graph::{CompiledGraph, RootId};
 use crate::error::Error;
 use crate::frame::inputs::Inputs;
 use crate::frame::state::RunState;
@@ -18,16 +18,16 @@ pub(crate) struct Wanted {
 
 impl RunState {
     /// The roots that are read back.
-    pub(super) fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
+    pub(super) fn wanted(&self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
         let whole = |root| Wanted { root, ranges: Ranges::default() };
         let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
             // A capture has all roots; of those that are read in parts, these parts.
             _ if self.sink.is_some() => {
-                let parted = |root: &RootId| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
-                (prepared.roots.ids().filter(|root| !parted(root)).map(whole).collect(), &[])
+                let parted = |root: &RootId| inputs.parts.iter().any(|(id, _)| compiled.roots[*root].declared == *id);
+                (compiled.roots.ids().filter(|root| !parted(root)).map(whole).collect(), &[])
             }
             None => {
-                let roots = prepared.roots.iter_ids().filter(|(_, root)| !inputs.unread.contains(&root.declared));
+                let roots = compiled.roots.iter_ids().filter(|(_, root)| !inputs.unread.contains(&root.declared));
                 (roots.map(|(root, _)| whole(root)).collect(), &[])
             }
             Some(read) => (Vec::new(), read),
@@ -38,9 +38,9 @@ impl RunState {
             .map(|declared| (declared, Ranges::default()))
             .chain(parts)
             .map(|(declared, ranges)| {
-                let root = prepared.roots.iter_ids().find(|(_, root)| root.declared == *declared);
+                let root = compiled.roots.iter_ids().find(|(_, root)| root.declared == *declared);
                 root.map(|(root, _)| Wanted { root, ranges }).ok_or_else(|| {
-                    let graph = &prepared.workload.graph;
+                    let graph = &compiled.workload.graph;
                     let exists = graph.resources().get(*declared).is_some();
                     let name = if exists { graph.resource_name(*declared) } else { "?" };
                     Error::input(name, format!("\"{name}\" is not a root, so it cannot be read back"), "make it a root")

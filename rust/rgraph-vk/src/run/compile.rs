@@ -6,10 +6,10 @@ use std::time::Instant;
 use rgraph_plan::bake::Options;
 use rgraph_plan::plan::Plan;
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::foreign;
 use crate::compile::inherit::Heritage;
 use crate::compile::known_plans::PlanKey;
-use crate::compile::prepared::Prepared;
 use crate::device::Device;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::reclaim::Reclaim;
@@ -34,12 +34,12 @@ impl Device {
         self.1.tick();
         let begin = Instant::now();
         let key = PlanKey::new(&workload.graph, options);
-        if let Some((prepared, state)) = self.1.find(key, &mut workload, begin) {
-            return Ok(Compiled::renewed(prepared, state, (key, &self.1)));
+        if let Some((made, state)) = self.1.find(key, &mut workload, begin) {
+            return Ok(Compiled::renewed(made, state, (key, &self.1)));
         }
-        let prepared = Prepared::bake(&self.0, workload, options, key)?;
-        let key = (self.1.keeps() && prepared.is_renewable()).then_some((key, &self.1));
-        Compiled::with_key(prepared, None, key)
+        let made = CompiledGraph::bake(&self.0, workload, options, key)?;
+        let key = (self.1.keeps() && made.is_renewable()).then_some((key, &self.1));
+        Compiled::with_key(made, None, key)
     }
 
     /// As [`Device::compile`], for a graph that comes after another one: persistent resources and histories of the same
@@ -54,7 +54,7 @@ impl Device {
     /// As [`Device::compile`]; RG-E131 if `previous` is of another device.
     pub fn compile_next(&self, previous: &Compiled, workload: Workload, options: &Options) -> Result<Compiled, Error> {
         self.check_next(previous)?;
-        Compiled::new(Prepared::bake_after(&self.0, workload, options, previous.prepared())?, Some(previous))
+        Compiled::new(CompiledGraph::bake_after(&self.0, workload, options, previous.graph())?, Some(previous))
     }
 
     /// [`Device::compile_plan`] for a graph that comes after another one, as in [`Device::compile_next`].
@@ -70,8 +70,8 @@ impl Device {
         self.check_next(previous)?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
         foreign::check(&workload.graph, &plan)?;
-        let heritage = Some(Heritage::of_earlier(previous.prepared()));
-        Compiled::new(Prepared::with_contents(&self.0, workload, plan, (0.0, None), heritage)?, Some(previous))
+        let heritage = Some(Heritage::of_earlier(previous.graph()));
+        Compiled::new(CompiledGraph::with_contents(&self.0, workload, plan, (0.0, None), heritage)?, Some(previous))
     }
 
     fn check_next(&self, previous: &Compiled) -> Result<(), Error> {
@@ -80,7 +80,7 @@ impl Device {
             let message = format!("\"{}\" was compiled for another device", previous.plan().graph);
             return Err(DeviceError::new(Code::Foreign, message, "compile both for one device").into());
         }
-        previous.lock().check_heir(previous.prepared())
+        previous.lock().check_heir(previous.graph())
     }
 
     /// Checks a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
@@ -93,7 +93,7 @@ impl Device {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
         foreign::check(&workload.graph, &plan)?;
-        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
+        Compiled::new(CompiledGraph::new(&self.0, workload, plan, 0.0)?, None)
     }
 
     /// As [`Device::compile_plan`], without the check.
@@ -108,13 +108,13 @@ impl Device {
     pub unsafe fn compile_plan_unchecked(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
-        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
+        Compiled::new(CompiledGraph::new(&self.0, workload, plan, 0.0)?, None)
     }
 }
 
 impl Compiled {
     /// Whether it is of that device.
     pub fn is_of(&self, device: &Device) -> bool {
-        Arc::ptr_eq(&self.prepared().shared, &device.0)
+        Arc::ptr_eq(&self.graph().shared, &device.0)
     }
 }

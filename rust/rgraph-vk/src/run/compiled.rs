@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use rgraph_plan::plan::Plan;
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::known_plans::PlanKey;
-use crate::compile::prepared::Prepared;
 use crate::error::Error;
 use crate::frame::host::HostLane;
 use crate::frame::inputs::Inputs;
@@ -18,7 +18,7 @@ use crate::work::Workload;
 pub struct Compiled(Arc<CompiledShared>);
 
 struct CompiledShared {
-    prepared: Arc<Prepared>,
+    made: Arc<CompiledGraph>,
     state: Mutex<RunState>,
     /// The graph whose lasting memories these are, until the first run.
     before: Mutex<Option<Compiled>>,
@@ -28,25 +28,25 @@ struct CompiledShared {
 
 impl std::fmt::Debug for CompiledShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Compiled").field(&self.prepared.plan.graph).finish()
+        f.debug_tuple("Compiled").field(&self.made.plan.graph).finish()
     }
 }
 
 impl Compiled {
-    pub(super) fn new(prepared: Prepared, previous: Option<&Self>) -> Result<Self, Error> {
-        Self::with_key(prepared, previous, None)
+    pub(super) fn new(made: CompiledGraph, previous: Option<&Self>) -> Result<Self, Error> {
+        Self::with_key(made, previous, None)
     }
 
     pub(super) fn with_key(
-        mut prepared: Prepared,
+        mut made: CompiledGraph,
         previous: Option<&Self>,
         key: Option<(PlanKey, &Arc<Spares>)>,
     ) -> Result<Self, Error> {
-        let shared = prepared.shared.clone();
-        let host = prepared.plan.batches.iter().any(|batch| batch.queue.is_none());
-        let host = if host { Some(HostLane::new(&shared, &prepared.plan.graph)?) } else { None };
-        let begins = std::mem::take(&mut prepared.begins);
-        let mut state = RunState::new(&prepared, host);
+        let shared = made.shared.clone();
+        let host = made.plan.batches.iter().any(|batch| batch.queue.is_none());
+        let host = if host { Some(HostLane::new(&shared, &made.plan.graph)?) } else { None };
+        let begins = std::mem::take(&mut made.begins);
+        let mut state = RunState::new(&made, host);
         if let Some(previous) = previous {
             // So no chain of graphs that never ran grows.
             previous.inherit();
@@ -54,33 +54,33 @@ impl Compiled {
         }
         let (state, before) = (Mutex::new(state), Mutex::new(previous.cloned()));
         let key = key.map(|(key, spares)| (key, Arc::downgrade(spares)));
-        Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state, before, key })))
+        Ok(Self(Arc::new(CompiledShared { made: Arc::new(made), state, before, key })))
     }
 
     /// A spare graph with a new owner.
-    pub(super) fn renewed(prepared: Arc<Prepared>, state: RunState, (key, spares): (PlanKey, &Arc<Spares>)) -> Self {
+    pub(super) fn renewed(made: Arc<CompiledGraph>, state: RunState, (key, spares): (PlanKey, &Arc<Spares>)) -> Self {
         let key = Some((key, Arc::downgrade(spares)));
-        Self(Arc::new(CompiledShared { prepared, state: Mutex::new(state), before: Mutex::default(), key }))
+        Self(Arc::new(CompiledShared { made, state: Mutex::new(state), before: Mutex::default(), key }))
     }
 
     /// A trial of a chaos run, or of a tuner.
-    pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
-        Self::new(prepared, None)
+    pub(crate) fn of_trial(made: CompiledGraph) -> Result<Self, Error> {
+        Self::new(made, None)
     }
 
     /// Its plan.
     pub fn plan(&self) -> &Arc<Plan> {
-        &self.0.prepared.plan
+        &self.0.made.plan
     }
 
     /// The declaration and work that it was made of.
     pub fn workload(&self) -> &Workload {
-        &self.0.prepared.workload
+        &self.0.made.workload
     }
 
     /// A run with semaphores and fences of rgraph's: they live until it is submitted, and are as before if it fails.
     pub(crate) fn holding<T>(&self, inputs: &Inputs<'_>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        let held = self.0.prepared.shared.hold(inputs)?;
+        let held = self.0.made.shared.hold(inputs)?;
         match run() {
             Ok(done) => Ok(done),
             Err(error) => {
@@ -96,7 +96,7 @@ impl Compiled {
         let mut state = self.lock();
         let before = self.0.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(before) = before {
-            state.inherit(self.prepared(), &mut before.lock(), before.prepared());
+            state.inherit(self.graph(), &mut before.lock(), before.graph());
         }
     }
 
@@ -105,20 +105,20 @@ impl Compiled {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
-        &self.0.prepared
+    pub(crate) fn graph(&self) -> &Arc<CompiledGraph> {
+        &self.0.made
     }
 
     /// Reads the times of a run that is done, if its context still has them.
     pub(crate) fn harvest(&self, run: u64) -> Result<(), Error> {
-        self.0.prepared.shared.outside()?;
-        self.lock().harvest(&self.0.prepared, run)
+        self.0.made.shared.outside()?;
+        self.lock().harvest(&self.0.made, run)
     }
 
     /// The error of a lost device with the passes that were under way.
     pub(crate) fn blamed(&self, error: Error) -> Error {
-        let knows = error.is_lost() && !self.0.prepared.shared.is_inside();
-        if knows { self.lock().blamed(&self.0.prepared, error) } else { error }
+        let knows = error.is_lost() && !self.0.made.shared.is_inside();
+        if knows { self.lock().blamed(&self.0.made, error) } else { error }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
@@ -128,13 +128,13 @@ impl Compiled {
 
 impl Drop for CompiledShared {
     fn drop(&mut self) {
-        let Self { prepared, state, before, key } = self;
+        let Self { made, state, before, key } = self;
         let first = before.get_mut().unwrap_or_else(PoisonError::into_inner).is_none();
-        let (poisoned, shared) = (state.is_poisoned(), &prepared.shared);
+        let (poisoned, shared) = (state.is_poisoned(), &made.shared);
         let state = state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let key = key.take().filter(|_| first && !poisoned && shared.check().is_ok());
         match key.and_then(|(key, spares)| Some((key, spares.upgrade()?))) {
-            Some((key, spares)) if state.retire() => spares.keep(key, prepared.clone(), std::mem::take(state)),
+            Some((key, spares)) if state.retire() => spares.keep(key, made.clone(), std::mem::take(state)),
             _ => state.end(shared),
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::device::Shared;
 use crate::device::queue::Point;
 use crate::error::{Code, DeviceError, Error};
@@ -123,12 +123,12 @@ impl Frame {
 
     fn found(&self, resource: ResourceId, found: Option<&(ResourceId, Ranges, Readback)>) -> Result<Readback, Error> {
         let Some((.., readback)) = found else {
-            let graph = &self.prepared().workload.graph;
+            let graph = &self.graph().workload.graph;
             let name = if resource_exists(graph, resource) { graph.resource_name(resource) } else { "?" };
             let known: Vec<_> =
                 self.0.submitted.reads.iter().map(|(of, ..)| format!("\"{}\"", graph.resource_name(*of))).collect();
             let message = format!("\"{name}\" was not read back in this frame");
-            let idle = self.prepared().plan.resources.get(resource).is_some_and(|one| one.lifetime.is_none());
+            let idle = self.graph().plan.resources.get(resource).is_some_and(|one| one.lifetime.is_none());
             let help = if idle && graph.is_root(resource) {
                 "let a pass of this frame use it: it is a root, and nothing that runs reads or writes it".to_owned()
             } else if known.is_empty() {
@@ -172,15 +172,15 @@ impl Frame {
         let waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner).spans.clone();
         let memory: MemoryReport = self.shared().memory_report();
         let (figures, host) = (&self.0.submitted.figures, self.0.submitted.host.as_deref());
-        Ok(FrameReport::new(self.prepared(), figures, times, (host, waits), memory))
+        Ok(FrameReport::new(self.graph(), figures, times, (host, waits), memory))
     }
 
     fn shared(&self) -> &Arc<Shared> {
-        &self.prepared().shared
+        &self.graph().shared
     }
 
-    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
-        self.0.compiled.prepared()
+    pub(crate) fn graph(&self) -> &Arc<CompiledGraph> {
+        self.0.compiled.graph()
     }
 }
 

@@ -10,9 +10,9 @@ use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{PlanLife, PlanPassId};
 use rgraph_work::{Dispatch, Draw, Step};
 
+use crate::compile::compiled_graph::{CompiledGraph, Place};
 use crate::compile::known_plans::PlanKey;
 use crate::compile::packet::Packets;
-use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
 use crate::frame::state::RunState;
 use crate::memory::reclaim::Reclaim;
@@ -24,7 +24,7 @@ const LIFETIME: u64 = 64;
 /// A graph without an owner. Its frames may be under way.
 struct Spare {
     key: PlanKey,
-    prepared: Arc<Prepared>,
+    compiled: Arc<CompiledGraph>,
     state: RunState,
     /// Ticks of the device when it lost its owner.
     since: u64,
@@ -32,7 +32,7 @@ struct Spare {
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        self.state.end(&self.prepared.shared);
+        self.state.end(&self.compiled.shared);
     }
 }
 
@@ -89,11 +89,11 @@ impl Spares {
     }
 
     /// Keeps a graph, maybe in place of the one that is kept for longest.
-    pub(crate) fn keep(&self, key: PlanKey, prepared: Arc<Prepared>, state: RunState) {
+    pub(crate) fn keep(&self, key: PlanKey, compiled: Arc<CompiledGraph>, state: RunState) {
         let mut kept = self.lock();
         let since = kept.ticks;
         let first = (kept.spares.len() >= self.most).then(|| kept.spares.remove(0));
-        kept.spares.push(Spare { key, prepared, state, since });
+        kept.spares.push(Spare { key, compiled, state, since });
         self.some.store(true, Ordering::Release);
         drop((kept, first));
     }
@@ -105,7 +105,7 @@ impl Spares {
         key: PlanKey,
         workload: &mut Workload,
         begin: Instant,
-    ) -> Option<(Arc<Prepared>, RunState)> {
+    ) -> Option<(Arc<CompiledGraph>, RunState)> {
         let mut kept = self.lock();
         // Of several the first one, whose frames are done first.
         let at = kept.spares.iter().position(|spare| spare.key == key)?;
@@ -113,15 +113,15 @@ impl Spares {
         self.some.store(!kept.spares.is_empty(), Ordering::Release);
         drop(kept);
         let mut state = std::mem::take(&mut spare.state);
-        let mut prepared = spare.prepared.clone();
+        let mut compiled = spare.compiled.clone();
         drop(spare);
-        match Arc::get_mut(&mut prepared).and_then(|own| own.renew(workload, begin)) {
+        match Arc::get_mut(&mut compiled).and_then(|own| own.renew(workload, begin)) {
             Some(commands) => {
-                state.renew(&prepared, commands);
-                Some((prepared, state))
+                state.renew(&compiled, commands);
+                Some((compiled, state))
             }
             None => {
-                state.end(&prepared.shared);
+                state.end(&compiled.shared);
                 None
             }
         }
@@ -178,7 +178,7 @@ impl Packets {
     }
 }
 
-impl Prepared {
+impl CompiledGraph {
     /// Whether it may do the work of an equal declaration after its owner is gone: nothing lasts from run to run, and no
     /// function of the caller's has a part in it.
     pub(crate) fn is_renewable(&self) -> bool {

@@ -23,16 +23,16 @@ impl Compiled {
     }
 
     fn run_once(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        let prepared = self.prepared();
-        prepared.shared.check()?;
-        prepared.shared.outside()?;
-        if let Some(spares) = prepared.shared.spares.upgrade() {
+        let made = self.graph();
+        made.shared.check()?;
+        made.shared.outside()?;
+        if let Some(spares) = made.shared.spares.upgrade() {
             spares.tick();
         }
         self.inherit();
-        match prepared.shared.captures.of(prepared.id) {
+        match made.shared.captures.of(made.id) {
             Some(capture) => {
-                self.lock().check_begun(prepared)?;
+                self.lock().check_begun(made)?;
                 self.run_captured(&capture, inputs)
             }
             None => self.run_plainly(inputs),
@@ -46,12 +46,12 @@ impl Compiled {
 
     /// The same with an import that is lent for this run alone: the next one has to be given it again.
     pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
-        let prepared = self.prepared();
+        let made = self.graph();
         let submitted = {
             let mut state = self.lock();
-            state.check_heir(prepared)?;
-            let _inside = prepared.shared.enter();
-            let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
+            state.check_heir(made)?;
+            let _inside = made.shared.enter();
+            let submitted = state.run_once(made, inputs).map_err(|error| state.blamed(made, error));
             if let Some(lent) = lent {
                 state.release(lent);
             }

@@ -223,11 +223,11 @@ impl Tuner {
     /// As [`Compiled::run`]; and what the function of [`TunerOptions::times`] says.
     pub fn run(&self, mut inputs: Inputs<'_>) -> Result<Frame, Error> {
         let called = Instant::now();
-        let shared = &self.base.prepared().shared;
+        let shared = &self.base.graph().shared;
         shared.check()?;
         shared.outside()?;
         self.collect()?;
-        let captured = shared.captures.of(self.base.prepared().id).is_some();
+        let captured = shared.captures.of(self.base.graph().id).is_some();
         let (turn, compiled) = match captured {
             // A capture has the runs of one compiled graph.
             true => (Turn::default(), self.base.clone()),
@@ -253,7 +253,7 @@ impl Tuner {
     /// # Errors
     /// As [`Compiled::run`].
     pub fn run_kept(&self, mut inputs: Inputs<'_>) -> Result<Frame, Error> {
-        let shared = &self.base.prepared().shared;
+        let shared = &self.base.graph().shared;
         shared.check()?;
         shared.outside()?;
         inputs.anew = true;
@@ -275,7 +275,7 @@ impl Tuner {
             let report = frame.report()?;
             let time = match &self.rules.times {
                 Some(times) => {
-                    let us = times(&frame.prepared().plan, &report).map_err(Error::Callback)?;
+                    let us = times(&frame.graph().plan, &report).map_err(Error::Callback)?;
                     us.map(FrameTime::from)
                 }
                 None => self.time(turn, called, report.ran),
@@ -388,7 +388,7 @@ impl Lane {
         if !compiled.is(&self.last) {
             self.last.inherit();
             let last = self.last.lock();
-            last.check_heir(self.last.prepared())?;
+            last.check_heir(self.last.graph())?;
             compiled.lock().go_on(&last);
             drop(last);
             inputs.flags = self.flags.iter().map(|(name, on)| (name.clone(), *on)).collect();

@@ -8,8 +8,8 @@ use rgraph_plan::bake::search::{Candidate, Search, open_queues, search};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::what_if::weigh;
 
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::compile::inherit::Heritage;
-use crate::compile::prepared::Prepared;
 use crate::error::Error;
 use crate::run::compiled::Compiled;
 use crate::work::Workload;
@@ -41,7 +41,7 @@ impl SearchJob {
     }
 
     fn found(self) -> Result<Answer, Error> {
-        let shared = &self.base.prepared().shared;
+        let shared = &self.base.graph().shared;
         shared.check()?;
         let mut workload = self.base.workload().clone();
         weigh(&mut workload.graph, &self.weights, true, &mut Vec::new())?;
@@ -50,7 +50,7 @@ impl SearchJob {
         }
         let mut hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
         let (graph, profile) = (&workload.graph, &shared.profile);
-        let (candidates, _) = Prepared::planned(shared, graph, false, |measure, scratch| {
+        let (candidates, _) = CompiledGraph::planned(shared, graph, false, |measure, scratch| {
             let hook = hook.as_deref_mut().map(|hook| hook as &mut dyn Propose);
             let options = self.options;
             search(Search { graph, profile, measure: Some(measure), options, hook, most: self.bakes }, scratch)
@@ -62,11 +62,11 @@ impl SearchJob {
 
 /// Makes a plan ready, with the contents that the base has.
 pub(super) fn prepare(base: &Compiled, workload: Workload, plan: Arc<Plan>) -> Answer {
-    let shared = &base.prepared().shared;
+    let shared = &base.graph().shared;
     let made = shared.check().and_then(|()| {
-        let prepared =
-            Prepared::with_contents(shared, workload, plan, (0.0, None), Some(Heritage::of_same(base.prepared())))?;
-        Compiled::of_trial(prepared)
+        let compiled =
+            CompiledGraph::with_contents(shared, workload, plan, (0.0, None), Some(Heritage::of_same(base.graph())))?;
+        Compiled::of_trial(compiled)
     });
     made.map_or_else(|error| Answer::Refused(error.to_string()), Answer::Ready)
 }

@@ -11,7 +11,7 @@ use rgraph_plan::resource::ResourceId;
 
 use super::acquire::{Acquired, Inner, Window, WindowState};
 use super::{Fit, Shown, chain, closed};
-use crate::compile::prepared::{Prepared, Root};
+use crate::compile::compiled_graph::{CompiledGraph, Root};
 use crate::convert;
 use crate::device::external::{SemaphoreSignal, SemaphoreWait};
 use crate::device::queue::{DeviceQueueId, Point, Submit, WaitFor};
@@ -35,21 +35,21 @@ impl Frame {
     /// RG-E225 if it is no root, not an image that can be scaled (integers, depth, several samples, 3D), or a later run
     /// of the graph has begun; RG-E122 if the window is closed or its surface lost; else what the driver says.
     pub fn show(&self, root: ResourceId, window: &Window) -> Result<Shown, Error> {
-        let prepared = self.prepared();
-        let shared = &prepared.shared;
+        let made = self.graph();
+        let shared = &made.shared;
         shared.check()?;
         shared.outside()?;
         let inner = &window.0;
         check_device(inner, shared)?;
-        let Some(root) = prepared.roots.iter().find(|known| known.declared == root) else {
-            let graph = &prepared.workload.graph;
+        let Some(root) = made.roots.iter().find(|known| known.declared == root) else {
+            let graph = &made.workload.graph;
             let name = if graph.resources().get(root).is_some() { graph.resource_name(root) } else { "?" };
             let message = format!("\"{name}\" is not a root, so it cannot be shown");
             return Err(Error::input(name, message, "make it a root"));
         };
-        let name = prepared.plan.resource_name(root.resource);
-        let kind = prepared.plan.resources[root.resource].kind;
-        let (format, size) = showable(prepared, name, kind)?;
+        let name = made.plan.resource_name(root.resource);
+        let kind = made.plan.resources[root.resource].kind;
+        let (format, size) = showable(made, name, kind)?;
         let mut state = inner.lock();
         let acquired = match inner.acquire(&mut state, Some(chain::automatic(format)))? {
             Ok(acquired) => acquired,
@@ -73,15 +73,15 @@ impl Frame {
         acquired: Acquired,
         (format, size): (Format, [u32; 2]),
     ) -> Result<Point, Error> {
-        let prepared = self.prepared();
-        let (shared, run) = (&prepared.shared, self.0.submitted.figures.run);
-        let name = prepared.plan.resource_name(root.resource);
+        let made = self.graph();
+        let (shared, run) = (&made.shared, self.0.submitted.figures.run);
+        let name = made.plan.resource_name(root.resource);
         let mut runs = self.0.compiled.lock();
         if runs.run != run + 1 {
             let message = format!("\"{name}\" is shown of run {run}, and run {} has begun", runs.run - 1);
             return Err(Error::input(name, message, "show a frame before the graph runs again"));
         }
-        let Some(physical) = prepared.physical(root.resource, run, &runs.imports).cloned() else {
+        let Some(physical) = made.physical(root.resource, run, &runs.imports).cloned() else {
             return Err(Error::input(name, format!("\"{name}\" has no memory in this frame"), "have a pass write it"));
         };
         let _turn = shared.turn_with(std::slice::from_ref(&physical), None)?;
@@ -99,7 +99,7 @@ impl Frame {
             target: chain.images[acquired.image].image(),
             window: chain.size,
             place: place(inner.options.fit, size, chain.size),
-            filter: filter(prepared, format, inner.options.smooth && size != chain.size),
+            filter: filter(made, format, inner.options.smooth && size != chain.size),
         };
         let rendered = chain.rendered[acquired.image];
         let queue = &shared.queues[OWN_QUEUE];
@@ -142,7 +142,7 @@ impl Frame {
         physical: &Arc<PhysicalResource>,
         initial: &mut InitialBarriers,
     ) -> (Region, Layout) {
-        let shared = &self.prepared().shared;
+        let shared = &self.graph().shared;
         let region = Region { mips: [0, 1], layers: [0, 1], ..Region::whole(physical.kind) };
         let Some(states) = &root.states else {
             let target = Target {
@@ -204,7 +204,7 @@ impl Window {
         let ran = self.run_next(compiled, target, inputs);
         if !matches!(ran, Ok((_, Some(_)))) {
             let given = Inputs { waits, signals, fence, ..Inputs::default() };
-            compiled.prepared().shared.withdraw_promises(&given);
+            compiled.graph().shared.withdraw_promises(&given);
         }
         ran
     }
@@ -215,15 +215,15 @@ impl Window {
         target: ResourceId,
         inputs: Inputs<'_>,
     ) -> Result<(Shown, Option<Frame>), Error> {
-        let (inner, prepared) = (&self.0, compiled.prepared());
-        let shared = &prepared.shared;
+        let (inner, made) = (&self.0, compiled.graph());
+        let shared = &made.shared;
         shared.check()?;
         shared.outside()?;
         check_device(inner, shared)?;
-        let Some(resource) = prepared.known(target) else {
+        let Some(resource) = made.known(target) else {
             return Err(Error::input("?", "the target is a resource of another graph", "use this graph's handles"));
         };
-        let kind = prepared.plan.resources[resource].kind;
+        let kind = made.plan.resources[resource].kind;
         let mut state = inner.lock();
         let acquired = match inner.acquire(&mut state, None)? {
             Ok(acquired) => acquired,
@@ -237,11 +237,11 @@ impl Window {
         }
         let whole = image.tracked().whole();
         image.tracked().set(whole, &ResourceState::default());
-        let memory = prepared.plan.memory_of(resource);
-        let mut edges = prepared.plan.edges.iter().filter(|edge| prepared.plan.memory_of(edge.resource) == memory);
+        let memory = made.plan.memory_of(resource);
+        let mut edges = made.plan.edges.iter().filter(|edge| made.plan.memory_of(edge.resource) == memory);
         let leaves = edges.clone().count() > 0 && edges.all(|edge| edge.exit.layout == Layout::PresentSrc);
         // A read-back follows the graph, and leaves another layout.
-        let leaves = leaves && !reads(prepared, &inputs, memory);
+        let leaves = leaves && !reads(made, &inputs, memory);
         let bound = Resource::of(image.clone());
         let mut inputs = inputs;
         inputs.uploads.push((target, Upload::Resource(&bound)));
@@ -256,7 +256,7 @@ impl Window {
         let done = ran.and_then(|frame| {
             let points = match leaves {
                 true => frame.points().to_vec(),
-                false => vec![leave(prepared, &mut state, acquired, &frame, &image)?],
+                false => vec![leave(made, &mut state, acquired, &frame, &image)?],
             };
             Ok((frame, points))
         });
@@ -274,28 +274,28 @@ impl Window {
 }
 
 /// Whether a run reads a memory back.
-fn reads(prepared: &Prepared, inputs: &Inputs<'_>, memory: ResourceId) -> bool {
+fn reads(made: &CompiledGraph, inputs: &Inputs<'_>, memory: ResourceId) -> bool {
     let is = |declared: &ResourceId| {
-        let resource = prepared.known(*declared);
-        resource.is_some_and(|resource| prepared.plan.memory_of(resource) == memory)
+        let resource = made.known(*declared);
+        resource.is_some_and(|resource| made.plan.memory_of(resource) == memory)
     };
     let parts = inputs.parts.iter().any(|(declared, _)| is(declared));
     parts
         || match &inputs.read {
-            None => prepared.roots.iter().any(|root| is(&root.declared)),
+            None => made.roots.iter().any(|root| is(&root.declared)),
             Some(read) => read.iter().any(is),
         }
 }
 
 /// Brings an image that a graph left in another layout into that of the screen, behind the frame.
 fn leave(
-    prepared: &Prepared,
+    made: &CompiledGraph,
     state: &mut WindowState,
     acquired: Acquired,
     frame: &Frame,
     image: &Arc<PhysicalResource>,
 ) -> Result<Point, Error> {
-    let shared = &prepared.shared;
+    let shared = &made.shared;
     let Some(chain) = &state.chain else { return Err(closed()) };
     let rendered = chain.rendered[acquired.image];
     let all = vk::PipelineStageFlags2::ALL_COMMANDS;
@@ -433,7 +433,7 @@ fn place(fit: Fit, [width, height]: [u32; 2], window: [u32; 2]) -> [[i32; 2]; 2]
 }
 
 /// Format and size of an image that can be scaled into a window.
-fn showable(prepared: &Prepared, name: &str, kind: PlanKind) -> Result<(Format, [u32; 2]), Error> {
+fn showable(made: &CompiledGraph, name: &str, kind: PlanKind) -> Result<(Format, [u32; 2]), Error> {
     let refuse =
         |what: &str, help: &str| Err(Error::input(name, format!("\"{name}\" {what}, so no window shows it"), help));
     let PlanKind::Image { format, size, samples, volume, .. } = kind else {
@@ -448,7 +448,7 @@ fn showable(prepared: &Prepared, name: &str, kind: PlanKind) -> Result<(Format, 
     if matches!(format.numbers(), Numbers::Uint | Numbers::Sint | Numbers::Depth) {
         return refuse(&format!("has texels of {format}"), "have a pass turn them into colours, and show those");
     }
-    if !features(prepared, format).contains(vk::FormatFeatureFlags::BLIT_SRC) {
+    if !features(made, format).contains(vk::FormatFeatureFlags::BLIT_SRC) {
         return refuse(
             &format!("has texels of {format}, which the device cannot scale"),
             "use rgba8unorm or rgba16float",
@@ -457,15 +457,15 @@ fn showable(prepared: &Prepared, name: &str, kind: PlanKind) -> Result<(Format, 
     Ok((format, [size[0], size[1]]))
 }
 
-fn features(prepared: &Prepared, format: Format) -> vk::FormatFeatureFlags {
-    let (shared, raw) = (&prepared.shared, convert::format(format));
+fn features(made: &CompiledGraph, format: Format) -> vk::FormatFeatureFlags {
+    let (shared, raw) = (&made.shared, convert::format(format));
     // SAFETY: the physical device is of this instance.
     let properties = unsafe { shared.context.raw().get_physical_device_format_properties(shared.physical, raw) };
     properties.optimal_tiling_features
 }
 
-fn filter(prepared: &Prepared, format: Format, smooth: bool) -> vk::Filter {
-    let linear = features(prepared, format).contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR);
+fn filter(made: &CompiledGraph, format: Format, smooth: bool) -> vk::Filter {
+    let linear = features(made, format).contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR);
     if smooth && linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST }
 }
 

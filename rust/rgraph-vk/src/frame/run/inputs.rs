@@ -10,9 +10,9 @@ use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::bulk;
+use crate::compile::compiled_graph::Imports;
+use crate::compile::compiled_graph::{CompiledGraph, Import, Place};
 use crate::compile::inherit::Begin;
-use crate::compile::prepared::Imports;
-use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
 use crate::device::poll::Poll;
 use crate::device::queue::DeviceQueueId;
@@ -77,14 +77,14 @@ impl Prologue {
 impl RunState {
     /// Refuses a run that would not wait for the other user of an import: memory of the caller's own for which it has no
     /// semaphore.
-    pub(super) fn check_awaited(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
-        let plan = &prepared.plan;
+    pub(super) fn check_awaited(&self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let plan = &compiled.plan;
         for point in plan.foreign.iter().filter(|point| point.wait.is_some()) {
             let memory = plan.memory_of(point.resource);
             let known = |of: Option<ResourceId>| of.is_none_or(|of| plan.memory_of(of) == memory);
             let given = inputs.waits.iter().any(|wait| known(wait.resource));
-            let home = prepared.home(point.resource).0;
-            let Some(physical) = self.imports[home].as_ref().filter(|_| !given) else { continue };
+            let ring = compiled.ring_of(point.resource).0;
+            let Some(physical) = self.imports[ring].as_ref().filter(|_| !given) else { continue };
             if physical.is_borrowed() {
                 let name = plan.resource_name(memory);
                 let message =
@@ -97,83 +97,83 @@ impl RunState {
     }
 
     /// Binds imports and copies what is uploaded into staging memory.
-    pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
+    pub(super) fn prologue(&mut self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
         let mut prologue = Prologue::default();
         self.initialised &= !inputs.reset;
-        self.begin(prepared, &mut prologue);
+        self.begin(compiled, &mut prologue);
         let begins = |declared: ResourceId| {
-            let anew = |home| self.begins.iter().any(|(of, begin)| *of == home && matches!(begin, Begin::Anew));
-            !self.initialised || prepared.known(declared).is_none_or(|resource| anew(prepared.home(resource).0))
+            let anew = |memory| self.begins.iter().any(|(of, begin)| *of == memory && matches!(begin, Begin::Anew));
+            !self.initialised || compiled.known(declared).is_none_or(|resource| anew(compiled.ring_of(resource).0))
         };
         let first = inputs.first.iter().filter(|(declared, _)| begins(*declared));
         for (declared, bytes) in first.chain(&inputs.states) {
-            fill(prepared, *declared, bytes, inputs.poll, &mut prologue)?;
+            fill(compiled, *declared, bytes, inputs.poll, &mut prologue)?;
         }
         let mut uploaded = Vec::with_capacity(inputs.uploads.len());
         for (declared, upload) in &inputs.uploads {
-            let Some(resource) = prepared.known(*declared) else {
+            let Some(resource) = compiled.known(*declared) else {
                 return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
             };
-            uploaded.push(prepared.home(resource).0);
-            self.upload(prepared, resource, upload, inputs.poll, &mut prologue)?;
+            uploaded.push(compiled.ring_of(resource).0);
+            self.upload(compiled, resource, upload, inputs.poll, &mut prologue)?;
         }
-        for &Import { home, bound, defined } in &prepared.imports {
-            let known = !inputs.anew || uploaded.contains(&home);
-            if defined && !(known && (!bound || self.imports[home].is_some())) {
-                let name = prepared.plan.resource_name(home);
+        for &Import { memory, bound, defined } in &compiled.imports {
+            let known = !inputs.anew || uploaded.contains(&memory);
+            if defined && !(known && (!bound || self.imports[memory].is_some())) {
+                let name = compiled.plan.resource_name(memory);
                 let message = format!("imported \"{name}\" has nothing bound to it in this run");
                 return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
             }
-            if bound && self.imports[home].is_none() {
-                let physical = self.own_physical(prepared, home, false)?;
-                if prepared.chaos.is_some() {
-                    prologue.clears.push((physical.clone(), Some(home)));
+            if bound && self.imports[memory].is_none() {
+                let physical = self.own_physical(compiled, memory, false)?;
+                if compiled.chaos.is_some() {
+                    prologue.clears.push((physical.clone(), Some(memory)));
                 }
-                self.imports[home] = Some(physical);
+                self.imports[memory] = Some(physical);
                 self.rebound += 1;
             }
         }
-        for physical in prepared.imports.iter().filter_map(|import| self.imports[import.home].as_ref()) {
+        for physical in compiled.imports.iter().filter_map(|import| self.imports[import.memory].as_ref()) {
             physical.available()?;
         }
         if self.distinct != self.rebound {
-            self.check_distinct(prepared)?;
+            self.check_distinct(compiled)?;
             self.distinct = self.rebound;
         }
         Ok(prologue)
     }
 
     /// What lasting memories begin with in this run: zeros, or what the graph before had.
-    fn begin(&self, prepared: &Prepared, prologue: &mut Prologue) {
+    fn begin(&self, compiled: &CompiledGraph, prologue: &mut Prologue) {
         if self.initialised && self.begins.is_empty() {
             return;
         }
-        let graph = &prepared.workload.graph;
-        let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
+        let graph = &compiled.workload.graph;
+        let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, compiled.places.len());
         for resource in graph.resources() {
             if let Life::History(history) = resource.life {
-                zero[prepared.plan.memory_of(history.of)] |= history.zero_first;
+                zero[compiled.plan.memory_of(history.of)] |= history.zero_first;
             }
         }
-        let mut anew = |home: ResourceId| match &prepared.places[home] {
-            Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+        let mut anew = |memory: ResourceId| match &compiled.places[memory] {
+            Place::Fixed(physical) if compiled.plan.resources[memory].life == PlanLife::Persistent => {
                 prologue.clears.push((physical.clone(), None));
             }
-            Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
-                let poisoned = (!zero[home]).then_some(home);
+            Place::Ring(ring) if zero[memory] || compiled.chaos.is_some() => {
+                let poisoned = (!zero[memory]).then_some(memory);
                 prologue.clears.extend(ring.iter().map(|physical| (physical.clone(), poisoned)));
             }
             _ => {}
         };
         if !self.initialised {
-            prepared.places.ids().for_each(anew);
+            compiled.places.ids().for_each(anew);
             return;
         }
-        for (home, begin) in &self.begins {
+        for (memory, begin) in &self.begins {
             match begin {
-                Begin::Anew => anew(*home),
+                Begin::Anew => anew(*memory),
                 Begin::Copied(from) => {
-                    let pairs = from.iter().cloned().zip(prepared.places[*home].lasting().iter().cloned());
+                    let pairs = from.iter().cloned().zip(compiled.places[*memory].lasting().iter().cloned());
                     prologue.copies.extend(pairs);
                 }
             }
@@ -181,22 +181,22 @@ impl RunState {
     }
 
     /// Puts imports into the states that foreign code left them in.
-    pub(super) fn take_left(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
+    pub(super) fn take_left(&self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<(), Error> {
         if inputs.left.is_empty() {
             return Ok(());
         }
-        let all = left_of_run(prepared, &self.imports, &inputs.left)?;
-        let apart = |physical: &PhysicalResource, queue| is_apart(prepared, &self.imports, physical, queue);
-        left::take(&prepared.shared, all, apart)
+        let all = left_of_run(compiled, &self.imports, &inputs.left)?;
+        let apart = |physical: &PhysicalResource, queue| is_apart(compiled, &self.imports, physical, queue);
+        left::take(&compiled.shared, all, apart)
     }
 
     /// Refuses one resource under two names: neither knows of the other's uses.
-    fn check_distinct(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    fn check_distinct(&mut self, compiled: &CompiledGraph) -> Result<(), Error> {
         let mut known: HashMap<Raw, ResourceId> = HashMap::new();
-        let bound = self.imports.iter_ids().filter_map(|(home, physical)| Some((home, physical.as_ref()?.raw)));
-        let twice = bound.into_iter().find_map(|(home, raw)| Some((known.insert(raw, home)?, home)));
+        let bound = self.imports.iter_ids().filter_map(|(memory, physical)| Some((memory, physical.as_ref()?.raw)));
+        let twice = bound.into_iter().find_map(|(memory, raw)| Some((known.insert(raw, memory)?, memory)));
         let Some((one, two)) = twice else { return Ok(()) };
-        let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
+        let (one, name) = (compiled.plan.resource_name(one), compiled.plan.resource_name(two));
         self.imports[two] = None;
         self.rebound += 1;
         let message = format!("imports \"{one}\" and \"{name}\" are bound to one resource");
@@ -208,18 +208,18 @@ impl RunState {
     /// so that what the next frame reads is uploaded during the work of this one; else it is the one that is bound.
     fn own_physical(
         &mut self,
-        prepared: &Prepared,
-        home: ResourceId,
+        compiled: &CompiledGraph,
+        memory: ResourceId,
         replaced: bool,
     ) -> Result<Arc<PhysicalResource>, Error> {
-        let Place::Import(usages, domain) = prepared.places[home] else {
+        let Place::Import(usages, domain) = compiled.places[memory] else {
             return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
         };
-        let kind = prepared.plan.resources[home].kind;
+        let kind = compiled.plan.resources[memory].kind;
         let turn = self.context_of(self.run).index();
-        let own = &mut self.own[home];
+        let own = &mut self.own[memory];
         let bound = |physical: &Arc<PhysicalResource>| {
-            self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, physical))
+            self.imports[memory].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, physical))
         };
         let last = own.iter().position(bound).or((!own.is_empty()).then_some(0));
         let (at, other) = match last {
@@ -228,8 +228,8 @@ impl RunState {
             None => (0, None),
         };
         if at == own.len() {
-            let name = prepared.plan.resource_name(home);
-            match (PhysicalResource::new(&prepared.shared, name, kind, usages, domain, true), other) {
+            let name = compiled.plan.resource_name(memory);
+            match (PhysicalResource::new(&compiled.shared, name, kind, usages, domain, true), other) {
                 (Ok(physical), _) => own.push(physical),
                 // It goes with fewer, too.
                 (Err(Error::Device(error)), Some(other)) if error.call == Some("vkAllocateMemory") => {
@@ -243,39 +243,39 @@ impl RunState {
 
     fn upload(
         &mut self,
-        prepared: &Prepared,
+        compiled: &CompiledGraph,
         resource: ResourceId,
         upload: &Upload<'_>,
         poll: Option<Poll<'_>>,
         prologue: &mut Prologue,
     ) -> Result<(), Error> {
-        let name = prepared.plan.resource_name(resource);
-        let (home, _) = prepared.home(resource);
-        let kind = prepared.plan.resources[resource].kind;
-        let imported = prepared.plan.resources[prepared.plan.memory_of(resource)].life == PlanLife::Imported
-            || matches!(prepared.workload.graph.resources()[home].life, Life::Imported(_));
+        let name = compiled.plan.resource_name(resource);
+        let (memory, _) = compiled.ring_of(resource);
+        let kind = compiled.plan.resources[resource].kind;
+        let imported = compiled.plan.resources[compiled.plan.memory_of(resource)].life == PlanLife::Imported
+            || matches!(compiled.workload.graph.resources()[memory].life, Life::Imported(_));
         if !imported {
             let message = format!("\"{name}\" is not imported, so it takes no input");
             return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
         }
         match upload {
             Upload::Resource(given) => {
-                let physical = given.checked(&prepared.shared)?;
+                let physical = given.checked(&compiled.shared)?;
                 if physical.kind != kind {
                     let message =
                         format!("\"{name}\" is {}, and what is given is {}", described(kind), described(physical.kind));
                     return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
                 }
-                if !matches!(prepared.places[home], Place::Import(..)) {
-                    if matches!(prepared.places[home], Place::Unused) {
+                if !matches!(compiled.places[memory], Place::Import(..)) {
+                    if matches!(compiled.places[memory], Place::Unused) {
                         return Ok(());
                     }
                     let message = format!("\"{name}\" is remembered from frame to frame, so it takes arrays only");
                     return Err(Error::input(name, message, "give an array"));
                 }
-                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, physical));
+                let same = self.imports[memory].as_ref().is_some_and(|known| Arc::ptr_eq(known, physical));
                 if !same {
-                    self.imports[home] = Some(physical.clone());
+                    self.imports[memory] = Some(physical.clone());
                     self.rebound += 1;
                 }
                 Ok(())
@@ -286,31 +286,31 @@ impl RunState {
                     let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
                     return Err(Error::input(name, message, packed_help(kind)));
                 }
-                let physical = match &prepared.places[home] {
+                let physical = match &compiled.places[memory] {
                     Place::Unused => return Ok(()),
                     Place::Import(..) => {
-                        let physical = self.own_physical(prepared, home, true)?;
-                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &physical));
+                        let physical = self.own_physical(compiled, memory, true)?;
+                        let same = self.imports[memory].as_ref().is_some_and(|known| Arc::ptr_eq(known, &physical));
                         if !same {
-                            self.imports[home] = Some(physical.clone());
+                            self.imports[memory] = Some(physical.clone());
                             self.rebound += 1;
                         }
                         physical
                     }
-                    _ => match prepared.physical(home, self.run, &self.imports) {
+                    _ => match compiled.physical(memory, self.run, &self.imports) {
                         Some(physical) => physical.clone(),
                         None => return Ok(()),
                     },
                 };
-                if write_directly(&prepared.shared, &physical, bytes)? {
+                if write_directly(&compiled.shared, &physical, bytes)? {
                     return Ok(());
                 }
                 // What is remembered may be cleared first, in the run's own submit.
-                let bound = matches!(prepared.places[home], Place::Import(..));
-                if bound && (wanted >= ALONE || staged::locked(&prepared.shared, bytes).is_some()) {
+                let bound = matches!(compiled.places[memory], Place::Import(..));
+                if bound && (wanted >= ALONE || staged::locked(&compiled.shared, bytes).is_some()) {
                     return staged::write(&physical, bytes, poll);
                 }
-                prologue.stage(&prepared.shared, physical, bytes, poll)
+                prologue.stage(&compiled.shared, physical, bytes, poll)
             }
         }
     }
@@ -318,26 +318,26 @@ impl RunState {
 
 /// Stages what a persistent resource or every remembered frame of a history holds.
 fn fill(
-    prepared: &Prepared,
+    compiled: &CompiledGraph,
     declared: ResourceId,
     bytes: &[u8],
     poll: Option<Poll<'_>>,
     prologue: &mut Prologue,
 ) -> Result<(), Error> {
-    let Some(resource) = prepared.known(declared) else {
+    let Some(resource) = compiled.known(declared) else {
         return Err(Error::input("?", "a state is a resource of another graph", "use this graph's handles"));
     };
-    let name = prepared.plan.resource_name(resource);
-    let (home, _) = prepared.home(resource);
-    let kind = prepared.plan.resources[resource].kind;
+    let name = compiled.plan.resource_name(resource);
+    let (memory, _) = compiled.ring_of(resource);
+    let kind = compiled.plan.resources[resource].kind;
     let wanted = packed_bytes(kind);
     if bytes.len() as u64 != wanted {
         let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
         return Err(Error::input(name, message, packed_help(kind)));
     }
-    let physicals = match &prepared.places[home] {
+    let physicals = match &compiled.places[memory] {
         Place::Unused => return Ok(()),
-        Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+        Place::Fixed(physical) if compiled.plan.resources[memory].life == PlanLife::Persistent => {
             std::slice::from_ref(physical)
         }
         Place::Ring(ring) => ring,
@@ -349,7 +349,7 @@ fn fill(
     for physical in physicals {
         // Two copies into one physical resource in one submit would race: the later one counts.
         prologue.uploads.retain(|(known, ..)| !Arc::ptr_eq(known, physical));
-        prologue.stage(&prepared.shared, physical.clone(), bytes, poll)?;
+        prologue.stage(&compiled.shared, physical.clone(), bytes, poll)?;
     }
     Ok(())
 }
@@ -381,17 +381,17 @@ fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) ->
 
 /// Resource states that a run gets for its imports, checked.
 fn left_of_run(
-    prepared: &Prepared,
+    compiled: &CompiledGraph,
     imports: &Imports,
     left: &[(ResourceId, ResourceLeft)],
 ) -> Result<Vec<(Arc<PhysicalResource>, ResourceState)>, Error> {
     let one = |(declared, left): &(ResourceId, ResourceLeft)| {
-        let Some(resource) = prepared.known(*declared) else {
+        let Some(resource) = compiled.known(*declared) else {
             return Err(Error::input("?", "a state is of a resource of another graph", "use this graph's handles"));
         };
-        let (home, _) = prepared.home(resource);
-        let Some(physical) = &imports[home] else {
-            let name = prepared.plan.resource_name(resource);
+        let (memory, _) = compiled.ring_of(resource);
+        let Some(physical) = &imports[memory] else {
+            let name = compiled.plan.resource_name(resource);
             let message = format!("\"{name}\" has nothing bound to it whose state could be said");
             return Err(Error::input(name, message, "give the resource with the run, as Upload::Resource"));
         };
@@ -402,10 +402,10 @@ fn left_of_run(
 }
 
 /// Whether a run uses a resource on another queue than that one, as far as its entries tell.
-fn is_apart(prepared: &Prepared, imports: &Imports, physical: &PhysicalResource, queue: DeviceQueueId) -> bool {
-    prepared.plan.edges.iter().any(|edge| {
-        let bound = imports[prepared.home(edge.resource).0].as_ref();
+fn is_apart(compiled: &CompiledGraph, imports: &Imports, physical: &PhysicalResource, queue: DeviceQueueId) -> bool {
+    compiled.plan.edges.iter().any(|edge| {
+        let bound = imports[compiled.ring_of(edge.resource).0].as_ref();
         let here = bound.is_some_and(|bound| std::ptr::eq(&raw const **bound, physical));
-        here && edge.entry.queue.map(|at| prepared.queues[at]) != Some(queue)
+        here && edge.entry.queue.map(|at| compiled.queues[at]) != Some(queue)
     })
 }

@@ -1,6 +1,6 @@
 //! A compiled graph that loses its owner and gets another one.
 
-use crate::compile::prepared::Prepared;
+use crate::compile::compiled_graph::CompiledGraph;
 use crate::frame::record::passes_on;
 use crate::frame::state::RunState;
 use crate::run::spare::Renewed;
@@ -23,19 +23,19 @@ impl RunState {
     }
 
     /// Starts again with a graph whose steps may differ from the earlier ones.
-    pub(crate) fn renew(&mut self, prepared: &Prepared, commands: Renewed) {
+    pub(crate) fn renew(&mut self, compiled: &CompiledGraph, commands: Renewed) {
         self.first = self.run;
         self.initialised = false;
         if self.key.off.iter().any(|off| *off) {
             self.key.off.fill(false);
-            self.on = passes_on(prepared, &self.key.off);
+            self.on = passes_on(compiled, &self.key.off);
         }
-        if self.push != prepared.packets.push {
-            self.push.clone_from(&prepared.packets.push);
+        if self.push != compiled.packets.push {
+            self.push.clone_from(&compiled.packets.push);
             self.push_stamp += 1;
         }
-        if self.data != prepared.packets.data {
-            self.data.clone_from(&prepared.packets.data);
+        if self.data != compiled.packets.data {
+            self.data.clone_from(&compiled.packets.data);
             self.data_stamp += 1;
         }
         if commands == Renewed::Other {

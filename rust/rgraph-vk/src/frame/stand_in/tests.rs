@@ -10,7 +10,7 @@ use crate::device::{Device, DeviceOptions};
 
 /// "records" writes addresses of "fine" or of its fallback for "use", as passes do that write records of instances:
 /// it accesses neither, so a plan may have it before both are written, or behind a later write of "fine".
-fn prepared(device: &Device) -> Prepared {
+fn records(device: &Device) -> CompiledGraph {
     let mut g = Graph::new("records", [8, 8]);
     let [coarse, fine, records, out] = ["coarse", "fine", "records", "out"].map(|name| g.buffer(name, 64));
     let write = Use::new(Usage::TransferDst);
@@ -28,26 +28,26 @@ fn prepared(device: &Device) -> Prepared {
         .uses(out, &Use::new(Usage::StorageReadWrite));
     g.root(out);
     let (profile, options) = (device.profile().clone(), Options::default());
-    Prepared::bake_for(&device.0, Workload::new(g), (&profile, &options), None).expect("a good graph")
+    CompiledGraph::bake_for(&device.0, Workload::new(g), (&profile, &options), None).expect("a good graph")
 }
 
 #[test]
 fn records_hold_what_a_read_at_their_place_would_read() {
     let found = Device::new(&DeviceOptions::default()).map_err(|error| error.to_string());
     let Some(device) = demand::demand(found) else { return };
-    let prepared = prepared(&device);
+    let compiled = records(&device);
     let pass =
-        |name: &str| prepared.plan.live().find(|pass| prepared.plan.pass_name(*pass) == name).expect("it is live");
+        |name: &str| compiled.plan.live().find(|pass| compiled.plan.pass_name(*pass) == name).expect("it is live");
     let [coarse, fine] = ["coarse", "fine"].map(|name| {
-        let named = |id: &ResourceId| prepared.plan.resource_name(*id) == name;
-        prepared.plan.resources.ids().find(named).expect("it is used")
+        let named = |id: &ResourceId| compiled.plan.resource_name(*id) == name;
+        compiled.plan.resources.ids().find(named).expect("it is used")
     });
-    let mut on = IdVec::filled(true, prepared.plan.passes.len());
+    let mut on = IdVec::filled(true, compiled.plan.passes.len());
     for better in [true, false] {
         on[pass("fine")] = better;
         let expected = if better { fine } else { coarse };
-        assert_eq!(stand_in(&prepared, &on, pass("use"), fine), expected);
-        assert_eq!(stand_in(&prepared, &on, pass("records"), fine), expected);
-        assert_eq!(stand_in(&prepared, &on, pass("records first"), fine), fine, "nothing is written before it");
+        assert_eq!(stand_in(&compiled, &on, pass("use"), fine), expected);
+        assert_eq!(stand_in(&compiled, &on, pass("records"), fine), expected);
+        assert_eq!(stand_in(&compiled, &on, pass("records first"), fine), fine, "nothing is written before it");
     }
 }

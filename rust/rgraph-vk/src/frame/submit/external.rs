@@ -55,11 +55,11 @@ impl Run<'_, '_> {
         let mut waits: Vec<WaitFor> = Vec::new();
         for wait in external.waits {
             let SemaphoreWait { semaphore, value, resource, stages: at, .. } = *wait;
-            let memory = resource.map(|of| self.prepared.plan.memory_of(of));
+            let memory = resource.map(|of| self.compiled.plan.memory_of(of));
             let initial = memory.map_or(0, |memory| self.waiting(memory));
             let (timeline, stages) = (value.is_some(), vk::PipelineStageFlags2::ALL_COMMANDS);
             let value = value.unwrap_or(0);
-            let one_queue = self.prepared.batches.iter().all(|batch| batch.queue == Some(OWN_QUEUE));
+            let one_queue = self.compiled.batches.iter().all(|batch| batch.queue == Some(OWN_QUEUE));
             match memory {
                 None if is_common(at) && (timeline || one_queue) => self.at_stages.push((semaphore, value, at)),
                 Some(memory) if timeline || initial == 1 => self.awaited.push(Awaited { memory, semaphore, value }),
@@ -76,13 +76,13 @@ impl Run<'_, '_> {
     /// How many batches wait before a memory, the host's counted as two: it waits in no submit. Those that the plan
     /// names, else those that enter it.
     fn waiting(&self, memory: ResourceId) -> usize {
-        let plan = &self.prepared.plan;
+        let plan = &self.compiled.plan;
         let count = |batch: &BatchInfo| if batch.queue.is_some() { 1 } else { 2 };
-        let planned = points(self.prepared, memory, false).map(|point| count(&self.prepared.batches[point.batch]));
+        let planned = points(self.compiled, memory, false).map(|point| count(&self.compiled.batches[point.batch]));
         match planned.sum() {
             0 => {
                 let enters = |at: &EdgeId| plan.memory_of(plan.edges[at.index()].resource) == memory;
-                self.prepared.batches.iter().filter(|batch| batch.entries.iter().any(enters)).map(count).sum()
+                self.compiled.batches.iter().filter(|batch| batch.entries.iter().any(enters)).map(count).sum()
             }
             planned => planned,
         }
@@ -101,9 +101,9 @@ impl Run<'_, '_> {
 
     /// Waits of a batch that the plan names.
     pub(super) fn await_planned(&self, batch: BatchId, initial: &mut InitialBarriers) {
-        for point in self.prepared.plan.foreign.iter().filter(|point| point.batch == batch) {
+        for point in self.compiled.plan.foreign.iter().filter(|point| point.batch == batch) {
             let Some(stages) = point.wait else { continue };
-            let memory = self.prepared.plan.memory_of(point.resource);
+            let memory = self.compiled.plan.memory_of(point.resource);
             for awaited in self.awaited.iter().filter(|awaited| awaited.memory == memory) {
                 initial.wait(awaited.semaphore, awaited.value, convert::stages(stages));
             }
@@ -117,13 +117,13 @@ impl Run<'_, '_> {
     /// Source: Vulkan 1.3 specification, "Semaphore Waiting" (second synchronization scope), "Execution and Memory
     /// Dependencies".
     pub(super) fn await_entry(&self, edge: &Edge, initial: &mut InitialBarriers) -> vk::PipelineStageFlags2 {
-        let memory = self.prepared.plan.memory_of(edge.resource);
+        let memory = self.compiled.plan.memory_of(edge.resource);
         let stages = match convert::stages(edge.entry.stages) {
             none if none.is_empty() => vk::PipelineStageFlags2::ALL_COMMANDS,
             stages => stages,
         };
-        let mut waits = self.awaits && self.prepared.plan.resources[memory].life == PlanLife::Imported;
-        let planned = points(self.prepared, memory, false).next().is_some();
+        let mut waits = self.awaits && self.compiled.plan.resources[memory].life == PlanLife::Imported;
+        let planned = points(self.compiled, memory, false).next().is_some();
         for awaited in self.awaited.iter().filter(|awaited| awaited.memory == memory) {
             if !planned {
                 initial.wait(awaited.semaphore, awaited.value, stages);
@@ -131,7 +131,7 @@ impl Run<'_, '_> {
             waits = true;
         }
         // What waits at stages chosen by the caller is followed there.
-        let imported = self.prepared.plan.resources[memory].life == PlanLife::Imported;
+        let imported = self.compiled.plan.resources[memory].life == PlanLife::Imported;
         let chosen = self.at_stages.iter().fold(Stages::empty(), |all, (.., at)| all | *at);
         let chosen = if imported { convert::stages(chosen - Stages::HOST) } else { vk::PipelineStageFlags2::empty() };
         if waits { stages | chosen } else { chosen }
@@ -139,8 +139,8 @@ impl Run<'_, '_> {
 
     /// What the host waits for before a batch, where the plan names it.
     pub(super) fn await_planned_on_host(&self, batch: BatchId, waits: &mut Vec<(vk::Semaphore, u64)>) {
-        let planned = self.prepared.plan.foreign.iter().filter(|point| point.batch == batch && point.wait.is_some());
-        planned.for_each(|point| self.await_on_host(self.prepared.plan.memory_of(point.resource), waits));
+        let planned = self.compiled.plan.foreign.iter().filter(|point| point.batch == batch && point.wait.is_some());
+        planned.for_each(|point| self.await_on_host(self.compiled.plan.memory_of(point.resource), waits));
     }
 
     /// What the host waits for before it uses a memory.
@@ -154,13 +154,13 @@ impl Run<'_, '_> {
     pub(super) fn release_all(&mut self, external: &External<'_>, wanted: &[Wanted]) {
         for signal in external.signals {
             let Some(resource) = signal.resource else { continue };
-            let memory = self.prepared.plan.memory_of(resource);
+            let memory = self.compiled.plan.memory_of(resource);
             let (semaphore, value) = (signal.semaphore, signal.value);
-            let batches: Vec<_> = points(self.prepared, memory, true).map(|point| point.batch).collect();
-            let on_host = batches.iter().any(|batch| self.prepared.batches[*batch].queue.is_none());
+            let batches: Vec<_> = points(self.compiled, memory, true).map(|point| point.batch).collect();
+            let on_host = batches.iter().any(|batch| self.compiled.batches[*batch].queue.is_none());
             let read = wanted
                 .iter()
-                .any(|wanted| self.prepared.plan.memory_of(self.prepared.roots[wanted.root].resource) == memory);
+                .any(|wanted| self.compiled.plan.memory_of(self.compiled.roots[wanted.root].resource) == memory);
             let late = batches.is_empty() || on_host || read;
             let left = batches.len();
             self.released.push(Released { semaphore, value, batches, left, late });

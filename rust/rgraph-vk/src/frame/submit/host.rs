@@ -42,15 +42,15 @@ impl Run<'_, '_> {
     /// Hands over the next host batches that wait for nothing but what was submitted. They keep their order, since the
     /// host signals in it.
     fn hand_ahead(&mut self, state: &RunState) -> Result<(), Error> {
-        let prepared = self.prepared;
-        let plan = &prepared.plan;
+        let compiled = self.compiled;
+        let plan = &compiled.plan;
         let host = plan.batches.iter_ids().filter(|(_, batch)| batch.queue.is_none()).map(|(id, _)| id);
         for batch in host.filter(|_| self.ahead).collect::<Vec<_>>() {
             if self.handed[batch] {
                 continue;
             }
             let submitted = |wait: &Wait| {
-                let signalled = prepared.signals.get(&(wait.queue, wait.value));
+                let signalled = compiled.signals.get(&(wait.queue, wait.value));
                 wait.previous_run || signalled.is_none_or(|batch| self.now[*batch].is_some())
             };
             if !plan.waits[plan.batches[batch].waits.range()].iter().all(submitted) {
@@ -64,15 +64,15 @@ impl Run<'_, '_> {
     /// Hands host passes to their thread.
     pub(super) fn host_batch(&mut self, state: &RunState, batch: BatchId) -> Result<(), Error> {
         self.flush()?;
-        let planned = self.prepared.plan.batches[batch];
-        let initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
+        let planned = self.compiled.plan.batches[batch];
+        let initial = self.waits(state, &self.compiled.plan.waits[planned.waits.range()], None)?;
         let mut waits: Vec<_> = initial.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
         for point in self.acquire_host(state, batch)? {
             waits.push((self.shared.queues[point.queue].semaphore, point.value));
         }
-        for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at.index()];
-            self.await_on_host(self.prepared.plan.memory_of(edge.resource), &mut waits);
+        for &at in &self.compiled.batches[batch].entries {
+            let edge = &self.compiled.plan.edges[at.index()];
+            self.await_on_host(self.compiled.plan.memory_of(edge.resource), &mut waits);
         }
         self.await_planned_on_host(batch, &mut waits);
         // What an earlier host batch waited for is known on the host, and its passes need not be done.
@@ -85,25 +85,25 @@ impl Run<'_, '_> {
         let waits = self.host_waits.clone();
         let mut calls = Vec::new();
         let on = &state.recording_of(self.context, self.recording).on;
-        for command in &self.prepared.plan.commands[planned.commands.range()] {
+        for command in &self.compiled.plan.commands[planned.commands.range()] {
             let Command::Pass { pass, .. } = command else { continue };
-            let declared = self.prepared.table.pass_of[*pass];
-            let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
+            let declared = self.compiled.table.pass_of[*pass];
+            let work = declared.and_then(|pass| self.compiled.workload.works.get(&pass));
             if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
-                let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
+                let pass_name = self.compiled.plan.pass_name(*pass).to_owned();
                 let seen = self.seen(state, *pass)?;
                 let work = match &state.sink {
                     Some(sink) => sink.around(&pass_name, work.clone()),
                     None => work.clone(),
                 };
                 self.host_calls += 1;
-                let set = if self.ahead { self.prepared.host_sets[*pass] } else { self.host_calls };
+                let set = if self.ahead { self.compiled.host_sets[*pass] } else { self.host_calls };
                 calls.push(Call { pass: pass_name, work, seen, set });
             }
         }
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));
         if let (Some(host), Some(outcome)) = (&state.host, &self.outcome) {
-            let (of, outcome) = (self.prepared.clone(), outcome.clone());
+            let (of, outcome) = (self.compiled.clone(), outcome.clone());
             let foreign = self.shared.note_host_waits(&waits, self.external.waits, self.waiter(), &outcome);
             host.push(HostBatch { _of: of, waits, foreign, calls, signal, outcome, chain: Chain::here() });
         }
@@ -116,15 +116,15 @@ impl Run<'_, '_> {
     fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
         let mut seen: Vec<Seen> = Vec::new();
         let recording = state.recording_of(self.context, self.recording);
-        for access in self.prepared.table.of(pass) {
+        for access in self.compiled.table.of(pass) {
             // What the output of a pass that is off is read of goes by the output's name.
             let found = match access.usage {
                 Usage::HostWrite => access.resource,
-                _ => recording.stand_in(self.prepared, pass, access.resource),
+                _ => recording.stand_in(self.compiled, pass, access.resource),
             };
-            let physical = self.prepared.physical(found, state.run, &state.imports);
+            let physical = self.compiled.physical(found, state.run, &state.imports);
             let Some(physical) = physical else { continue };
-            let name = self.prepared.plan.resource_name(access.resource);
+            let name = self.compiled.plan.resource_name(access.resource);
             let writable = access.usage == Usage::HostWrite;
             let Some(one) = Seen::new(physical, access.resource, name, writable, access.region.range) else {
                 let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
@@ -133,7 +133,7 @@ impl Run<'_, '_> {
             seen.push(one);
         }
         if let Some((one, two)) = overlapping(&seen) {
-            let pass = self.prepared.plan.pass_name(pass);
+            let pass = self.compiled.plan.pass_name(pass);
             let message =
                 format!("pass \"{pass}\" gets \"{}\" and \"{}\", which share bytes in memory", one.name, two.name);
             let mistake = Mistake::new(Code::Malformed, message, "bake the graph again").pass(pass);
@@ -145,9 +145,9 @@ impl Run<'_, '_> {
     /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
     fn acquire_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
         let mut points = Vec::new();
-        for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at.index()];
-            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports).cloned() else {
+        for &at in &self.compiled.batches[batch].entries {
+            let edge = &self.compiled.plan.edges[at.index()];
+            let Some(physical) = self.compiled.physical(edge.resource, state.run, &state.imports).cloned() else {
                 continue;
             };
             let region = Region::of_edge(edge);
@@ -191,12 +191,12 @@ impl Run<'_, '_> {
 
     /// Has the host signal behind its last batch, where no batch of the plan waits for that one.
     pub(super) fn signal_host(&self, state: &RunState) {
-        let plan = &self.prepared.plan;
+        let plan = &self.compiled.plan;
         let last = plan.batches.iter().rev().find(|batch| batch.queue.is_none());
         let silent = last.is_some_and(|batch| batch.signal.is_none());
         if let (true, Some(host), Some(outcome)) = (silent, &state.host, &self.outcome) {
             let signal = Some(host.last() + 1);
-            let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
+            let (of, outcome, chain) = (self.compiled.clone(), outcome.clone(), Chain::default());
             host.push(HostBatch {
                 _of: of,
                 waits: Vec::new(),

@@ -8,7 +8,7 @@ use rgraph_plan::graph::Ranges;
 use rgraph_plan::plan::PlanKind;
 
 use super::{OWN_QUEUE, Run};
-use crate::compile::prepared::Root;
+use crate::compile::compiled_graph::Root;
 use crate::device::queue::Submit;
 use crate::error::Error;
 use crate::frame::copy::{Piece, download, finish, packed_bytes};
@@ -88,17 +88,17 @@ impl Run<'_, '_> {
         let mut copies: Vec<(&Root, Arc<PhysicalResource>, Selection, Arc<Block>)> = Vec::new();
         let mut reads = Vec::new();
         for Wanted { root, ranges } in wanted {
-            let root = &self.prepared.roots[*root];
-            let Some(physical) = self.prepared.physical(root.resource, state.run, &state.imports).cloned() else {
+            let root = &self.compiled.roots[*root];
+            let Some(physical) = self.compiled.physical(root.resource, state.run, &state.imports).cloned() else {
                 continue;
             };
             if matches!(physical.kind, PlanKind::Image { samples, .. } if samples > 1) {
-                let name = self.prepared.plan.resource_name(root.resource);
+                let name = self.compiled.plan.resource_name(root.resource);
                 let note = format!("\"{name}\" is multisampled, so it is not read back; resolve it");
                 self.figures.notes.push(note);
                 continue;
             }
-            let name = self.prepared.plan.resource_name(root.resource);
+            let name = self.compiled.plan.resource_name(root.resource);
             let part = Selection::of(physical.kind, *ranges, name)?;
             if copies.iter().any(|(_, known, other, _)| Arc::ptr_eq(known, &physical) && part.meets(other)) {
                 let message = format!("parts of \"{name}\" that are read overlap");

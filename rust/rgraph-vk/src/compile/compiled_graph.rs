@@ -59,7 +59,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Import {
     /// Its place.
-    pub home: ResourceId,
+    pub memory: ResourceId,
     /// Whether it is bound, not copied into what is remembered.
     pub bound: bool,
     /// Whether the graph reads what it holds.
@@ -88,7 +88,7 @@ thread_local! {
 }
 
 /// See the module.
-pub(crate) struct Prepared {
+pub(crate) struct CompiledGraph {
     pub shared: Arc<Shared>,
     /// Tells compiled graphs of this process apart; from 1 on.
     pub id: u64,
@@ -140,15 +140,15 @@ pub(crate) struct Prepared {
     arenas: Vec<Arc<Arena>>,
 }
 
-impl std::fmt::Debug for Prepared {
+impl std::fmt::Debug for CompiledGraph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("graph", &self.plan.graph).finish_non_exhaustive()
+        f.debug_struct("CompiledGraph").field("graph", &self.plan.graph).finish_non_exhaustive()
     }
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-impl Prepared {
+impl CompiledGraph {
     /// Bakes a graph with the driver's sizes and makes it ready.
     pub(crate) fn bake(
         shared: &Arc<Shared>,
@@ -352,7 +352,7 @@ impl Prepared {
         })
     }
 
-    /// The next [`Prepared::id`].
+    /// The next [`CompiledGraph::id`].
     pub(crate) fn next_id() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
@@ -369,7 +369,7 @@ impl Prepared {
     }
 
     /// The memory whose place a resource has: its own, or that of what it remembers; and how many runs ago.
-    pub(crate) fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
+    pub(crate) fn ring_of(&self, resource: ResourceId) -> (ResourceId, u64) {
         let resource = &self.plan.resources[resource];
         resource.remembers.map_or((resource.memory, 0), |remembers| (remembers.of, u64::from(remembers.frames)))
     }
@@ -386,8 +386,8 @@ impl Prepared {
         run: u64,
         imports: &'a Imports,
     ) -> Option<&'a Arc<PhysicalResource>> {
-        let (home, back) = self.home(resource);
-        match &self.places[home] {
+        let (memory, back) = self.ring_of(resource);
+        match &self.places[memory] {
             Place::Unused => None,
             Place::Fixed(physical) => Some(physical),
             Place::Ring(ring) => {
@@ -395,7 +395,7 @@ impl Prepared {
                 ring.get(((run % length + length - back % length) % length) as usize)
             }
             Place::PerContext(physicals) => physicals.get((run % physicals.len() as u64) as usize),
-            Place::Import(..) => imports[home].as_ref(),
+            Place::Import(..) => imports[memory].as_ref(),
         }
     }
 }
@@ -403,7 +403,7 @@ impl Prepared {
 /// What is bound to imported resources, by the plan's memories.
 pub(crate) type Imports = IdVec<ResourceId, Option<Arc<PhysicalResource>>>;
 
-impl Drop for Prepared {
+impl Drop for CompiledGraph {
     fn drop(&mut self) {
         subpass::destroy(&self.shared, &mut self.renderings);
     }
@@ -418,7 +418,7 @@ pub(crate) struct StructureUse {
     pub builds: bool,
 }
 
-/// See [`Prepared::structures`] and [`Prepared::structure_uses`].
+/// See [`CompiledGraph::structures`] and [`CompiledGraph::structure_uses`].
 fn structures(shared: &Shared, plan: &Plan, table: &PassTable) -> (Vec<ResourceId>, Vec<StructureUse>) {
     let (mut all, mut uses) = (Vec::new(), Vec::new());
     if shared.rays.is_none() {
@@ -504,11 +504,11 @@ fn signals(plan: &Plan) -> HashMap<(Option<QueueId>, u32), BatchId> {
 
 /// What the caller gives.
 fn imports(workload: &Workload, places: &IdVec<ResourceId, Place>) -> Vec<Import> {
-    let import = |(home, place): (ResourceId, &Place)| {
-        let life = workload.graph.resources().get(home).map(|resource| resource.life);
+    let import = |(memory, place): (ResourceId, &Place)| {
+        let life = workload.graph.resources().get(memory).map(|resource| resource.life);
         let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
         let bound = matches!(place, Place::Import(..));
-        (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
+        (bound || defined && !matches!(place, Place::Unused)).then_some(Import { memory, bound, defined })
     };
     places.iter_ids().filter_map(import).collect()
 }
