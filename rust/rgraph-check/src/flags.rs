@@ -48,7 +48,7 @@ pub(crate) fn flags(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findin
             findings.add(Rule::Flags, Some(name), None, message);
         }
     }
-    let said: BTreeSet<_> = plan
+    let planned: BTreeSet<_> = plan
         .fallbacks
         .iter()
         .map(|&PlanFallback { pass, output, input }| (plan.passes[pass].declared, output, input))
@@ -58,7 +58,7 @@ pub(crate) fn flags(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findin
         .iter()
         .map(|&Fallback { pass, output, input }| (facts.place(pass).map(|at| at.index() as u32), output, input))
         .collect();
-    for (_, output, input) in said.symmetric_difference(&meant) {
+    for (_, output, input) in planned.symmetric_difference(&meant) {
         let [output, input] = [*output, *input].map(|id| facts.name(id));
         let message = format!("plan and graph differ in the fallback of \"{output}\", \"{input}\"");
         findings.add(Rule::Flags, None, Some(output), message);

@@ -27,10 +27,10 @@ pub(crate) fn memories(facts: &Facts, plan: &Plan, findings: &mut Findings) {
         let memory = facts.memory[id];
         let frames = facts.frames_ago[id];
         let first = if frames > 0 { first_history[&(memory, frames)] } else { memory.first_name() };
-        let PlanResource { memory: said, ring, remembers, usages: made_for, .. } = *planned;
-        if said != first {
-            let [first, said] = [first, said].map(|id| facts.name(id));
-            differs(format!("\"{what}\" is in the memory of \"{first}\", and the plan says that of \"{said}\""));
+        let PlanResource { memory: owner, ring, remembers, usages: made_for, .. } = *planned;
+        if owner != first {
+            let [first, owner] = [first, owner].map(|id| facts.name(id));
+            differs(format!("\"{what}\" is in the memory of \"{first}\", and the plan says that of \"{owner}\""));
         }
         let turns = if frames > 0 { 1 } else { facts.ring[memory] };
         if ring != turns {

@@ -39,7 +39,7 @@ pub use device::foreign_wait::Patience;
 pub use device::lend::{HostAllocator, JobThreads, LentMemory, MemoryRequest, MemorySource};
 pub use device::open::{give_up_preparations, wait_for_open_devices};
 pub use device::open_wait::CLOSE_PATIENCE;
-pub use device::physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
+pub use device::physical::{DeviceInfo, DeviceKind, HeapInfo, QueueFamily};
 pub use device::poll::Poll;
 pub use device::process::{PerProcess, Process};
 pub use device::queue::{DeviceQueueId, Point, QueueLock};

@@ -13,7 +13,7 @@ use crate::device::capability;
 use crate::device::context::Context;
 use crate::device::enabled::{Enabled, Rays};
 use crate::device::functions::Functions;
-use crate::device::physical::{self, Family, Physical};
+use crate::device::physical::{self, Physical, QueueFamily};
 use crate::error::{Called, DeviceError, Error};
 use crate::frame::clock;
 use crate::memory::is_unified;
@@ -34,7 +34,7 @@ pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profil
         if let Some(at) = family
             && !queues.iter().any(|queue| queue.family == at as u32)
         {
-            let Family { count, capabilities, .. } = families[at];
+            let QueueFamily { count, capabilities, .. } = families[at];
             queues.push(ProfileQueue {
                 name: name.to_owned(),
                 family: at as u32,

@@ -36,7 +36,7 @@ impl DeviceKind {
 
 /// A queue family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Family {
+pub struct QueueFamily {
     /// How many queues it has.
     pub count: u32,
     /// What they can do.
@@ -74,7 +74,7 @@ pub struct DeviceInfo {
     /// Vulkan version.
     pub api: [u32; 3],
     /// Queue families by index.
-    pub families: Vec<Family>,
+    pub families: Vec<QueueFamily>,
     /// Memory heaps.
     pub heaps: Vec<HeapInfo>,
     /// What rgraph needs, and whether the device has it.
@@ -228,7 +228,7 @@ fn describe(context: &Context, raw: vk::PhysicalDevice) -> Result<DeviceInfo, Er
     let memory = unsafe { instance.get_physical_device_memory_properties(raw) };
     let families: Vec<_> = families
         .iter()
-        .map(|family| Family {
+        .map(|family| QueueFamily {
             count: family.queue_count,
             capabilities: capabilities(family.queue_flags),
             timestamp_bits: family.timestamp_valid_bits,
