@@ -28,6 +28,7 @@ mod orders;
 pub mod propose;
 pub mod search;
 
+use crate::stages::context::Context;
 use crate::stages::ids::{LiveId, WaitId};
 pub use last_plan::LastPlan;
 pub use measure::{Asked, Measure, Measured};
@@ -65,7 +66,7 @@ use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, emit};
 use crate::stages::synchronize::foreign::ForeignUses;
 use crate::stages::synchronize::hazard::{HazardInputs, Hazards};
-use crate::stages::synchronize::read_group::{Context, ReadGroups};
+use crate::stages::synchronize::read_group::ReadGroups;
 use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::synchronize::schedule::{LaneId, Schedule};
 use crate::stages::synchronize::sources::Sources;

@@ -1,5 +1,6 @@
 //! The tables of a plan: its passes and resources, where they are in memory, its independent parts.
 
+use crate::stages::context::Context;
 use crate::stages::ids::{LiveId, ResolvedPassId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -16,7 +17,7 @@ use crate::stages::depend::Dependencies;
 use crate::stages::merge;
 use crate::stages::resolve::{Origin, declared};
 use crate::stages::schedule::Order;
-use crate::stages::synchronize::read_group::{Context, ReadGroups};
+use crate::stages::synchronize::read_group::ReadGroups;
 use crate::stages::transient::Transients;
 use crate::stages::usages::Memories;
 use crate::stages::weigh::queue_why;

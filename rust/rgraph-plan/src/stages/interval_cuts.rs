@@ -6,9 +6,9 @@
 use crate::budget::MemoryBudget;
 use crate::id::{Id, IdVec};
 use crate::resource::{Life, ResourceId};
+use crate::stages::context::Context;
 use crate::stages::ids::{LiveId, PhysicalId, ResolvedPassId};
 use crate::stages::schedule::model::placeable;
-use crate::stages::synchronize::read_group::Context;
 use crate::stages::synchronize::schedule::LaneId;
 
 /// Memory that cutting intervals reuses.

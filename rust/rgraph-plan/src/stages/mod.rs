@@ -2,6 +2,7 @@
 
 pub(crate) mod alias;
 pub(crate) mod bound;
+pub(crate) mod context;
 pub(crate) mod cull;
 pub(crate) mod depend;
 pub(crate) mod describe;

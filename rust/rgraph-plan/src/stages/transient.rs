@@ -11,11 +11,11 @@ use crate::stages::alias::item::{Item, Overflow, Peak};
 use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
+use crate::stages::context::Context;
 use crate::stages::ids::{PlacementId, SubresourceId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::read_group::Context;
 use crate::stages::synchronize::schedule::LaneId;
 
 /// A placed memory.

@@ -8,11 +8,11 @@
 //! Source of the cost: an H200 that changes between a Vulkan and a CUDA context, 160 µs on graphics and compute queues,
 //! 21 µs on the transfer queue.
 
+use crate::stages::context::Context;
 use crate::stages::ids::{ForeignUseId, PhysicalId};
 use std::fmt::Write;
 
 use super::batch::Batches;
-use super::read_group::Context;
 use super::schedule::LaneId;
 use crate::access::Stages;
 use crate::id::{Id, IdVec};

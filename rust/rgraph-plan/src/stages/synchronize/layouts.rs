@@ -1,12 +1,12 @@
 //! The layouts in which passes find their images, under every name that they use.
 
 use super::hazard::HazardInputs;
-use super::read_group::Context;
 use crate::access::Layout;
 use crate::graph::PassId;
 use crate::id::{IdSpan, Span};
 use crate::plan::{PassLayout, Plan, PlanPassId};
 use crate::resource::{Life, ResourceId};
+use crate::stages::context::Context;
 use crate::stages::ids::VisitId;
 use crate::stages::resolve::subresource::{Subresource, SubresourceRange};
 use crate::stages::resolve::{Origin, part_of};

@@ -6,16 +6,15 @@
 //! such orderings, and those that an ownership transfer needs, are added here. They all point forward in the linear
 //! order, so they cannot make a cycle. O(subresources accessed).
 
-use super::schedule::{LaneId, Schedule};
-use crate::access::{Layout, Sharing, Stages};
-use crate::graph::Graph;
+use super::schedule::LaneId;
+use crate::access::{Layout, Sharing};
 use crate::id::{Id, IdSpan, IdVec};
-use crate::plan::{PlanKind, PlanPassId};
+use crate::plan::PlanPassId;
 use crate::resource::{Life, ResourceId};
+use crate::stages::context::Context;
 use crate::stages::ids::{ReadGroupId, SubresourceId, VisitId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::{Facts, ResolvedAccess, declared_of};
-use crate::stages::size::Shape;
+use crate::stages::resolve::{ResolvedAccess, declared_of};
 
 crate::id! {
     /// The uses of a read group by one queue.
@@ -115,46 +114,6 @@ struct MemoryUse {
     reader: Option<u32>,
     /// Whether two families read it between two writes.
     together: bool,
-}
-
-/// Context shared by the stages after merge.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    /// The declaration.
-    pub graph: &'a Graph,
-    /// Its shapes.
-    pub shapes: &'a IdVec<ResourceId, Shape>,
-    /// Its facts.
-    pub facts: &'a Facts,
-    /// The linear order.
-    pub schedule: &'a Schedule,
-    /// Family of each queue.
-    pub families: &'a [u32],
-    /// Stages of each queue at which passes without accesses may do their work.
-    pub stages: &'a [Stages],
-}
-
-impl Context<'_> {
-    /// Accesses of the scheduled pass at a position.
-    pub(crate) fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
-        let pass = self.schedule.passes[at].pass;
-        &self.facts.accesses[self.facts.passes[pass].accesses.range()]
-    }
-
-    /// Whether the contents of a memory outlive the frame, or are there before it.
-    pub(crate) fn has_edges(&self, memory: ResourceId) -> bool {
-        !self.graph.resources()[memory].life.is_of_frame() || self.facts.remembered[memory]
-    }
-
-    /// Whether a memory is one that no other frame under way has.
-    pub(crate) fn is_fresh(&self, memory: ResourceId) -> bool {
-        self.graph.resources()[memory].life == Life::Fresh
-    }
-
-    /// Whether it is an image.
-    pub(crate) fn is_image(&self, memory: ResourceId) -> bool {
-        matches!(self.shapes[memory].kind, PlanKind::Image { .. })
-    }
 }
 
 impl ReadGroups {

@@ -6,13 +6,13 @@ use super::call::Required;
 use super::clock::Knowledge;
 use super::hazard::{First, HazardInputs, Hazards, Left};
 use super::narrow::chain;
-use super::read_group::Context;
 use super::schedule::{LaneId, QueuePosition};
 use super::sources::stands_within;
 use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
+use crate::stages::context::Context;
 use crate::stages::ids::{LeftId, WaitId};
 
 /// A batch's wait for a position that a queue reached in the run before.

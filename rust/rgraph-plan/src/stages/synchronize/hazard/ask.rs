@@ -6,12 +6,13 @@ use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
+use crate::stages::context::Context;
 use crate::stages::ids::{BarrierId, CallId, PhysicalId, PlacementId, SubresourceId, UseId, WaitId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
 use crate::stages::synchronize::call::{About, CallSite, Required, Source};
 use crate::stages::synchronize::hazard::{First, HazardInputs};
-use crate::stages::synchronize::read_group::{Context, ReadGroup};
+use crate::stages::synchronize::read_group::ReadGroup;
 use crate::stages::synchronize::schedule::LaneId;
 
 impl Hazards {

@@ -13,12 +13,13 @@ use super::call::{About, CallSite, Calls};
 use super::clock::{Clocks, Knowledge};
 use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
-use super::read_group::{Context, ReadGroups};
+use super::read_group::ReadGroups;
 use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
+use crate::stages::context::Context;
 use crate::stages::ids::{
     BarrierId, CallId, LeftId, PhysicalId, PlacementId, ReadGroupId, SubresourceId, UseId, VisitId, WaitId,
 };
