@@ -33,7 +33,7 @@ def test_explain_as_json(deferred: Path, tmp_path: Path):
     assert "\n'ao' reads what 'gbuffer' wrote" in values["reasons"][about.index("barrier")]["text"]
     culled = json.loads(clitool.run("explain", deferred, "debug_view", "--json", cwd=tmp_path).stdout)
     assert culled["planned"] is None
-    assert culled["culled"] == "it writes 'debug', which is neither read nor a root"
+    assert culled["culled"] == "it writes 'debug', which nobody reads and which is no root"
 
 
 def test_explain_tells_of_an_error(tmp_path: Path):

@@ -344,7 +344,7 @@ pub fn culled_sentence(plan: &Plan, positions: &Positions, culled: Culled) -> St
         Culled::WritesNothing => "it writes nothing and has no side effects".to_owned(),
         Culled::OptedOut => "its setup declared no access".to_owned(),
         Culled::Unread(resource) => {
-            format!("it writes {}, which is neither read nor a root", quoted(plan.resource_name(resource)))
+            format!("it writes {}, which nobody reads and which is no root", quoted(plan.resource_name(resource)))
         }
         Culled::Overwritten(resource) => {
             format!("what it writes to {} is replaced before anybody reads it", quoted(plan.resource_name(resource)))
