@@ -7,7 +7,7 @@ use rgraph_ir::graph::{Fallback, FlagId};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Plan, PlanFallback};
 
-use crate::facts::{Facts, Inserted};
+use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::DeclaredOf;
 
@@ -21,23 +21,9 @@ pub(crate) fn flags(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf, findin
         findings.add(Rule::Flags, None, None, "the plan has other flags than the graph".to_owned());
         return;
     }
-    // Culled passes have no declared pass among those that run, but their place in the declaration.
-    let mut of_position: Vec<Option<_>> = vec![None; plan.passes.len()];
-    for (id, pass) in graph.passes().iter_ids() {
-        if let Some(at) = facts.place(id).and_then(|place| of_position.get_mut(place.index())) {
-            *at = Some((id, pass.conditional));
-        }
-    }
     for (id, pass) in plan.passes.iter_ids() {
-        let declared = pass.declared.and_then(|at| of_position.get(at as usize).copied().flatten());
-        let wanted = match (declared, declared_of[id].map(|declared| &facts.declared_passes[declared])) {
-            (Some((_, flag)), _) => flag,
-            (None, Some(inserted)) => match inserted.inserted {
-                Some(Inserted::Mips { owner, .. }) => facts.declared_passes[owner].flag,
-                _ => None,
-            },
-            (None, None) => continue,
-        };
+        let Some(declared) = declared_of[id] else { continue };
+        let wanted = facts.declared_passes[declared].flag;
         if pass.flag != wanted {
             let name = plan.pass_name(id);
             let words = |flag: Option<FlagId>| match flag {

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rgraph_ir::access::{Layout, Usage, UsageSet};
+use rgraph_ir::access::{Aspects, Layout, Usage, UsageSet};
 use rgraph_ir::graph::Fallback;
 use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::{Plan, PlanResource, Remembers};
 use rgraph_ir::resource::{Life, ResourceId};
 
-use crate::facts::{Facts, Inserted, writes};
+use crate::facts::{Facts, writes};
 use crate::finding::{Findings, Rule};
 use crate::ids::MemoryId;
 
@@ -72,18 +72,12 @@ fn first_histories(facts: &Facts) -> BTreeMap<(MemoryId, u32), ResourceId> {
 fn usages(facts: &Facts) -> IdVec<MemoryId, UsageSet> {
     let mut out = IdVec::filled(UsageSet::EMPTY, facts.memory.len());
     let mut add = |resource: ResourceId, usage: Usage| out[facts.memory[resource]] |= UsageSet::of(usage);
-    for access in facts.graph.accesses() {
-        add(access.resource, access.usage);
-        if access.generate_mips {
-            add(access.resource, Usage::TransferSrc);
-            add(access.resource, Usage::TransferDst);
-        }
+    for at in facts.declared_passes.iter().flat_map(|declared| &declared.uses) {
+        add(at.resource, at.usage);
     }
-    for declared in &facts.declared_passes {
-        if let Some(Inserted::Scaled { from, to }) = declared.inserted {
-            add(from, Usage::TransferSrc);
-            add(to, Usage::TransferDst);
-        }
+    for access in facts.graph.accesses().iter().filter(|access| access.generate_mips) {
+        add(access.resource, Usage::TransferSrc);
+        add(access.resource, Usage::TransferDst);
     }
     for (id, resource) in facts.graph.resources().iter_ids() {
         if facts.graph.is_root(id) || !resource.life.is_of_frame() {
@@ -97,7 +91,7 @@ fn usages(facts: &Facts) -> IdVec<MemoryId, UsageSet> {
             _ => None,
         };
         let left = resource.leave.and_then(|leave| leave.layout);
-        let is_depth = facts.shapes[id].format.is_some_and(|format| format.is_depth_stencil());
+        let is_depth = facts.shapes[id].aspects.intersects(Aspects::DEPTH | Aspects::STENCIL);
         handed
             .into_iter()
             .chain(left)
