@@ -170,7 +170,7 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
             Life::Transient if graph.is_root(id) => PlanLife::Root,
             Life::Transient => PlanLife::Transient,
         };
-        plan.resources.push(PlanResource {
+        let mut planned = PlanResource {
             kind: shape.kind,
             bytes: shape.bytes,
             lifetime: None,
@@ -184,9 +184,9 @@ pub(crate) fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan
             ring: 1,
             remembers: None,
             usages: None,
-        });
-        let planned = plan.resources.as_vec_mut().last_mut().expect("it was added just before");
-        input.memories.describe((graph, facts), id, planned);
+        };
+        input.memories.describe((graph, facts), id, &mut planned);
+        plan.resources.push(planned);
     }
     for here in schedule.passes.ids() {
         for access in input.context.accesses(here) {
