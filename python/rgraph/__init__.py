@@ -49,7 +49,7 @@ from rgraph._core import (
     set_source_tracking,
 )
 
-# As type checkers know it; the module `typing` takes longer to load than all of rgraph.
+# Type checkers know this name; to load the module `typing` would double the time of the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -217,31 +217,8 @@ __all__ = [
 ]
 
 
-# Where names that are loaded on demand come from, if not from the module of named tuples. Most programs use none of
-# them, and making them would take longer than the rest of the import.
-_HOMES = {
-    **dict.fromkeys(("Adapt", "Trial", "Trials"), "_adapt"),
-    **dict.fromkeys(
-        (
-            "BatchError",
-            "BusyError",
-            "DeviceError",
-            "GraphError",
-            "InternalError",
-            "Mistake",
-            "NotReadyError",
-            "PlanError",
-            "RgError",
-            "ShaderError",
-            "Side",
-            "explain",
-        ),
-        "_errors",
-    ),
-    "Layer": "_layers",
-    "ModuleValue": "_modules",
-    "module": "_modules",
-}
+# Modules in which names that load on demand are looked for; the named tuples, which take longest, come last.
+_LATE = ("_errors", "_modules", "_layers", "_adapt", "_records")
 
 
 def __getattr__(name: str) -> "Any":
@@ -249,7 +226,8 @@ def __getattr__(name: str) -> "Any":
     if name in __all__:
         from importlib import import_module
 
-        value = globals()[name] = getattr(import_module(f"rgraph.{_HOMES.get(name, '_records')}"), name)
+        late = (import_module(f"rgraph.{module}") for module in _LATE)
+        value = globals()[name] = next(getattr(module, name) for module in late if name in module.__all__)
         return value
     if name in ("batch", "cuda", "importers", "passes", "show", "window"):
         from importlib import import_module
