@@ -1,4 +1,4 @@
-//! Buffers and images of one arena have no page of the granularity in common.
+//! Buffers and images of one arena have no page of the granularity in common, unless one follows the other there.
 
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::prelude::*;
@@ -50,4 +50,50 @@ fn images_and_buffers_of_one_arena_share_no_page() {
             assert!(plan.memory.lower_bound >= 1400 && plan.memory.lower_bound <= plan.memory.total);
         }
     }
+}
+
+/// An image of one and a half pages, then two buffers of a page and a half and of the other half, alive at once.
+fn buffers_after_an_image() -> Graph {
+    let mut g = Graph::new("buffers after an image", [48, 32]);
+    let image = g.image("image", Format::R8unorm);
+    let [small, first, rest] = [("small", 16), ("first", 1536), ("rest", 512)].map(|(name, size)| g.buffer(name, size));
+    let out = g.buffer("out", 16);
+    g.pass("draw", PassQueue::Compute).storage_write(image);
+    g.pass("sum", PassQueue::Compute).sampled(image).storage_write(small);
+    g.pass("spread", PassQueue::Compute).storage_read(small).storage_write(first).storage_write(rest);
+    g.pass("end", PassQueue::Compute).storage_read(first).storage_read(rest).storage_write(out);
+    g.root(out);
+    g
+}
+
+#[test]
+fn a_buffer_in_what_an_image_leaves_of_its_last_page_follows_it() {
+    let mut profile = Profile::single_queue();
+    let graph = buffers_after_an_image();
+    let mut in_its_page = 0;
+    for granularity in [1024, 4096] {
+        profile.buffer_image_granularity = granularity;
+        for effort in 0..3 {
+            let options = Options { effort, ..Options::default() };
+            let plan = bake(&graph, &profile, &options, &mut Scratch::default()).expect("a good graph");
+            let placed = |name: &str| {
+                let id = graph.find_resource(name).expect("it is declared");
+                *plan.memory.placements.iter().find(|one| one.resource == id).expect("it is placed")
+            };
+            let image = placed("image");
+            assert_eq!(image.size % granularity, 0, "an image beside buffers holds whole pages");
+            for name in ["first", "rest", "small", "out"] {
+                let buffer = placed(name);
+                let pages = |from: u64, size: u64| (from / granularity)..=((from + size - 1) / granularity);
+                let (own, other) = (pages(buffer.offset, buffer.size), pages(image.offset, image.size));
+                let is_page_shared = own.start() <= other.end() && other.start() <= own.end();
+                let is_byte_shared =
+                    buffer.offset < image.offset + image.size && image.offset < buffer.offset + buffer.size;
+                assert_eq!(is_page_shared, is_byte_shared, "granularity {granularity}: {buffer:?}, {image:?}");
+                let after = image.offset + 48 * 32;
+                in_its_page += u32::from(is_page_shared && buffer.offset >= after);
+            }
+        }
+    }
+    assert!(in_its_page > 0, "no buffer lies behind the texels of the image");
 }

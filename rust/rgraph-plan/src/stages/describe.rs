@@ -292,7 +292,7 @@ pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         }
         let placement = &transients.placements[index];
         let heap = HeapId::new(scratch.heap_of[placement.class as usize] as usize);
-        plan.memory.placements.push(Placement { resource: id, heap, offset: placement.offset, size: placement.size });
+        plan.memory.placements.push(Placement { resource: id, heap, offset: placement.offset, size: placement.held });
     }
 }
 

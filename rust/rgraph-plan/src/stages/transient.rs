@@ -27,8 +27,10 @@ pub(crate) struct Placement {
     pub class: u32,
     /// First byte.
     pub offset: u64,
-    /// Bytes.
+    /// Bytes that it needs.
     pub size: u64,
+    /// Bytes that it holds: whole pages, where an image lies beside buffers.
+    pub held: u64,
     /// First and last physical pass.
     pub physical_passes: [u32; 2],
     /// Whether it is an attachment of one render pass, neither loaded nor stored.
@@ -36,9 +38,9 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// Whether it has bytes of another one of its class.
+    /// Whether it holds bytes of another one of its class.
     fn overlaps(&self, other: &Self) -> bool {
-        self.offset < other.offset + other.size && other.offset < self.offset + self.size
+        self.offset < other.offset + other.held && other.offset < self.offset + self.held
     }
 }
 
@@ -229,8 +231,8 @@ impl Transients {
             }
             self.nodes += peak.nodes;
             self.peaks.push(peak);
-            for (placement, &offset) in of_class.iter_mut().zip(&self.offsets) {
-                placement.offset = offset;
+            for ((placement, &offset), item) in of_class.iter_mut().zip(&self.offsets).zip(&self.items) {
+                (placement.offset, placement.held) = (offset, item.size);
             }
             start = end;
         }
@@ -259,7 +261,7 @@ impl Transients {
         for of_class in self.placements.as_slice().chunk_by(|a, b| a.class == b.class) {
             self.placed.clear();
             self.placed.extend(of_class.iter().map(|placement| {
-                let Placement { offset, size, physical_passes: [first, _], .. } = *placement;
+                let Placement { offset, held: size, physical_passes: [first, _], .. } = *placement;
                 let order = if !self.aliases {
                     0
                 } else if one_queue {
@@ -321,6 +323,7 @@ impl Transients {
                             class: 0,
                             offset: 0,
                             size: context.shapes[memory].bytes,
+                            held: 0,
                             physical_passes: [physical; 2],
                             transient_attachment: context.is_image(memory),
                         });
@@ -393,8 +396,9 @@ fn is_drawn(context: Context<'_>, access: &ResolvedAccess) -> bool {
         .is_some_and(|declared| declared.usage.is_attachment() && declared.usage != Usage::ResolveAttachment)
 }
 
-/// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that
-/// made any larger.
+/// Where buffers and images share an arena, images hold whole pages of the granularity (Vulkan 1.3, "Buffer-Image
+/// Granularity": a buffer and an image in one page alias each other, although they share no byte); whether that made any
+/// larger.
 fn separate_kinds(items: &mut [Item], placements: &[Placement], context: Context<'_>, granularity: u64) -> bool {
     let image = |p: &Placement| matches!(context.shapes[p.memory].kind, PlanKind::Image { .. });
     let images = placements.iter().filter(|p| image(p)).count();
@@ -403,10 +407,10 @@ fn separate_kinds(items: &mut [Item], placements: &[Placement], context: Context
     }
     let mut padded = false;
     for (item, placement) in items.iter_mut().zip(placements) {
-        if image(placement) && item.align < granularity {
-            item.align = granularity;
+        if image(placement) {
+            item.align = item.align.max(granularity);
             item.size = item.size.next_multiple_of(granularity);
-            padded = true;
+            padded |= item.size > placement.size;
         }
     }
     padded
