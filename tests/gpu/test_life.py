@@ -1,5 +1,6 @@
 """How processes with devices end: Ctrl-C, exceptions, exit, daemon threads, forks, garbage, closing meanwhile."""
 
+import ctypes
 import gc
 import os
 import signal
@@ -341,6 +342,48 @@ print(fork(child), int(view[0, 0, 0]), int(np.asarray(device.run(painted())["a"]
 device.close()
 """
     ends(program, 0, "0 255 255\n", repeats=3)
+
+
+needs_on_exit = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "on_exit"), reason="needs glibc")
+
+DRIVER_THAT_HANGS = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.on_exit(libc.pause, None)
+"""
+"""What drivers do: a function that never returns is called when the process ends."""
+
+
+@needs_fork
+@needs_on_exit
+@pytest.mark.parametrize("parent", ["pass", "del frame, compiled; device.close()"], ids=["open", "closed"])
+def test_a_forked_child_ends_though_the_driver_would_keep_it(parent: str):
+    program = f"""{DRIVER_THAT_HANGS}{FORKS}
+{parent}
+def child():
+    print("written", end=" ")
+    sys.exit(7)
+print(fork(child), flush=True)
+os._exit(0)
+"""
+    ends(program, 0, "written 7\n", repeats=3)
+
+
+@needs_on_exit
+def test_a_process_ends_though_its_driver_waits_for_work_that_never_ends():
+    program = f"""{DRIVER_THAT_HANGS}
+import sys
+import rgraph as rg
+g = rg.Graph("waiting")
+g.fill("fill", g.buffer("words", 64), 1)
+g.root("words")
+device = rg.Device()
+gate = device.semaphore()
+frame = device.run(g, wait=[(gate, 1)], read=[])
+print("submitted")
+sys.exit(3)
+"""
+    ends(program, 3, "submitted\n")
 
 
 @needs_fork

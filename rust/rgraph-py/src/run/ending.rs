@@ -1,6 +1,7 @@
 //! The end of the process. Daemon threads run on while the interpreter ends, and then while the destructors of the driver's
 //! libraries run: a driver that is in use meanwhile crashes. So from Python's `atexit` on, no thread but the one that ends
-//! the process enters the runtime; those inside leave and stay, and what they submitted is waited for.
+//! the process enters the runtime; those inside leave and stay, and what they submitted is waited for. Where it never ends,
+//! and in a forked child, the process ends without the destructors of the driver's libraries.
 
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use rgraph_vk::work::CallbackError;
-use rgraph_vk::{PerProcess, give_up_preparations, wait_for_open_devices};
+use rgraph_vk::{PerProcess, give_up_preparations, prepare_exit};
 
 /// Most time that the end of the process waits, for threads in the runtime and then for devices.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -110,7 +111,7 @@ pub(crate) fn end(py: Python<'_>) {
             state = gate.left.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(state);
-        wait_for_open_devices(PATIENCE.saturating_sub(begin.elapsed()));
+        prepare_exit(PATIENCE.saturating_sub(begin.elapsed()));
     });
 }
 

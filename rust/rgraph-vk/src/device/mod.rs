@@ -8,6 +8,7 @@ pub(crate) mod create;
 pub(crate) mod diagnose;
 pub(crate) mod driver;
 pub(crate) mod enabled;
+pub(crate) mod exit;
 pub(crate) mod external;
 mod features;
 pub(crate) mod fence;

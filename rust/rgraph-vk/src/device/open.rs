@@ -30,17 +30,19 @@ pub fn give_up_preparations() {
     }
 }
 
-/// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`. For the end
-/// of a process whose threads still have devices: a driver whose libraries are destroyed while it works crashes.
-/// Nothing is destroyed, and errors are left to those who use the devices.
-pub fn wait_for_open_devices(timeout: Duration) {
+/// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`; whether they
+/// have. For the end of a process whose threads still have devices: a driver whose libraries are destroyed while it works
+/// crashes. Lost devices are left to those who use them.
+pub(crate) fn wait_for_open_devices(timeout: Duration) -> bool {
     let begin = Instant::now();
+    let mut are_idle = true;
     for device in devices() {
         if !device.is_lost() {
-            // A lost device is found out by its users.
-            let _ = device.wait(&device.submitted(), Some(timeout.saturating_sub(begin.elapsed())));
+            let done = device.wait(&device.submitted(), Some(timeout.saturating_sub(begin.elapsed())));
+            are_idle &= !matches!(done, Ok(false));
         }
         // Its last owner may have gone meanwhile: what is left is the end of the process.
         std::mem::forget(device);
     }
+    are_idle
 }

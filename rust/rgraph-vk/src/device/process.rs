@@ -1,7 +1,7 @@
 //! The process that made something. A forked child has a copy of everything but the threads: handles, locks that a
 //! thread of the parent holds for ever, queues of threads that do not exist. It must neither use nor destroy any of it.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use crate::error::{Code, DeviceError, Error};
 
@@ -37,6 +37,25 @@ impl Process {
 
 /// The process that has instances of Vulkan, and how many: its number in the upper half.
 static INSTANCES: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the last process that made an instance of Vulkan is not this one, but one that it was forked from.
+pub(crate) fn is_fork_of_user() -> bool {
+    let user = INSTANCES.load(Ordering::Acquire) >> 32;
+    user != 0 && user != u64::from(std::process::id())
+}
+
+/// Whether a device was left at work, since that work did not end in time.
+static LEFT_AT_WORK: AtomicBool = AtomicBool::new(false);
+
+/// Remembers that a device was left at work.
+pub(crate) fn leave_at_work() {
+    LEFT_AT_WORK.store(true, Ordering::Release);
+}
+
+/// Whether a device was left at work.
+pub(crate) fn is_left_at_work() -> bool {
+    LEFT_AT_WORK.load(Ordering::Acquire)
+}
 
 /// Counts an instance of Vulkan as long as it lives.
 #[derive(Debug)]

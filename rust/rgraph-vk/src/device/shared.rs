@@ -20,6 +20,7 @@ use crate::device::handles::Handles;
 use crate::device::lend::Threads;
 use crate::device::open_wait::{CLOSE_PATIENCE, ForeignWaits};
 use crate::device::physical::DeviceInfo;
+use crate::device::process;
 use crate::device::promise::Promises;
 use crate::device::queue::{DeviceQueueId, Queue};
 use crate::error::{Code, DeviceError, Error};
@@ -300,6 +301,7 @@ impl Drop for Shared {
             if let Err(Error::Busy(error)) = self.wait_with_patience(Some(CLOSE_PATIENCE)) {
                 // Nothing that the GPU still uses is destroyed, and the program goes on.
                 log::error!("a device stays until the process ends: {}", error.message);
+                process::leave_at_work();
                 self.leave_everything();
                 return;
             }
