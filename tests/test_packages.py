@@ -83,3 +83,12 @@ def test_packages_name_only_packages_that_an_index_can_have(crates: list[dict]):
         for need in crate["dependencies"]:
             ours = need["name"].startswith("rgraph-") and need["kind"] != "dev"
             assert not ours or (need["name"] in published and need["req"] != "*"), (crate["name"], need["name"])
+
+
+def test_build_scripts_look_for_the_versions_of_sources_that_the_workspace_names(root: Path, packages: dict):
+    needs = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["dependencies"]
+    for crate in ("rgraph-glsl", "rgraph-vk"):
+        script = (packages[crate][0] / "build.rs").read_text()
+        name, version = re.search(r'const SOURCES: \[&str; 2\] = \["([\w-]+)", "([\d.]+)"\];', script).groups()
+        need = needs[name] if isinstance(needs[name], str) else needs[name]["version"]
+        assert need.startswith(version)

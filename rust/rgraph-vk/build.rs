@@ -41,8 +41,28 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
-/// Where the sources are: cargo knows, be they in its registry or vendored.
+/// The crate with the sources, and how the versions that fit begin, as in the workspace's manifest.
+const SOURCES: [&str; 2] = ["spirv-tools-sys", "0.13."];
+
+/// The folder of the sources: beside this crate's, where both are in the registry or vendored; else cargo knows it. In a
+/// registry this crate's own manifest need not resolve: what a user's lock file does not name may not be downloaded.
 fn sources() -> PathBuf {
+    beside().unwrap_or_else(listed)
+}
+
+fn beside() -> Option<PathBuf> {
+    let [name, version] = SOURCES;
+    let folder = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(folder.parent()?).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let fits = |path: &PathBuf| {
+        let file = path.file_name().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+        file == name || file.strip_prefix(name).is_some_and(|rest| rest.starts_with(&format!("-{version}")))
+    };
+    entries.filter(fits).max()
+}
+
+/// The folder that cargo lists for the sources' crate.
+fn listed() -> PathBuf {
     let manifest = Path::new(&variable("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let asked = |offline: bool| {
         let mut cargo = Command::new(variable("CARGO"));
@@ -55,8 +75,7 @@ fn sources() -> PathBuf {
     let paths = text.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     let folders =
         paths.map(|path| PathBuf::from(path.replace("\\\\", "\\"))).filter_map(|mut path| path.pop().then_some(path));
-    let ours =
-        |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spirv-tools-sys"));
+    let ours = |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SOURCES[0]));
     folders.into_iter().find(ours).expect("spirv-tools-sys is a build dependency")
 }
 
