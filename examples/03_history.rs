@@ -1,7 +1,6 @@
 //! Temporal anti-aliasing: read what the frame before wrote.
 
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::{History, Image, Life};
 
 /// The whole program.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,8 +9,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let steady = g.image("steady", Format::Rgba16float);
     let out = g.image("out", Format::Rgba8unorm);
     // Format and size are those of what is remembered.
-    let before = Life::History(History { of: steady, frames: 1, zero_first: true });
-    let before = g.add_resource("steady before", Resource { life: before, ..Resource::image(Image::default()) }, None);
+    let before = g.history("steady before", steady, 1);
 
     g.pass("lighting", PassQueue::Graphics).color_cleared(lit, [0.0, 0.0, 0.0, 1.0]);
     g.pass("resolve", PassQueue::Graphics).sampled(lit).sampled(before).color(steady);

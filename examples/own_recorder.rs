@@ -12,7 +12,7 @@ use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{PlanLife, QueueId};
 use rgraph_plan::prelude::*;
 use rgraph_plan::profile::{Capabilities, Queue};
-use rgraph_plan::resource::{History, Imported, Life, Mips, Resource, ResourceId};
+use rgraph_plan::resource::{Imported, Mips, ResourceId};
 use rgraph_vk::walk::{Recorder, Slot, Walk, WalkBatch, WalkBlit, WalkMemory, WalkPass, WalkRendering, WalkView};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -82,19 +82,16 @@ struct Scene {
 fn declare() -> (Graph, Scene) {
     let mut g = Graph::new("own", [16, 16]);
     let picture = g.image("picture", Format::Rgba8unorm);
-    if let rgraph_plan::resource::Kind::Image(image) = &mut g.resource_mut(picture).kind {
-        image.mips = Some(Mips::Count(3));
-    }
+    g.change(picture).mips(Mips::Count(3));
     let trail = g.buffer("trail", WORDS * 4);
-    let history = History { of: trail, frames: 1, zero_first: false };
-    let before =
-        g.add_resource("before", Resource { life: Life::History(history), ..Resource::buffer(WORDS * 4) }, None);
-    let result = g.buffer("result", TRAIL + WORDS * 4);
-    g.resource_mut(result).life = Life::Imported(Imported { defined: false, ..Imported::default() });
+    let before = g.history("before", trail, 1);
+    g.change(before).undefined_first();
+    let result = g.import_buffer("result", TRAIL + WORDS * 4);
+    g.change(result).imported(Imported::default().undefined());
     g.pass("sky", PassQueue::Graphics).color_cleared(picture, [0.0, 0.0, 1.0, 1.0]);
-    let sun = Use { generate_mips: true, ..Use::new(Usage::ColorAttachment) };
+    let sun = Use::new(Usage::ColorAttachment).generate_mips();
     g.pass("sun", PassQueue::Graphics).uses(picture, &sun);
-    let moved = Use { stages: Stages::COPY | Stages::CLEAR, load: Some(Load::Discard), ..Use::new(Usage::TransferDst) };
+    let moved = Use::new(Usage::TransferDst).stages(Stages::COPY | Stages::CLEAR).load(Load::Discard);
     g.pass("move", PassQueue::Transfer).copy_from(before).uses(trail, &moved);
     let mut mip = Use { transfer: Some(Transfer::Copy), ..Use::new(Usage::TransferSrc) };
     mip.ranges.mips = Some([1, 2]);

@@ -48,8 +48,8 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
     g.root(out);
 
     // Passes that name no device go where they gain most.
-    g.pass_mut(draw_left).device = Some(0);
-    g.pass_mut(draw_right).device = Some(1);
+    g.change_pass(draw_left).device(0);
+    g.change_pass(draw_right).device(1);
 
     let mut workload = Workload::new(g);
     let mut works = |pass: PassId, text: &str, resources: &[ResourceId]| -> Result<(), ShaderError> {

@@ -109,7 +109,7 @@ fn lend(device: &wgpu::Device, enabled: EnabledFeatures) -> Result<Device, Box<d
 fn declare() -> Result<(Workload, ResourceId), Box<dyn Error>> {
     let mut g = Graph::new("beside wgpu", [SIDE, SIDE]);
     let texture = g.import_image("texture", Format::Rgba8unorm, Size::absolute(SIDE, SIDE));
-    g.resource_mut(texture).leave = Some(Leave { layout: Some(Layout::ColorAttachment), ..Leave::default() });
+    g.change(texture).leave(Leave::default().layout(Layout::ColorAttachment));
     let half = g.pass("half", PassQueue::Graphics).color(texture).id();
     g.root(texture);
     let draw = Draw {

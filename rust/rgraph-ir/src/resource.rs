@@ -158,6 +158,17 @@ pub struct History {
 }
 
 /// The state in which the caller hands a resource over; `None` means unknown until submit.
+///
+/// ```
+/// use rgraph_ir::access::{Accesses, Layout, PassQueue, Stages};
+/// use rgraph_ir::resource::Imported;
+///
+/// let state = Imported::default()
+///     .layout(Layout::General)
+///     .last_use(PassQueue::AsyncCompute, Stages::COMPUTE_SHADER, Accesses::SHADER_STORAGE_WRITE)
+///     .waited();
+/// assert!(state.defined && state.wait && !state.signal);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Imported {
     /// Its layout.
@@ -183,6 +194,43 @@ impl Default for Imported {
     }
 }
 
+impl Imported {
+    /// The layout in which the caller supplies it.
+    #[must_use]
+    pub const fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// The queue and stages that used it last, and how.
+    #[must_use]
+    pub const fn last_use(mut self, queue: PassQueue, stages: Stages, access: Accesses) -> Self {
+        (self.queue, self.stages, self.access) = (Some(queue), stages, access);
+        self
+    }
+
+    /// Its contents mean nothing, so that the plan may discard them.
+    #[must_use]
+    pub const fn undefined(mut self) -> Self {
+        self.defined = false;
+        self
+    }
+
+    /// Each run waits for a semaphore of its other user before the first use.
+    #[must_use]
+    pub const fn waited(mut self) -> Self {
+        self.wait = true;
+        self
+    }
+
+    /// Each run signals its other user behind the last use.
+    #[must_use]
+    pub const fn signalled(mut self) -> Self {
+        self.signal = true;
+        self
+    }
+}
+
 /// The state in which a resource must be left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Leave {
@@ -190,6 +238,22 @@ pub struct Leave {
     pub layout: Option<Layout>,
     /// The queue that uses it next.
     pub queue: Option<PassQueue>,
+}
+
+impl Leave {
+    /// The layout in which the plan leaves it.
+    #[must_use]
+    pub const fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// The queue that uses it next.
+    #[must_use]
+    pub const fn queue(mut self, queue: PassQueue) -> Self {
+        self.queue = Some(queue);
+        self
+    }
 }
 
 impl Resource {
@@ -206,6 +270,15 @@ impl Resource {
     /// A transient buffer of `size` bytes.
     pub const fn buffer(size: u64) -> Self {
         Self::new(Kind::Buffer(Buffer { size: Some(size), acceleration_structure: false }), Life::Transient)
+    }
+
+    /// A transient resource of the kind of this one, whose format and size follow from what it modifies or remembers.
+    pub(crate) fn alike(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::Image(_) => Kind::Image(Image::default()),
+            Kind::Buffer(_) => Kind::Buffer(Buffer::default()),
+        };
+        Self::new(kind, Life::Transient)
     }
 
     /// The image, if it is one.

@@ -65,6 +65,16 @@ pub enum Clear {
 }
 
 /// Everything that a user can say of an access; defaults are those of `docs/reference/formats.md`.
+///
+/// ```
+/// use rgraph_ir::access::{Load, Usage};
+/// use rgraph_ir::graph::{Clear, Use};
+///
+/// let lowest = Use::new(Usage::ColorAttachment).mips([4, 5]).load(Load::Discard);
+/// assert_eq!(lowest.ranges.mips, Some([4, 5]));
+/// let shadow = Use::new(Usage::DepthStencilAttachment).layers([2, 3]).clear(Clear::Depth(1.0, None));
+/// assert_eq!(shadow.load, None, "a clear value implies that the attachment is cleared");
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Use {
     /// What the pass does with it.
@@ -105,9 +115,98 @@ impl Use {
             unordered: false,
         }
     }
-}
 
-impl Use {
+    /// Explicit stages.
+    #[must_use]
+    pub const fn stages(mut self, stages: Stages) -> Self {
+        self.stages = stages;
+        self
+    }
+
+    /// Mip levels, half-open.
+    #[must_use]
+    pub const fn mips(mut self, mips: [u32; 2]) -> Self {
+        self.ranges.mips = Some(mips);
+        self
+    }
+
+    /// Array layers, half-open.
+    #[must_use]
+    pub const fn layers(mut self, layers: [u32; 2]) -> Self {
+        self.ranges.layers = Some(layers);
+        self
+    }
+
+    /// Bytes of a buffer, half-open.
+    #[must_use]
+    pub const fn bytes(mut self, bytes: [u64; 2]) -> Self {
+        self.ranges.bytes = Some(bytes);
+        self
+    }
+
+    /// Explicit aspects.
+    #[must_use]
+    pub const fn aspects(mut self, aspects: Aspects) -> Self {
+        self.aspects = aspects;
+        self
+    }
+
+    /// What becomes of the old contents.
+    #[must_use]
+    pub const fn load(mut self, load: Load) -> Self {
+        self.load = Some(load);
+        self
+    }
+
+    /// What becomes of the old contents of the stencil aspect.
+    #[must_use]
+    pub const fn stencil_load(mut self, load: Load) -> Self {
+        self.stencil_load = Some(load);
+        self
+    }
+
+    /// The clear value of an attachment, which is then cleared unless [`load`](Self::load) says otherwise.
+    #[must_use]
+    pub const fn clear(mut self, clear: Clear) -> Self {
+        self.details.clear = Some(clear);
+        self
+    }
+
+    /// The attachment of the same pass whose samples a resolve attachment gets.
+    #[must_use]
+    pub const fn resolves(mut self, attachment: ResourceId) -> Self {
+        self.details.resolves = Some(attachment);
+        self
+    }
+
+    /// How samples become one.
+    #[must_use]
+    pub const fn resolve_mode(mut self, mode: ResolveMode) -> Self {
+        self.details.resolve_mode = Some(mode);
+        self
+    }
+
+    /// Which transfer command it is.
+    #[must_use]
+    pub const fn transfer(mut self, transfer: Transfer) -> Self {
+        self.transfer = Some(transfer);
+        self
+    }
+
+    /// Fills the mips below what is written at the end of the pass.
+    #[must_use]
+    pub const fn generate_mips(mut self) -> Self {
+        self.generate_mips = true;
+        self
+    }
+
+    /// Promises that it commutes with the other accesses of this resource that promise it.
+    #[must_use]
+    pub const fn unordered(mut self) -> Self {
+        self.unordered = true;
+        self
+    }
+
     /// A clear value says that the attachment is cleared.
     pub(super) fn with_implied_clears(&self) -> Self {
         let mut how = *self;

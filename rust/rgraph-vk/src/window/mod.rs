@@ -31,15 +31,14 @@
 //! ```no_run
 //! # use rgraph_plan::access::Layout;
 //! # use rgraph_plan::prelude::*;
-//! # use rgraph_plan::resource::{Imported, Leave, Life, Size};
+//! # use rgraph_plan::resource::{Imported, Leave, Size};
 //! # use rgraph_vk::{Inputs, Window};
 //! # use rgraph_vk::work::Workload;
 //! # fn declare(window: &Window) -> Result<Graph, Box<dyn std::error::Error>> {
 //! let info = window.info()?.ok_or("the window has no texels")?;
 //! let mut g = Graph::new("frame", info.size);
 //! let back = g.import_image("back", info.format, Size::absolute(info.size[0], info.size[1]));
-//! g.resource_mut(back).life = Life::Imported(Imported { defined: false, ..Imported::default() });
-//! g.resource_mut(back).leave = Some(Leave { layout: Some(Layout::PresentSrc), ..Leave::default() });
+//! g.change(back).imported(Imported::default().undefined()).leave(Leave::default().layout(Layout::PresentSrc));
 //! # Ok(g)
 //! # }
 //! ```
@@ -159,6 +158,7 @@ pub enum Shown {
 
 /// What a window is at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct WindowInfo {
     /// Size in texels.
     pub size: [u32; 2],
