@@ -3,7 +3,11 @@
 #[path = "../../rgraph-report/tests/common/mod.rs"]
 mod common;
 
+#[path = "../../rgraph-ir/tests/changed/mod.rs"]
+mod changed;
+
 mod bad_files;
+mod every_field;
 mod file_order;
 mod graph_files;
 mod plan_files;

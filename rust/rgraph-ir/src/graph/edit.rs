@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Graph, Pass, PassId, Place, Use};
+use super::{Access, Graph, Pass, PassId, Place, Use};
 use crate::error::{Code, Mistake};
 use crate::id::{Id, IdVec};
 use crate::resource::{Axis, Kind, Life, Resource, ResourceId};
@@ -92,18 +92,24 @@ impl Graph {
                 left.add_mistake(mistake.pass(pass).resource(name).side(pass, "used here", place.clone()));
             }
             let Some(resource) = known else { continue };
-            let how = Use {
-                stages: access.stages,
-                ranges: self.ranges_of(access),
-                details,
-                load: access.load,
-                stencil_load: access.stencil_load,
-                transfer: access.transfer,
-                aspects: access.aspects,
-                generate_mips: access.generate_mips,
-                unordered: access.unordered,
-                ..Use::new(access.usage)
-            };
+            // Taken apart, so that a new field does not compile until it is kept.
+            let Access {
+                pass: _,
+                resource: _,
+                stages,
+                ranges: _,
+                details: _,
+                usage,
+                load,
+                stencil_load,
+                transfer,
+                aspects,
+                generate_mips,
+                unordered,
+            } = *access;
+            let ranges = self.ranges_of(access);
+            let how =
+                Use { usage, stages, ranges, aspects, load, stencil_load, details, transfer, generate_mips, unordered };
             left.access(pass, resource, &how, place);
         }
         let of_pass = |id: PassId| new_pass.get(id).copied().flatten();

@@ -60,8 +60,10 @@ pub(crate) struct Resolve {
 }
 
 impl PartialEq for PassAccess {
+    /// Where it is declared does not count.
     fn eq(&self, other: &Self) -> bool {
-        (self.resource, self.usage, self.region) == (other.resource, other.usage, other.region)
+        let Self { resource, usage, region, declared: _ } = *self;
+        (resource, usage, region) == (other.resource, other.usage, other.region)
     }
 }
 
