@@ -11,11 +11,11 @@ use std::time::Duration;
 use ash::{khr, vk};
 use rgraph_plan::access::Layout;
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::{Imported, Leave, Life, ResourceId};
+use rgraph_plan::resource::{Imported, Leave, ResourceId};
 use rgraph_shader::{Included, Kind, Program, Source, Stage};
 use rgraph_vk::work::{CallbackError, View, Work, Workload};
 use rgraph_vk::{
-    BorrowedHandle, Compiled, Device, DeviceQueueId, Frame, Inputs, RawContext, RawRendering, RawWork, Resource,
+    BorrowedHandle, Compiled, Device, DeviceQueueId, DeviceResource, Frame, Inputs, RawContext, RawRendering, RawWork,
     SemaphoreSignal, SemaphoreWait, Upload,
 };
 
@@ -218,8 +218,7 @@ fn declare(renderer: &Arc<Renderer>, size: [u32; 2]) -> (Workload, ResourceId) {
     let mut g = Graph::new("frame", size);
     let back = g.import_image("back", Format::Bgra8unorm, Size::absolute(size[0], size[1]));
     // What it held does not matter, and presenting comes next.
-    g.resource_mut(back).life = Life::Imported(Imported { defined: false, ..Imported::default() });
-    g.resource_mut(back).leave = Some(Leave { layout: Some(Layout::PresentSrc), ..Leave::default() });
+    g.change(back).imported(Imported::default().undefined()).leave(Leave::default().layout(Layout::PresentSrc));
     let colors = g.image("colors", Format::Rgba8unorm);
     let draw = g.pass("colors", PassQueue::Graphics).color(colors).id();
     let light = g.pass("light", PassQueue::Graphics).sampled(colors).color(back).id();
@@ -238,7 +237,7 @@ pub struct Loop {
     swapchains: khr::swapchain::Device,
     surface: vk::SurfaceKHR,
     swapchain: vk::SwapchainKHR,
-    images: Vec<Resource>,
+    images: Vec<DeviceResource>,
     /// Signalled by acquiring, one for each frame under way; and waited for by presenting, one for each image.
     acquired: Vec<vk::Semaphore>,
     rendered: Vec<vk::Semaphore>,

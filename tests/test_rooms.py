@@ -101,6 +101,21 @@ def test_each_crate_says_which_of_its_items_are_public():
     assert [path for path in crates if lint not in path.read_text("utf-8")] == []
 
 
+def test_no_two_crates_have_one_name_at_their_roots():
+    # Applications import several roots, and the planner's prelude, as wholes.
+    owners = {}
+    for crate in ("plan", "files", "report", "check", "shader", "work", "vk"):
+        text = re.sub(r"//.*", "", (ROOT / f"rust/rgraph-{crate}/src/lib.rs").read_text("utf-8"))
+        exported = [use for use in re.findall(r"^ *pub use ([^;]*);", text, re.MULTILINE) if "rgraph_ir::" not in use]
+        names = {name for use in exported for name in re.findall(r"\w+(?=\s*[,}]|$)", use)}
+        item = r"^pub (?:const )?(?:fn|struct|enum|trait|type|const|static) (\w+)"
+        names |= set(re.findall(item, text, re.MULTILINE))
+        for name in names:
+            owners.setdefault(name, []).append(crate)
+    assert {"Graph", "Finding", "DeviceResource", "Workload"} <= set(owners)
+    assert {name: crates for name, crates in owners.items() if len(crates) > 1} == {}
+
+
 def test_the_architecture_lists_each_file_of_the_runtime_once():
     section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("## The files of the runtime")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `([\w/]+\.rs)` \| [^|]+ \|$", section, re.MULTILINE)

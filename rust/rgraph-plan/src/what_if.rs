@@ -38,6 +38,7 @@ pub struct Changes {
 
 /// The answer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WhatIf {
     /// The changed declaration.
     pub graph: Graph,
@@ -55,6 +56,7 @@ pub struct WhatIf {
 
 /// An upper bound of what queues other than the graphics queue could gain.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct QueueGain {
     /// The modelled frame with all work of the device on the graphics queue, in microseconds; `None`: that queue cannot
     /// do all of it.

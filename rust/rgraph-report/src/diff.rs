@@ -30,6 +30,7 @@ pub enum Kind {
 
 /// One difference.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// How it changed.
     pub kind: Kind,
@@ -49,6 +50,7 @@ pub struct Change {
 
 /// One figure of both plans.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Figure {
     /// What is counted.
     pub what: &'static str,
@@ -60,6 +62,7 @@ pub struct Figure {
 
 /// What differs between two plans.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Diff {
     /// Figures of both, whether they differ or not: passes, barriers, batches, waits, bytes, microseconds.
     pub figures: Vec<Figure>,

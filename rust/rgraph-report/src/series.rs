@@ -25,6 +25,7 @@ pub struct SeriesFrame {
 
 /// Frames of one plan as columns, and what they have in common. Times in microseconds, rounded to 10 ns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Series {
     /// Number of the run of each frame.
     pub run: Vec<u64>,
@@ -55,6 +56,7 @@ pub struct Spread {
 
 /// One pass in every frame.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PassSeries {
     /// The pass.
     pub name: String,

@@ -8,6 +8,7 @@ use crate::error::{self, ShaderError};
 
 /// A constant as a shader declares it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct SpecConstant {
     /// Its name; of one without a name, its number.
     pub name: String,

@@ -18,6 +18,7 @@ pub struct Length {
 
 /// Everything that a program asks of its pass; stages merged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Interface {
     /// Bindings by (group, binding).
     pub bindings: Vec<Binding>,
@@ -46,6 +47,7 @@ pub struct Interface {
 
 /// A resource that a shader uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Binding {
     /// The variable's name; of a block without instance name, the block's.
     pub name: String,
@@ -172,6 +174,7 @@ pub enum SampleKind {
 
 /// Push data: one block over all stages.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Push {
     /// The variable's name.
     pub name: String,
@@ -198,6 +201,7 @@ pub struct VertexInput {
 
 /// A colour output of the fragment stage.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Output {
     /// Its name.
     pub name: String,

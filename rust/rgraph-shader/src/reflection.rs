@@ -22,6 +22,7 @@ pub struct Reflection {
 
 /// What one stage takes and gives.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct StageReflection {
     /// The stage.
     pub stage: Stage,

@@ -78,6 +78,7 @@ impl Error {
 
 /// A fault of the driver's, or a device that cannot do what is asked.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceError {
     /// Its kind: a code of devices, `RG-E1xx`.
     pub code: Code,
@@ -203,6 +204,7 @@ impl std::error::Error for BusyError {}
 
 /// A plan that was refused.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlanError {
     /// Its kind: a code of plans, `RG-E5xx`.
     pub code: Code,

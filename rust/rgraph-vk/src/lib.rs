@@ -29,7 +29,7 @@ pub mod work;
 
 pub use bridge::CopyWay;
 pub use capture::{Capture, CaptureFile, Difference, MOST_FRAMES, Replay, ReplayOptions, ReplayedFrame};
-pub use chaos::{ChaosOptions, ChaosReport, ChaosRow, Finding, Switch};
+pub use chaos::{ChaosFinding, ChaosOptions, ChaosReport, ChaosRow, Switch};
 pub use compile::pipeline::pipelines_made_so_far;
 pub use device::context::{EntryTable, INSTALL};
 pub use device::diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
@@ -57,7 +57,7 @@ pub use frame::timing::PassTime;
 pub use memory::left::ResourceLeft;
 pub use memory::locked::Locked;
 pub use memory::readback::Readback;
-pub use memory::resource::{BorrowedHandle, Resource};
+pub use memory::resource::{BorrowedHandle, DeviceResource};
 pub use memory::share::{BinarySemaphore, Holder, Origin, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 pub use memory::state::ResourceState;
 pub use memory::{DomainReport, HeapReport, MemoryReport};

@@ -2,7 +2,7 @@
 //! without allocating once the blocks are there.
 
 use rgraph_plan::format::Format;
-use rgraph_vk::{Device, Resource};
+use rgraph_vk::{Device, DeviceResource};
 
 use crate::support::bench::device;
 
@@ -26,7 +26,7 @@ fn staged(device: &Device) -> u64 {
 }
 
 /// An image whose bytes go through staging blocks also where the host can see the device's memory.
-fn image(device: &Device, name: &str, size: [u32; 2], layers: u32) -> Resource {
+fn image(device: &Device, name: &str, size: [u32; 2], layers: u32) -> DeviceResource {
     device.image(name, Format::R32float, size, 1, layers).unwrap()
 }
 

@@ -9,7 +9,7 @@ use rgraph_plan::graph::{PassId, Use};
 use rgraph_plan::resource::{History, Image, Life, Mips, Resource as Declared, ResourceId};
 use rgraph_shader::Kind;
 use rgraph_vk::work::{CallbackError, Groups, HostViews, HostWork, What, Work};
-use rgraph_vk::{ChaosOptions, ChaosReport, Device, DeviceOptions, Finding, Inputs, Switch, Upload};
+use rgraph_vk::{ChaosFinding, ChaosOptions, ChaosReport, Device, DeviceOptions, Inputs, Switch, Upload};
 
 use crate::support::bench::{Bench, bytes, demand, device, program, uses, using, whole};
 use crate::support::hash;
@@ -81,12 +81,12 @@ fn seeds(seeds: u64) -> ChaosOptions {
     ChaosOptions { seeds, ..ChaosOptions::default() }
 }
 
-fn the_finding(report: &ChaosReport) -> &Finding {
+fn the_finding(report: &ChaosReport) -> &ChaosFinding {
     assert_eq!(report.findings.len(), 1, "{report}");
     &report.findings[0]
 }
 
-fn names(finding: &Finding) -> [Option<&str>; 3] {
+fn names(finding: &ChaosFinding) -> [Option<&str>; 3] {
     [&finding.pass, &finding.other, &finding.resource].map(|name| name.as_deref())
 }
 

@@ -12,7 +12,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::prelude::Options;
 use rgraph_plan::resource::{History, Image, Kind, Life, ResourceId, Size};
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork, Work};
-use rgraph_vk::{Compiled, Device, Inputs, Resource, Upload};
+use rgraph_vk::{Compiled, Device, DeviceResource, Inputs, Upload};
 
 use crate::support::bench::{Bench, device, using, words};
 
@@ -61,7 +61,7 @@ fn writes(device: &Device, work: Work) -> (Compiled, ResourceId) {
     (b.compile(device), x)
 }
 
-fn give(x: ResourceId, resource: &Resource) -> Inputs<'_> {
+fn give(x: ResourceId, resource: &DeviceResource) -> Inputs<'_> {
     Inputs { uploads: vec![(x, Upload::Resource(resource))], ..Inputs::default() }
 }
 

@@ -8,7 +8,7 @@ use rgraph_vk::{DeviceQueueId, Error, Inputs, Point, ResourceState, Upload};
 use crate::support::bench::{Bench, device, using};
 
 /// Says a state of a resource that no foreign code uses.
-fn say(resource: &rgraph_vk::Resource, state: &ResourceState) -> Result<(), Error> {
+fn say(resource: &rgraph_vk::DeviceResource, state: &ResourceState) -> Result<(), Error> {
     // SAFETY: the layouts that get through are "undefined" and those that the images are in.
     unsafe { resource.set_state(state) }
 }

@@ -99,9 +99,9 @@ pub trait HostWork: Send + Sync {
     /// Runs once per frame, on a thread of its graph or of the job pool, when all that the pass reads is there. Passes
     /// of one of the plan's [`sets`](rgraph_ir::plan::Plan::sets) run at once.
     ///
-    /// Its run waits for it. Whatever waits for a run of the same device (`Compiled::run`, `Resource::read` and `write`
-    /// of `rgraph-vk`) is refused inside of it with `RG-E402`. It must not join
-    /// a thread that does so either: nothing can see that, and neither would end.
+    /// Its run waits for it. Whatever waits for a run of the same device (`Compiled::run`, `DeviceResource::read` and
+    /// `write` of `rgraph-vk`) is refused inside of it with `RG-E402`. It must not join a thread that does so either:
+    /// nothing can see that, and neither would end.
     ///
     /// # Errors
     /// Any: the frame is abandoned, and waits for it return the error.

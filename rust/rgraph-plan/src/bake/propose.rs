@@ -28,6 +28,7 @@ pub struct Problem {
 
 /// A pass to be ordered.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct ProblemPass {
     /// Its name in the plan.
     pub name: String,
@@ -64,6 +65,7 @@ impl<F: FnMut(&Problem, &[Tried]) -> Option<Proposal>> Propose for F {
 
 /// What became of a proposal.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Tried {
     /// The modelled frame of its plan in microseconds; `None`: it is not permitted.
     pub frame_us: Option<f64>,

@@ -12,6 +12,7 @@ use crate::stages::size::{ShapeScratch, shapes};
 
 /// The graph of one part.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PartGraph {
     /// The declaration; resources have the ids of the whole graph.
     pub graph: Graph,
@@ -23,6 +24,7 @@ pub struct PartGraph {
 
 /// An import of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct PartImport {
     /// The resource that is imported.
     pub resource: ResourceId,

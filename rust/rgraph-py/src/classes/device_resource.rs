@@ -7,7 +7,7 @@ use rgraph_plan::access::Layout;
 use rgraph_plan::error::Code;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
-use rgraph_vk::{BorrowedHandle, DeviceQueueId, Resource, ResourceState};
+use rgraph_vk::{BorrowedHandle, DeviceQueueId, DeviceResource, ResourceState};
 
 use crate::arguments::convert::{self, Bytes, Count, Text, accesses, during, stages, word_of};
 use crate::arguments::declare::{self, only};
@@ -29,7 +29,7 @@ use crate::run::inside::outside;
 #[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
 pub struct PyDeviceResource {
     /// The resource.
-    pub resource: Detached<Resource>,
+    pub resource: Detached<DeviceResource>,
     /// The number of its device.
     device: u64,
 }
@@ -190,7 +190,7 @@ impl PyDevice {
 
 impl PyDeviceResource {
     /// The Python object of a resource.
-    pub fn of(resource: Detached<Resource>, device: u64) -> Self {
+    pub fn of(resource: Detached<DeviceResource>, device: u64) -> Self {
         Self { resource, device }
     }
 

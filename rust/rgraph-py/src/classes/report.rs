@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, Measure, MemoryReport, PassTime};
+use rgraph_vk::{ChaosFinding, ChaosReport, FrameReport, HostSpan, Measure, MemoryReport, PassTime};
 
 use crate::run::error::bad;
 use crate::run::record::record;
@@ -184,7 +184,7 @@ pub(crate) fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bo
 /// `Device.chaos()`.
 pub(crate) fn chaos<'py>(py: Python<'py>, report: &ChaosReport) -> PyResult<Bound<'py, PyAny>> {
     let findings = report.findings.iter().map(|finding| {
-        let Finding { switch, seed, pass, other, resource, mistake } = finding;
+        let ChaosFinding { switch, seed, pass, other, resource, mistake } = finding;
         let (pass, other, resource) = (pass.as_deref(), other.as_deref(), resource.as_deref());
         record!(py, "ChaosFinding", (switch.name(), *seed, pass, other, resource, mistake.to_string(), &mistake.help))
     });

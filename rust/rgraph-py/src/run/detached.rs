@@ -23,8 +23,8 @@ use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BinarySemaphore, BorrowedHandle, CLOSE_PATIENCE, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device,
-    DeviceError, DeviceInfo, Devices, DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport,
-    Patience, Preparation, Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory,
+    DeviceError, DeviceInfo, DeviceResource, Devices, DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked,
+    MemoryReport, Patience, Preparation, Process, Readback, Replay, ResourceState, Semaphore, SharedMemory,
     SharedMemoryInfo,
 };
 
@@ -368,7 +368,7 @@ impl Detached<Frame> {
     }
 }
 
-impl Detached<Resource> {
+impl Detached<DeviceResource> {
     /// Its name.
     pub fn name(&self) -> &str {
         self.value.name()

@@ -14,7 +14,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
 use rgraph_vk::work::{Bound as BoundTo, Step, What, Work};
-use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
+use rgraph_vk::{ChaosOptions, ChaosReport, DeviceResource, Error, Inputs, Upload};
 use rgraph_work::infer::Who;
 
 use crate::arguments::adapt;
@@ -48,7 +48,7 @@ enum Input {
     Host(Host),
     Bytes(Vec<u8>),
     File(Arc<Picture>),
-    Owned(Detached<Resource>),
+    Owned(Detached<DeviceResource>),
 }
 
 impl Input {

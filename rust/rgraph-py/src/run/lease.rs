@@ -7,7 +7,7 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::Resource;
+use rgraph_vk::DeviceResource;
 
 use crate::classes::device::PyDevice;
 use crate::classes::device_resource::PyDeviceResource;
@@ -35,7 +35,7 @@ pub(crate) struct Lent<'py> {
 }
 
 /// An imported resource, and what is bound to it for one run.
-pub(crate) type Borrowed = (ResourceId, Detached<Resource>);
+pub(crate) type Borrowed = (ResourceId, Detached<DeviceResource>);
 
 /// Whether an object lends resources.
 pub(crate) fn is_lender(array: &Bound<'_, PyAny>) -> PyResult<bool> {

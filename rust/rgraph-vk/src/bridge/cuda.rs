@@ -20,7 +20,7 @@ use crate::device::queue::WaitFor;
 use crate::device::semaphore::Semaphore;
 use crate::error::{Code, DeviceError, Error};
 use crate::memory::physical_resource::Raw;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::share::{SharedMemoryInfo, SharedPlace};
 use crate::memory::staged::Outside;
 
@@ -300,7 +300,7 @@ impl Drop for Memory {
 #[derive(Debug)]
 struct Slots {
     memory: Memory,
-    resource: Resource,
+    resource: DeviceResource,
 }
 
 impl Slots {

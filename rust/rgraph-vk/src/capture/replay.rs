@@ -25,7 +25,7 @@ use crate::file;
 use crate::frame::copy::Plane;
 use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::physical_resource::PhysicalResource;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::staged;
 use crate::run::compiled::Compiled;
 use crate::work::{Work, Workload};
@@ -63,6 +63,7 @@ pub struct Difference {
 
 /// A frame that ran again.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ReplayedFrame {
     /// Name of its graph.
     pub graph: String,
@@ -375,7 +376,7 @@ fn run(
 }
 
 /// An image of several mips or aspects for an imported resource, with its contents.
-fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Resource, Error> {
+fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<DeviceResource, Error> {
     let made = compiled.graph();
     let name = made.workload.graph.resource_name(id);
     let memory = made.known(id).map(|resource| made.ring_of(resource).0);
@@ -388,7 +389,7 @@ fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Res
     for content in planes {
         staged::write_plane(&physical, plane(&physical, content)?, &content.bytes)?;
     }
-    Ok(Resource::of_physical(physical))
+    Ok(DeviceResource::of_physical(physical))
 }
 
 /// Data that do not fit their pass are a fault of the file.

@@ -9,7 +9,7 @@ use rgraph_plan::resource::{Life, Resource, ResourceId};
 
 use crate::chaos::poison::Poison;
 use crate::chaos::random::mix;
-use crate::chaos::report::{Difference, Finding, Switch};
+use crate::chaos::report::{ChaosFinding, Difference, Switch};
 use crate::chaos::trial::{Outcome, Subject, Trial, Tried};
 use crate::error::Error;
 
@@ -38,7 +38,7 @@ struct Names {
 
 impl Diagnosis<'_> {
     /// Looks for the reason.
-    pub(super) fn finding(&self, switch: Switch, seed: u64) -> Result<Finding, Error> {
+    pub(super) fn finding(&self, switch: Switch, seed: u64) -> Result<ChaosFinding, Error> {
         let found = match switch {
             Switch::Poison => self.deferred()?,
             Switch::Culling => self.needed()?,
@@ -239,7 +239,7 @@ impl Diagnosis<'_> {
         all.find(|access| self.accesses(two, access.resource, false)).map(|access| access.resource)
     }
 
-    fn in_words(&self, switch: Switch, seed: u64, names: &Names) -> Finding {
+    fn in_words(&self, switch: Switch, seed: u64, names: &Names) -> ChaosFinding {
         let graph = self.graph();
         let pass = names.pass.map(|pass| graph.pass_name(pass));
         let other = names.other.map(|pass| graph.pass_name(pass));
@@ -266,7 +266,7 @@ impl Diagnosis<'_> {
         let shown = names.difference.as_ref().unwrap_or(&self.difference);
         let place = graph.resource_place(shown.resource).cloned();
         mistake = mistake.side(&shown.name, shown.to_string(), place);
-        Finding {
+        ChaosFinding {
             switch,
             seed,
             pass: pass.map(str::to_owned),

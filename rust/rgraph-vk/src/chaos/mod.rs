@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::frame::inputs::Inputs;
 use crate::work::Workload;
 use poison::Poison;
-pub use report::{ChaosReport, ChaosRow, Finding, Switch};
+pub use report::{ChaosFinding, ChaosReport, ChaosRow, Switch};
 use trial::{Queues, Subject, Trial, Tried};
 
 /// What a chaos run tries.
@@ -160,7 +160,7 @@ impl Examined<'_> {
             difference,
         }
         .finding(switch, seed)?;
-        let same = |known: &Finding| (&known.pass, &known.resource) == (&finding.pass, &finding.resource);
+        let same = |known: &ChaosFinding| (&known.pass, &known.resource) == (&finding.pass, &finding.resource);
         if !self.report.findings.iter().any(same) {
             self.report.findings.push(finding);
         }

@@ -68,7 +68,7 @@ impl Switch {
 
 /// Something that a result depends on and nothing declares.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finding {
+pub struct ChaosFinding {
     /// The change that shows it.
     pub switch: Switch,
     /// The seed of the trial.
@@ -85,6 +85,7 @@ pub struct Finding {
 
 /// A trial.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct ChaosRow {
     /// Its seed.
     pub seed: u64,
@@ -98,11 +99,12 @@ pub struct ChaosRow {
 
 /// What a chaos run tried and found.
 #[derive(Clone, PartialEq, Default, Debug)]
+#[non_exhaustive]
 pub struct ChaosReport {
     /// The trials in their order; they end with the first seed that finds something.
     pub rows: Vec<ChaosRow>,
     /// What the graph does not declare.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ChaosFinding>,
     /// Frames that ran in all.
     pub runs: u64,
     /// What could not be tried.

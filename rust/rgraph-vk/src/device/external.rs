@@ -7,8 +7,8 @@
 //! ```no_run
 //! # use ash::vk;
 //! # use rgraph_plan::resource::ResourceId;
-//! # use rgraph_vk::{Compiled, Inputs, Resource, SemaphoreSignal, SemaphoreWait, Upload};
-//! # fn draw(compiled: &Compiled, images: &[Resource], backbuffer: ResourceId, index: usize,
+//! # use rgraph_vk::{Compiled, Inputs, DeviceResource, SemaphoreSignal, SemaphoreWait, Upload};
+//! # fn draw(compiled: &Compiled, images: &[DeviceResource], backbuffer: ResourceId, index: usize,
 //! #     acquired: vk::Semaphore, rendered: vk::Semaphore) -> Result<(), rgraph_vk::Error> {
 //! let inputs = Inputs {
 //!     uploads: vec![(backbuffer, Upload::Resource(&images[index]))],

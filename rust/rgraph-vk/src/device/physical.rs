@@ -8,6 +8,7 @@ use crate::error::{Called, Code, DeviceError, Error};
 
 /// What kind of device it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// A GPU with memory of its own.
     Discrete,
@@ -36,6 +37,7 @@ impl DeviceKind {
 
 /// A queue family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct QueueFamily {
     /// How many queues it has.
     pub count: u32,
@@ -47,6 +49,7 @@ pub struct QueueFamily {
 
 /// A memory heap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct HeapInfo {
     /// Bytes.
     pub size: u64,
@@ -56,6 +59,7 @@ pub struct HeapInfo {
 
 /// A device as it presents itself.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Position in the list of devices: real GPUs before CPU ones.
     pub index: usize,

@@ -17,7 +17,7 @@ use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{Plane, packed_bytes, packed_help};
 use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::physical_resource::PhysicalResource;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::usages::Usages;
 use crate::memory::{Domain, staged};
 use crate::run::compiled::Compiled;
@@ -508,9 +508,9 @@ impl Shared {
         state: &DevicesRunState,
         part: usize,
         device: DeviceId,
-    ) -> Vec<(ResourceId, Resource)> {
+    ) -> Vec<(ResourceId, DeviceResource)> {
         let imports = &self.parts[part].0.imports;
-        let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
+        let bound = |memory| self.physical(state, device, memory).map(|physical| DeviceResource::of(physical.clone()));
         imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()
     }
 }

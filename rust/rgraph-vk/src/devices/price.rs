@@ -22,6 +22,7 @@ const TIMES: usize = 3;
 
 /// What a copy between devices costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct CopyPrice {
     /// Microseconds of any copy.
     pub us: f64,

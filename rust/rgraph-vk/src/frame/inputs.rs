@@ -8,7 +8,7 @@ use crate::device::poll::Poll;
 use crate::frame::measure::Measure;
 use crate::frame::target_change::TargetChange;
 use crate::memory::left::ResourceLeft;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 
 /// What an imported resource is in a run.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub enum Upload<'a> {
     /// Tightly packed texels of mip 0, layer by layer, or a buffer's bytes; copied before `run` returns.
     Bytes(&'a [u8]),
     /// A resource of the device.
-    Resource(&'a Resource),
+    Resource(&'a DeviceResource),
 }
 
 /// What a run gets.
@@ -26,7 +26,7 @@ pub struct Inputs<'a> {
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
     /// Whether each of them must be given: what an earlier run was given then does not count.
     pub anew: bool,
-    /// How foreign code left imported resources that are bound: in place of [`Resource::set_state`](crate::Resource), and
+    /// How foreign code left imported resources that are bound: in place of [`DeviceResource::set_state`](crate::DeviceResource), and
     /// without a submit where the run uses them first on the queue that they were left on. After a run that failed, give
     /// them again.
     pub left: Vec<(ResourceId, ResourceLeft)>,

@@ -82,6 +82,7 @@ impl std::fmt::Debug for RawContext<'_> {
 
 /// An image of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct RawImage {
     /// Its handle.
     pub image: vk::Image,
@@ -99,6 +100,7 @@ pub struct RawImage {
 
 /// A view of part of an image, and the layout that the part is in while the pass runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct RawView {
     /// Its handle; it lives as long as the image.
     pub view: vk::ImageView,
@@ -108,6 +110,7 @@ pub struct RawView {
 
 /// The part of a buffer that a pass accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct RawBuffer {
     /// Its handle.
     pub buffer: vk::Buffer,
@@ -119,6 +122,7 @@ pub struct RawBuffer {
 
 /// The render pass that commands are recorded in: what a pipeline for it has to be made with.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct RawRendering {
     /// Formats of the colour attachments by shader location; `UNDEFINED` where the pass writes none. Passes that were
     /// merged share attachments, so these may be more than the pass declares.

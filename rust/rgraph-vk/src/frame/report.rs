@@ -17,6 +17,7 @@ use crate::memory::MemoryReport;
 
 /// Something that the host did.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct HostSpan {
     /// `wait`, `upload`, `record`, `submit`, or the name of a host pass.
     pub name: String,
@@ -28,6 +29,7 @@ pub struct HostSpan {
 
 /// What a frame took.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct FrameReport {
     /// The graph's name.
     pub graph: String,

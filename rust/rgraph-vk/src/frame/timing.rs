@@ -17,6 +17,7 @@ const COUNTED: usize = 4;
 
 /// When a pass ran and how long.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct PassTime {
     /// Its name.
     pub pass: String,

@@ -19,7 +19,7 @@ impl ResourceLeft {
     /// the run's semaphores.
     ///
     /// # Safety
-    /// As of [`Resource::set_state`](crate::Resource::set_state).
+    /// As of [`DeviceResource::set_state`](crate::DeviceResource::set_state).
     ///
     /// ```compile_fail,E0133
     /// let left = rgraph_vk::ResourceLeft::new(rgraph_vk::ResourceState::default());

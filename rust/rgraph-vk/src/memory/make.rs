@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::memory::Domain;
 use crate::memory::left;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
-use crate::memory::resource::{BorrowedHandle, Resource, buffer_usages, image_kind};
+use crate::memory::resource::{BorrowedHandle, DeviceResource, buffer_usages, image_kind};
 use crate::memory::state::ResourceState;
 use crate::memory::usages::Usages;
 
@@ -18,7 +18,14 @@ impl Device {
     ///
     /// # Errors
     /// If the device cannot make it, or is out of memory.
-    pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
+    pub fn image(
+        &self,
+        name: &str,
+        format: Format,
+        size: [u32; 2],
+        mips: u32,
+        layers: u32,
+    ) -> Result<DeviceResource, Error> {
         self.make_image(name, image_kind(format, size, mips, layers), Domain::Device)
     }
 
@@ -34,47 +41,47 @@ impl Device {
         size: [u32; 2],
         mips: u32,
         layers: u32,
-    ) -> Result<Resource, Error> {
+    ) -> Result<DeviceResource, Error> {
         self.make_image(name, image_kind(format, size, mips, layers), Domain::Chosen(domain))
     }
 
-    fn make_image(&self, name: &str, kind: PlanKind, domain: Domain) -> Result<Resource, Error> {
+    fn make_image(&self, name: &str, kind: PlanKind, domain: Domain) -> Result<DeviceResource, Error> {
         self.0.check()?;
         let PlanKind::Image { format, size: [width, height, _], mips, layers, .. } = kind else {
             unreachable!("the caller made the kind of an image")
         };
-        Resource::check_image(name, [width, height], mips, layers)?;
+        DeviceResource::check_image(name, [width, height], mips, layers)?;
         let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
         // Refuses what cannot be made, with the reason.
         let _ = self.0.measure(name, kind, usages, true)?;
-        PhysicalResource::new(&self.0, name, kind, usages, domain, true).map(Resource)
+        PhysicalResource::new(&self.0, name, kind, usages, domain, true).map(DeviceResource)
     }
 
     /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
     ///
     /// # Errors
     /// If the size is zero, or the device is out of memory.
-    pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
+    pub fn buffer(&self, name: &str, size: u64) -> Result<DeviceResource, Error> {
         self.make_buffer(name, size, Domain::Device)
     }
 
-    /// As [`Self::buffer`], in memory that the caller chooses. [`Resource::write`] copies straight into memory that the
+    /// As [`Self::buffer`], in memory that the caller chooses. [`DeviceResource::write`] copies straight into memory that the
     /// CPU sees, once no run uses it.
     ///
     /// # Errors
     /// RG-E102 if the device has no such memory.
-    pub fn buffer_in(&self, domain: MemoryDomain, name: &str, size: u64) -> Result<Resource, Error> {
+    pub fn buffer_in(&self, domain: MemoryDomain, name: &str, size: u64) -> Result<DeviceResource, Error> {
         self.make_buffer(name, size, Domain::Chosen(domain))
     }
 
-    fn make_buffer(&self, name: &str, size: u64, domain: Domain) -> Result<Resource, Error> {
+    fn make_buffer(&self, name: &str, size: u64, domain: Domain) -> Result<DeviceResource, Error> {
         self.0.check()?;
-        Resource::check_buffer(&self.0, name, size)?;
+        DeviceResource::check_buffer(&self.0, name, size)?;
         let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
-        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, domain, true).map(Resource)
+        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, domain, true).map(DeviceResource)
     }
 
-    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent`
+    /// Borrows a caller's image or buffer. Its state is unknown until [`DeviceResource::set_state`] says it; `concurrent`
     /// says that all queue families share it.
     ///
     /// # Safety
@@ -85,26 +92,26 @@ impl Device {
         kind: PlanKind,
         handle: BorrowedHandle,
         concurrent: bool,
-    ) -> Resource {
+    ) -> DeviceResource {
         let raw = match handle {
             BorrowedHandle::Image(raw) => Raw::Image(raw),
             BorrowedHandle::Buffer(raw) => Raw::Buffer(raw),
         };
-        Resource(PhysicalResource::borrowed(&self.0, name, kind, raw, concurrent))
+        DeviceResource(PhysicalResource::borrowed(&self.0, name, kind, raw, concurrent))
     }
 
-    /// [`Resource::set_state`] for many resources, with one submit for each queue that they were left on.
+    /// [`DeviceResource::set_state`] for many resources, with one submit for each queue that they were left on.
     ///
     /// # Safety
-    /// As of [`Resource::set_state`], for each of them.
+    /// As of [`DeviceResource::set_state`], for each of them.
     ///
     /// # Errors
-    /// As [`Resource::set_state`]; then none is changed.
-    pub unsafe fn set_states(&self, states: &[(&Resource, ResourceState)]) -> Result<(), Error> {
+    /// As [`DeviceResource::set_state`]; then none is changed.
+    pub unsafe fn set_states(&self, states: &[(&DeviceResource, ResourceState)]) -> Result<(), Error> {
         let shared = &self.0;
         shared.check()?;
         shared.outside()?;
-        let of = |(resource, state): &(&Resource, ResourceState)| {
+        let of = |(resource, state): &(&DeviceResource, ResourceState)| {
             resource.refuse(state)?;
             Ok((resource.checked(shared)?.clone(), state.clone()))
         };

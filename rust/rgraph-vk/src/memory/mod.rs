@@ -187,6 +187,7 @@ struct Pool {
 
 /// What is held in one domain.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct DomainReport {
     /// The domain's name.
     pub domain: &'static str,
@@ -200,6 +201,7 @@ pub struct DomainReport {
 
 /// One of Vulkan's heaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct HeapReport {
     /// Bytes.
     pub size: u64,
@@ -213,6 +215,7 @@ pub struct HeapReport {
 
 /// What is held, what is live, by whom.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct MemoryReport {
     /// By domain; only those that hold something.
     pub domains: Vec<DomainReport>,

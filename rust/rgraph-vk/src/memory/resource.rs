@@ -22,7 +22,7 @@ use crate::memory::state::ResourceState;
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
 #[derive(Clone, Debug)]
-pub struct Resource(pub(crate) Arc<PhysicalResource>);
+pub struct DeviceResource(pub(crate) Arc<PhysicalResource>);
 
 /// A caller's image or buffer handle.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Shared {
     }
 }
 
-impl Resource {
+impl DeviceResource {
     /// The resource of a physical resource.
     pub(crate) fn of(physical: Arc<PhysicalResource>) -> Self {
         Self(physical)
@@ -118,7 +118,7 @@ impl Resource {
         self.0.kind
     }
 
-    /// Its Vulkan handle. Who uses it says with [`Resource::set_state`] how it was left.
+    /// Its Vulkan handle. Who uses it says with [`DeviceResource::set_state`] how it was left.
     pub fn handle(&self) -> BorrowedHandle {
         self.0.expose();
         match self.0.raw {
@@ -141,7 +141,7 @@ impl Resource {
     /// done; nothing else uses the resource from then on.
     ///
     /// ```compile_fail,E0133
-    /// fn safe(image: &rgraph_vk::Resource) {
+    /// fn safe(image: &rgraph_vk::DeviceResource) {
     ///     let _ = image.set_state(&rgraph_vk::ResourceState::default());
     /// }
     /// ```
@@ -226,10 +226,10 @@ impl Resource {
         self.write_polling(bytes, None)
     }
 
-    /// [`Resource::write`], which calls `poll` every 50 ms while it waits.
+    /// [`DeviceResource::write`], which calls `poll` every 50 ms while it waits.
     ///
     /// # Errors
-    /// As [`Resource::write`]; that of `poll`.
+    /// As [`DeviceResource::write`]; that of `poll`.
     pub fn write_polling(&self, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
         let shared = &self.0.shared;
         shared.check()?;
@@ -256,10 +256,10 @@ impl Resource {
         self.read_polling(None)
     }
 
-    /// [`Resource::read`], which calls `poll` every 50 ms while it waits.
+    /// [`DeviceResource::read`], which calls `poll` every 50 ms while it waits.
     ///
     /// # Errors
-    /// As [`Resource::read`]; that of `poll`.
+    /// As [`DeviceResource::read`]; that of `poll`.
     pub fn read_polling(&self, poll: Option<Poll<'_>>) -> Result<Readback, Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;
@@ -270,7 +270,7 @@ impl Resource {
         Readback::done(block, kind, name)
     }
 
-    /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked)
+    /// As [`DeviceResource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked)
     /// memory.
     ///
     /// # Errors
@@ -279,11 +279,11 @@ impl Resource {
         self.read_into_polling(bytes, None)
     }
 
-    /// [`Resource::read_into`], which calls `poll` every 50 ms while it waits. The device may still write to
+    /// [`DeviceResource::read_into`], which calls `poll` every 50 ms while it waits. The device may still write to
     /// [`Locked`](crate::Locked) memory behind an error of `poll`.
     ///
     /// # Errors
-    /// As [`Resource::read_into`]; that of `poll`.
+    /// As [`DeviceResource::read_into`]; that of `poll`.
     pub fn read_into_polling(&self, bytes: &mut [u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;

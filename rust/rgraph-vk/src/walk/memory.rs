@@ -42,6 +42,7 @@ pub struct WalkMemory {
 
 /// An arena of memory. Resources whose lives do not overlap have the same bytes of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WalkHeap {
     /// The profile's class of memory.
     pub memory_type: String,

@@ -14,6 +14,7 @@ use crate::walk::memory::Slot;
 
 /// How the engine left an imported image or buffer, on the queue that uses it first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct WalkState {
     /// Stages that used it; none: semaphores of the engine's order its use.
     pub stages: Stages,
@@ -25,6 +26,7 @@ pub struct WalkState {
 
 /// A wait for a timeline semaphore: there is one per queue of the plan, and one of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct WalkWait {
     /// The plan's queue; `None`: the host.
     pub queue: Option<QueueId>,
@@ -36,6 +38,7 @@ pub struct WalkWait {
 
 /// One submit, or one piece of host work.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct WalkBatch {
     /// Its queue in the plan; `None`: the host.
     pub queue: Option<QueueId>,
@@ -54,6 +57,7 @@ pub struct WalkBatch {
 
 /// A blit that the planner inserted: a mip level from the one above it, or a copy of another size.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WalkBlit {
     /// What it reads, and its layout.
     pub from: (Slot, vk::ImageLayout),
@@ -67,6 +71,7 @@ pub struct WalkBlit {
 
 /// A pass to be recorded.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct WalkPass<'a> {
     pub(super) walk: &'a Walk,
     pub(super) planned: PlanPassId,

@@ -15,6 +15,7 @@ use crate::walk::memory::Slot;
 
 /// The view of an image that a render pass needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct WalkView {
     /// The image.
     pub slot: Slot,
@@ -40,6 +41,7 @@ impl WalkView {
 
 /// Where samples are resolved to.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct WalkResolve {
     /// The view.
     pub view: WalkView,
@@ -51,6 +53,7 @@ pub struct WalkResolve {
 
 /// An attachment of a render pass.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct WalkTarget {
     /// The view.
     pub view: WalkView,
@@ -74,6 +77,7 @@ impl std::fmt::Debug for WalkTarget {
 
 /// A render pass, maybe of several passes that the plan merged.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WalkRendering {
     /// The area, from (0, 0).
     pub area: [u32; 2],

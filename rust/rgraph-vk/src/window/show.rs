@@ -19,7 +19,7 @@ use crate::error::{Code, DeviceError, Error};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
 use crate::frame::inputs::{Inputs, Upload};
 use crate::memory::physical_resource::PhysicalResource;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::state::{Region, ResourceState};
 use crate::run::compiled::Compiled;
 use crate::run::frame::Frame;
@@ -242,7 +242,7 @@ impl Window {
         let leaves = edges.clone().count() > 0 && edges.all(|edge| edge.exit.layout == Layout::PresentSrc);
         // A read-back follows the graph, and leaves another layout.
         let leaves = leaves && !reads(made, &inputs, memory);
-        let bound = Resource::of(image.clone());
+        let bound = DeviceResource::of(image.clone());
         let mut inputs = inputs;
         inputs.uploads.push((target, Upload::Resource(&bound)));
         let slot = &state.slots[acquired.slot];

@@ -78,6 +78,7 @@ impl<R: ?Sized> fmt::Debug for Loaded<R> {
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
+#[non_exhaustive]
 pub struct Failed {
     /// What is wrong.
     #[source]

@@ -23,7 +23,7 @@ use crate::frame::state::RunState;
 use crate::memory::left;
 use crate::memory::left::ResourceLeft;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::staged;
 use crate::memory::staging::Block;
 use crate::memory::state::ResourceState;
@@ -379,7 +379,7 @@ fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) ->
     Ok(idle)
 }
 
-/// Resource states that a run gets for its imports, checked.
+/// DeviceResource states that a run gets for its imports, checked.
 fn left_of_run(
     compiled: &CompiledGraph,
     imports: &Imports,
@@ -395,7 +395,7 @@ fn left_of_run(
             let message = format!("\"{name}\" has nothing bound to it whose state could be said");
             return Err(Error::input(name, message, "give the resource with the run, as Upload::Resource"));
         };
-        Resource::of_physical(physical.clone()).refuse(&left.0)?;
+        DeviceResource::of_physical(physical.clone()).refuse(&left.0)?;
         Ok((physical.clone(), left.0.clone()))
     };
     left.iter().map(one).collect()

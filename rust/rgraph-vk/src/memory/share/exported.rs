@@ -11,7 +11,7 @@ use super::{HANDLE, check_file, duplicate, take_back};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::physical_resource::PhysicalResource;
-use crate::memory::resource::{Resource, buffer_usages, image_kind};
+use crate::memory::resource::{DeviceResource, buffer_usages, image_kind};
 use crate::memory::share::block::{SharedBlock, SharedMemoryInfo, SharedPlace};
 use crate::memory::usages::Usages;
 use crate::memory::{Domain, Memory};
@@ -209,7 +209,7 @@ impl SharedMemory {
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
-    /// Makes an image in the block: one sample, no cube. Another user's is refused by runs until [`Resource::acquire`].
+    /// Makes an image in the block: one sample, no cube. Another user's is refused by runs until [`DeviceResource::acquire`].
     ///
     /// # Errors
     /// If the driver does not share such images, the bytes are not free or not aligned, or the block is too small.
@@ -221,10 +221,10 @@ impl SharedMemory {
         mips: u32,
         layers: u32,
         place: SharedPlace<'_>,
-    ) -> Result<Resource, Error> {
+    ) -> Result<DeviceResource, Error> {
         let kind = image_kind(format, size, mips, layers);
         self.0.shared.check()?;
-        Resource::check_image(name, size, mips, layers)?;
+        DeviceResource::check_image(name, size, mips, layers)?;
         let usages = self.0.shared.shared_image(name, kind)?;
         let _ = self.0.shared.measure(name, kind, usages, true)?;
         self.place(name, kind, usages, place)
@@ -234,13 +234,13 @@ impl SharedMemory {
     ///
     /// # Errors
     /// As [`SharedMemory::image`].
-    pub fn buffer(&self, name: &str, size: u64, place: SharedPlace<'_>) -> Result<Resource, Error> {
+    pub fn buffer(&self, name: &str, size: u64, place: SharedPlace<'_>) -> Result<DeviceResource, Error> {
         self.0.shared.check()?;
-        Resource::check_buffer(&self.0.shared, name, size)?;
+        DeviceResource::check_buffer(&self.0.shared, name, size)?;
         self.place(name, PlanKind::Buffer { size }, shared_buffer(), place)
     }
 
-    fn place(&self, name: &str, kind: PlanKind, usages: Usages, at: SharedPlace<'_>) -> Result<Resource, Error> {
-        PhysicalResource::shared(&self.0, name, kind, usages, at).map(Resource::of_physical)
+    fn place(&self, name: &str, kind: PlanKind, usages: Usages, at: SharedPlace<'_>) -> Result<DeviceResource, Error> {
+        PhysicalResource::shared(&self.0, name, kind, usages, at).map(DeviceResource::of_physical)
     }
 }

@@ -7,7 +7,7 @@ use crate::device::promise::Promise;
 use crate::device::semaphore::Semaphore;
 use crate::error::Error;
 use crate::memory::physical_resource::PhysicalResource;
-use crate::memory::resource::Resource;
+use crate::memory::resource::DeviceResource;
 use crate::memory::share::lent::{Holder, Lent};
 use crate::memory::staged;
 use ash::vk;
@@ -42,7 +42,7 @@ impl PhysicalResource {
     }
 }
 
-impl Resource {
+impl DeviceResource {
     /// First byte in its block; `None` if it lies in no shared block.
     pub fn offset(&self) -> Option<u64> {
         self.physical().block().map(|(_, offset)| *offset)
@@ -56,7 +56,7 @@ impl Resource {
     /// Leaves it to another user, `to`, behind all uses so far; images in layout `general`. With `signal` the call
     /// returns when that is submitted, and the timeline gets the value when it is done; without, it waits. With `until`
     /// the next use waits for that value of a timeline that the other user signals; without, uses are refused until
-    /// [`Resource::acquire`].
+    /// [`DeviceResource::acquire`].
     ///
     /// # Errors
     /// If it lies in no shared block, another user has it, a semaphore is of another device, or the driver fails.
@@ -69,10 +69,10 @@ impl Resource {
         self.release_polling(to, signal, until, None)
     }
 
-    /// [`Resource::release`], which calls `poll` every 50 ms while it waits.
+    /// [`DeviceResource::release`], which calls `poll` every 50 ms while it waits.
     ///
     /// # Errors
-    /// As [`Resource::release`]; that of `poll`, behind which the other user has the resource.
+    /// As [`DeviceResource::release`]; that of `poll`, behind which the other user has the resource.
     pub fn release_polling(
         &self,
         to: &str,

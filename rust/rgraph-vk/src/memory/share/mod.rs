@@ -2,9 +2,9 @@
 //! (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`).
 //!
 //! Blocks of memory are shared, not resources: both sides place images and buffers at equal offsets of one block. A
-//! resource in a block has one user at a time. [`Resource::release`](crate::Resource::release) leaves it to another
-//! one, [`Resource::acquire`](crate::Resource::acquire) takes it back; in between, runs refuse it. Images change hands
-//! in layout `general`, which every user knows.
+//! resource in a block has one user at a time. [`DeviceResource::release`](crate::DeviceResource::release) leaves it to
+//! another one, [`DeviceResource::acquire`](crate::DeviceResource::acquire) takes it back; in between, runs refuse it.
+//! Images change hands in layout `general`, which every user knows.
 //!
 //! Drivers do not check descriptors: lavapipe imports a descriptor of SwiftShader and reads wrong bytes. So imports
 //! compare the UUIDs of driver and device first.
