@@ -234,8 +234,9 @@ def test_mips_of_srgb_are_means_of_light_and_layers_are_apart(device: rg.Device)
     assert np.abs(result - 255 * wanted).max() < 1.6
 
 
-def test_pyramids_of_extremes(device: rg.Device):
-    values = noise(9, 15, 1) - 0.5
+@pytest.mark.parametrize("base", [-0.5, np.inf, -np.inf])
+def test_pyramids_of_extremes(device: rg.Device, base: float):
+    values = noise(9, 15, 1) + np.float32(base)
     g = rg.Graph()
     outs = []
     for reduce, function in (("min", np.min), ("max", np.max)):

@@ -152,6 +152,23 @@ def test_statistics_are_those_of_numpy(device: rg.Device, width, height, base):
     np.testing.assert_allclose(variance, exact.var((0, 1)), rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(3, 5), (65, 130)])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.finfo(np.float32).max, np.finfo(np.float32).min])
+def test_extremes_of_infinite_numbers_are_infinite(device: rg.Device, shape, value):
+    values = np.full(shape, value, np.float32)
+    g = rg.Graph()
+    image = g.import_array("image", values)
+    buffer = g.import_array("buffer", values, as_buffer=True)
+    outs = [
+        passes.reduce(g, f"{word} of {source.name}", source, operation=word)
+        for word in ("min", "max")
+        for source in (image, buffer)
+    ]
+    *extremes, statistics = ran(device, g, *outs, passes.statistics(g, "statistics", image))
+    assert [one.view(np.float32)[0] for one in extremes] == [value] * 4
+    assert statistics.view(np.float32).reshape(4, 4)[:2, 0].tolist() == [value] * 2
+
+
 def test_statistics_of_large_bright_images_stay_exact(device: rg.Device):
     picture = (noise(1500, 1100, 1) + 4096).astype(np.float32)
     g = rg.Graph()

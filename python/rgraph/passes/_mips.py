@@ -12,10 +12,12 @@ from rgraph.passes._shader import Queue, draws, per_texel, text
 
 __all__ = ["generate_mips"]
 
+_FIRST = "textureLoad(source, 2 * at, 0)"
+#: The first value, and how a finer texel changes it. WGSL has no literal of an infinity: extremes begin with a texel.
 _COMBINE = {
     "mean": ("vec4<f32>(0.0)", "result + weight * finer"),
-    "min": ("vec4<f32>(3.4e38)", "min(result, finer)"),
-    "max": ("vec4<f32>(-3.4e38)", "max(result, finer)"),
+    "min": (_FIRST, "min(result, finer)"),
+    "max": (_FIRST, "max(result, finer)"),
 }
 
 

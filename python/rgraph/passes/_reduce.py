@@ -24,8 +24,9 @@ _COMBINE = {
     "or": "a | b",
     "xor": "a ^ b",
 }
-_LEAST = {"f32": "-3.4028234663852886e38", "i32": "-2147483647 - 1", "u32": "0u"}
-_MOST = {"f32": "3.4028234663852886e38", "i32": "2147483647", "u32": "4294967295u"}
+#: Values that change nothing. `min` and `max` begin with a number of the source: WGSL cannot write an infinity.
+_IDENTITY = {"sum": "0", "mean": "0", "product": "1", "or": "0", "xor": "0"}
+_ALL_BITS = {"i32": "-1", "u32": "4294967295u"}
 _BITS = ("and", "or", "xor")
 
 _FROM_BUFFER = """for (var at = 0u; at < 16u; at++) {
@@ -40,23 +41,21 @@ _FROM_IMAGE = """let size = textureDimensions(source);
     }"""
 
 
-def _identity(operation: str, scalar: str) -> str:
-    """What an operation begins with."""
-    if operation == "min":
-        return _MOST[scalar]
-    if operation == "max":
-        return _LEAST[scalar]
-    return {"product": "1", "and": "-1" if scalar == "i32" else _MOST["u32"]}.get(operation, "0")
+def _start(operation: str, scalar: str, first: str) -> str:
+    """The value that an operation begins with, where `first` is a number of the source."""
+    if operation in ("min", "max"):
+        return first
+    return _ALL_BITS[scalar] if operation == "and" else _IDENTITY[operation]
 
 
 #: What arrays of a shader's numbers hold.
 _DTYPES = {"f32": "float32", "i32": "int32", "u32": "uint32"}
 
 
-def _texel(src: Picture) -> str:
+def _texel(src: Picture, place: str = "texel") -> str:
     """A texel as four numbers."""
     rest = ", 0.0, 0.0, 1.0" if src.format.numbers == "depth" else ""
-    return f"vec4<{scalar_of(src.format)}>(textureLoad(source, texel, 0){rest})"
+    return f"vec4<{scalar_of(src.format)}>(textureLoad(source, {place}, 0){rest})"
 
 
 def _result(
@@ -159,7 +158,7 @@ def reduce(
         count, groups = size // 4, math.ceil(size / 4 / _BLOCK)
         many = spread(groups)
         bindings = f"@group(0) @binding(0) var<storage, read> source: array<{ty}>;"
-        gather = _FROM_BUFFER.replace("${count}", str(count))
+        gather, first = _FROM_BUFFER.replace("${count}", str(count)), "source[0]"
     else:
         src = picture(g, name, "source", given, only="any")  # type: ignore[arg-type]
         scalar = scalar_of(src.format)
@@ -168,7 +167,7 @@ def reduce(
         many = (math.ceil(src.size[0] / 64), math.ceil(src.size[1] / 64))
         groups = many[0] * many[1]
         bindings = f"@group(0) @binding(0) var source: {read_kind(src.format)};"
-        gather = _FROM_IMAGE.replace("$texel", _texel(src))
+        gather, first = _FROM_IMAGE.replace("$texel", _texel(src)), _texel(src, "vec2<u32>()")
     if operation in _BITS and scalar == "f32":
         refuse("RG-E207", name, f"{operation} of real numbers", 'say dtype="uint32", or give an image of integers')
     if operation == "mean" and scalar != "f32":
@@ -176,23 +175,20 @@ def reduce(
     on = computes(name, queue)
     _room(g, name, target, 4 if src is None else 16)
     new, goal = _result(g, name, target, (1,) if src is None else (4,), scalar)
-    words = {
-        "type": ty,
-        "combine": _COMBINE[operation],
-        "identity": _identity(operation, scalar),
-    }
+    words = {"type": ty, "combine": _COMBINE[operation]}
+    start = _start(operation, scalar, first)
     scale = f" / {count}.0" if operation == "mean" else ""
     bound = given if src is None else src.part
-    last = text("reduce", bindings=bindings, gather=gather, scale=scale, **words)
     if groups == 1:
+        last = text("reduce", bindings=bindings, gather=gather, start=start, scale=scale, **words)
         done = g.compute(f"{name}/reduce", last, groups=1, queue=on, source=bound, result=goal)
         return new or done
     parts = g.buffer(f"{name}/parts", groups * (4 if src is None else 16))
-    first = text("reduce", bindings=bindings, gather=gather, scale="", **words)
-    g.compute(f"{name}/parts", first, groups=many, queue=on, source=bound, result=parts)
+    block = text("reduce", bindings=bindings, gather=gather, start=start, scale="", **words)
+    g.compute(f"{name}/parts", block, groups=many, queue=on, source=bound, result=parts)
     bindings = f"@group(0) @binding(0) var<storage, read> source: array<{ty}>;"
-    gather = _FROM_PARTS.replace("${count}", str(groups))
-    last = text("reduce", bindings=bindings, gather=gather, scale=scale, **words)
+    gather, start = _FROM_PARTS.replace("${count}", str(groups)), _start(operation, scalar, "source[0]")
+    last = text("reduce", bindings=bindings, gather=gather, start=start, scale=scale, **words)
     done = g.compute(f"{name}/reduce", last, groups=1, queue=on, source=parts, result=goal)
     return new or done
 
@@ -260,17 +256,20 @@ def statistics(
     across, down = math.ceil(src.size[0] / 64), math.ceil(src.size[1] / 64)
     bindings = f"@group(0) @binding(0) var source: {read_kind(src.format)};"
     gather = _OF_TEXELS.replace("$texel", _texel(src))
+    corner = f"vec4<f32>({_texel(src, 'vec2<u32>()')})"
+    start = {"least": corner, "most": corner}
     last = "array<vec4<f32>, 4>"
     if across * down == 1:
-        shader = text("statistics", bindings=bindings, gather=gather, result=last, store=_STORE)
+        shader = text("statistics", bindings=bindings, gather=gather, result=last, store=_STORE, **start)
         done = g.compute(f"{name}/statistics", shader, groups=1, queue=on, source=src.part, result=goal)
         return new or done
     parts = g.buffer(f"{name}/parts", 80 * across * down)
     store = _STORE_PART.replace("${across}", str(across))
-    shader = text("statistics", bindings=bindings, gather=gather, result="Stored", store=store)
+    shader = text("statistics", bindings=bindings, gather=gather, result="Stored", store=store, **start)
     g.compute(f"{name}/parts", shader, groups=(across, down), queue=on, source=src.part, result=parts)
     bindings = "@group(0) @binding(0) var<storage, read> source: array<Stored>;"
     gather = _OF_PARTS.replace("${count}", str(across * down))
-    shader = text("statistics", bindings=bindings, gather=gather, result=last, store=_STORE)
+    start = {"least": "source[0].least", "most": "source[0].most"}
+    shader = text("statistics", bindings=bindings, gather=gather, result=last, store=_STORE, **start)
     done = g.compute(f"{name}/statistics", shader, groups=1, queue=on, source=parts, result=goal)
     return new or done

@@ -12,7 +12,7 @@ fn main(
     @builtin(local_invocation_index) index: u32,
 ) {
     let block = group.y * groups.x + group.x;
-    var value = $type($identity);
+    var value = $type($start);
     $gather
     partial[index] = value;
     workgroupBarrier();

@@ -21,7 +21,8 @@ fn merged(a: Part, b: Part) -> Part {
 
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
-    var part = Part(vec4<f32>(3.4e38), vec4<f32>(-3.4e38), vec4<f32>(0.0), vec4<f32>(0.0), 0.0);
+    // Infinities have no literal: minimum and maximum begin with a texel instead, which counts nothing.
+    var part = Part($least, $most, vec4<f32>(0.0), vec4<f32>(0.0), 0.0);
     $gather
     parts[index] = part;
     workgroupBarrier();
