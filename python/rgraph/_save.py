@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rgraph._core import _numpy, _write_file
@@ -54,7 +55,7 @@ def npy(array: Array) -> bytes:
     return _MAGIC + b"\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + array.tobytes()
 
 
-def _exr(path: str, array: Array) -> None:
+def _exr(array: Array) -> bytes:
     module = _needs("OpenEXR", "EXR")
     numpy = _numpy("EXR", ".npy does not need it")
     pixels = numpy.asarray(array)
@@ -65,17 +66,22 @@ def _exr(path: str, array: Array) -> None:
         if pixels.shape[-1] == 4:
             light[..., 3] = scaled[..., 3]
         pixels = light.astype("float16")
-    if pixels.ndim != 3 or pixels.dtype.name not in ("float16", "float32", "uint32"):
+    several = {1: ("Y",), 2: ("R", "G"), 3: ("RGB",), 4: ("RGBA",)}
+    names = several.get(pixels.shape[2]) if pixels.ndim == 3 else None
+    if names is None or pixels.dtype.name not in ("float16", "float32", "uint32"):
         _refuse("RG-E320", f"EXR has nothing like {array.dtype} of shape {array.shape}", "write .npy")
-    names = {1: ("Y",), 2: ("R", "G"), 3: ("RGB",), 4: ("RGBA",)}[pixels.shape[2]]
     planes = [pixels] if len(names[0]) > 1 else [pixels[:, :, at] for at in range(pixels.shape[2])]
     channels = {name: numpy.ascontiguousarray(plane) for name, plane in zip(names, planes, strict=True)}
     header = {"compression": module.ZIP_COMPRESSION, "type": module.scanlineimage}
-    module.File(header, channels).write(path)
+    # OpenEXR writes to paths only, with errors of its own.
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "array.exr")
+        module.File(header, channels).write(str(path))
+        return path.read_bytes()
 
 
-def _by_pillow(path: str, array: Array) -> None:
-    kind = Path(path).suffix[1:].upper()
+def _by_pillow(suffix: str, array: Array) -> bytes:
+    kind = suffix[1:].upper()
     module = _needs("PIL.Image", kind)
     png = array._repr_png_()
     if png is None:
@@ -83,8 +89,13 @@ def _by_pillow(path: str, array: Array) -> None:
     with module.open(io.BytesIO(png)) as picture:
         if picture.mode not in ("L", "RGB", "RGBA"):
             _refuse("RG-E320", f"{kind} has 8 bits a channel, and {array.format} has more", "write .png, .exr or .npy")
-        opaque = kind in ("JPG", "JPEG", "BMP")
-        (picture.convert("RGB") if opaque and picture.mode == "RGBA" else picture).save(path)
+        opaque = kind in ("JPG", "JPEG", "BMP") and picture.mode == "RGBA"
+        file = io.BytesIO()
+        try:
+            (picture.convert("RGB") if opaque else picture).save(file, module.registered_extensions()[suffix])
+        except ValueError as error:
+            _refuse("RG-E320", f"{kind} cannot hold a picture of shape {array.shape}: {error}", "write .png or .npy")
+        return file.getvalue()
 
 
 def save(array: Array, path: str) -> None:
@@ -99,8 +110,8 @@ def save(array: Array, path: str) -> None:
     if suffix == ".npy":
         _write_file(path, npy(array))
     elif suffix == ".exr":
-        _exr(path, array)
+        _write_file(path, _exr(array))
     elif suffix in _BY_PILLOW:
-        _by_pillow(path, array)
+        _write_file(path, _by_pillow(suffix, array))
     else:
         _refuse("RG-E202", f'there is no suffix of arrays called "{suffix}"', f"there are {', '.join(WRITTEN)}")

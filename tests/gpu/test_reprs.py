@@ -59,6 +59,32 @@ def test_pictures_are_saved_by_pillow(device: rg.Device, tmp_path: Path):
         shown(device, np.full((8, 8), 200, np.uint16)).save(tmp_path / "c.jpg")
 
 
+def test_arrays_that_a_file_cannot_hold_are_refused(device: rg.Device, tmp_path: Path):
+    g = rg.Graph()
+    five = g.buffer("five", shape=(4, 4, 5), dtype="float32")
+    wide, block = g.image("wide", (16384, 1), "r8unorm"), g.image("block", (4, 4), "bc1-rgba-unorm")
+    g.fill("fill", five)
+    g.clear("clear", wide, (0, 0, 0, 0))
+    g.copy("copy", g.import_array("data", np.zeros(2, np.uint32), as_buffer=True), block)
+    g.root(five, wide, block)
+    frame = device.run(g)
+    for name, file, package in (("five", "a.exr", "OpenEXR"), ("block", "a.exr", "OpenEXR"), ("wide", "a.webp", "PIL")):
+        pytest.importorskip(package)
+        with pytest.raises(rg.GraphError, match="RG-E320"):
+            frame[name].save(tmp_path / file)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_the_system(device: rg.Device, tmp_path: Path):
+    pytest.importorskip("OpenEXR")
+    array = shown(device, np.zeros((4, 4), np.float32))
+    for suffix in ("exr", "png", "npy", "jpg"):
+        for path in (tmp_path / "nowhere" / f"a.{suffix}", tmp_path / f"a\0.{suffix}"):
+            with pytest.raises((OSError, ValueError)):
+                array.save(path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_pictures_are_saved_as_exr(device: rg.Device, tmp_path: Path):
     openexr = pytest.importorskip("OpenEXR")
     for channels in (1, 2, 3, 4):
