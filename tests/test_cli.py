@@ -459,6 +459,28 @@ def test_colours_are_for_terminals_or_asked_for(deferred: Path, tmp_path: Path):
     assert not colored(clitool.run("explain", deferred, "ao", cwd=tmp_path, FORCE_COLOR="1").stdout)
 
 
+def _on_a_terminal(command: list[str], *, cwd: Path | None = None, **environment: str) -> bytes:
+    """What a command writes to a terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    more = {"TERM": "xterm"} | environment
+    process = subprocess.Popen(command, cwd=cwd, stdout=theirs, stderr=theirs, env=clitool.surroundings(**more))
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert process.wait(60) == 0
+    return text
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pseudo terminals differ elsewhere")
 @pytest.mark.parametrize(
     ("arguments", "environment", "wanted"),
@@ -473,34 +495,29 @@ def test_colours_are_for_terminals_or_asked_for(deferred: Path, tmp_path: Path):
 def test_a_terminal_has_colours_and_progress(
     arguments: list[str], environment: dict[str, str], wanted: bool, tmp_path: Path
 ):
-    import pty
-
-    ours, theirs = pty.openpty()
     code = (
         "import sys; from rgraph.cli import main; *more, folder = sys.argv[1:]; main([*more, '--help']); "
         "sys.exit(main([*more, 'fuzz', '--seconds', '0.3', '-o', folder]))"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments, str(tmp_path)],
-        stdout=theirs,
-        stderr=theirs,
-        env=clitool.surroundings(**{"TERM": "xterm"} | environment),
-    )
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    assert process.wait(60) == 0
+    text = _on_a_terminal([sys.executable, "-c", code, *arguments, str(tmp_path)], **environment)
     assert (b"\x1b[1musage:\x1b[0m" in text) == wanted
     # Progress is a matter of the terminal, not of colours.
     assert (b"graphs \xc2\xb7 " in text) == (environment.get("TERM") != "dumb")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo terminals differ elsewhere")
+def test_a_terminal_does_not_obey_the_names_of_a_graph_file(tmp_path: Path):
+    g = rgraph.Graph(size=(16, 16))
+    first, last = (g.image(name, format="rgba8unorm") for name in ("a\x1b]0;title\x07", "b\r\u202e"))
+    g.clear("clear\x1b[2J", first, (0, 0, 0, 0))
+    g.copy("copy\x1b[31m", first, last)
+    g.root(last)
+    g.save(tmp_path / "g.rgraph.json")
+    text = _on_a_terminal(clitool.command("bake", "g.rgraph.json"), cwd=tmp_path)
+    assert b"a\\u{1b}]0;title" in text
+    assert b"clear\\u{1b}[2J 3.0" in text
+    for obeyed in (b"\x1b]", b"\x1b[2J", b"\x07", "\u202e".encode()):
+        assert obeyed not in text
 
 
 def test_quiet_says_results_only(deferred: Path, tmp_path: Path):

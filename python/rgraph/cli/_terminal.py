@@ -39,6 +39,12 @@ __all__ = [
 _CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _WIDEST = 100
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
+# The styles of `paint`, and characters of names that a terminal obeys, that turn the direction of text (Unicode
+# Standard Annex 9, section 2), or that have no width.
+_OBEYED = re.compile(
+    rf"(\x1b\[(?:0|{'|'.join(_CODES.values())})m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e]"
+    r"|[\u2060\u2066-\u2069\ufeff]"
+)
 
 
 class _State:
@@ -122,10 +128,17 @@ def fill_closed() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
+def _shown(text: str) -> str:
+    """Text whose names a terminal does not obey: their control characters are written as escapes."""
+    return _OBEYED.sub(lambda found: found[1] or f"\\u{{{ord(found[0]):x}}}", text)
+
+
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return
     text = text if text.endswith("\n") else f"{text}\n"
+    # Files and pipes get the bytes as they are, since they may be data.
+    text = _shown(text) if stream.isatty() else text
     buffer = getattr(stream, "buffer", None)
     if buffer is None:
         stream.write(text)
@@ -468,6 +481,6 @@ class Progress:
             text = f"{'━' * cells}{'─' * (24 - cells)} {self._done}/{self._total} {self._what} · {rate:.1f}/s"
             if rate > 0 and self._done < self._total:
                 text += f" · {(self._total - self._done) / rate:.0f} s left"
-        text = f"{text}  {note}" if note else text
+        text = f"{text}  {_shown(note)}" if note else text
         sys.stderr.write(f"\r{text[: columns() - 1]}\x1b[K")
         sys.stderr.flush()
