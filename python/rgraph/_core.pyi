@@ -11,6 +11,7 @@ from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
 
 from rgraph._adapt import Adapt, Trials
+from rgraph._errors import GraphError as _GraphError
 from rgraph._layers import Layer
 from rgraph._live import LiveView
 from rgraph._records import (
@@ -264,6 +265,7 @@ __all__ = [
     "_end",
     "_lend",
     "_max_file_bytes",
+    "_mistake",
     "_npy_header",
     "_numpy",
     "_panic",
@@ -5388,6 +5390,14 @@ def _end() -> None: ...
 def _capture_graphs(path: str | PathLike[str]) -> list[tuple[str, str, str | None]]: ...
 def _capture_results(path: str | PathLike[str], nth: int, plan: Plan) -> list[Array]: ...
 def _max_file_bytes() -> int: ...
+def _mistake(
+    code: str,
+    message: str,
+    help: str,
+    resource: str | None = None,
+    called: str | None = None,
+    sides: Sequence[tuple[str, str, tuple[str, int] | None]] = ...,
+) -> _GraphError: ...
 def _npy_header(data: bytes) -> tuple[list[int], str, int]: ...
 def _numpy(what: str, without: str) -> Any: ...
 def _panic(message: str) -> None: ...

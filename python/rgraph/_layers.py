@@ -9,8 +9,7 @@ from numbers import Real
 from operator import index
 from typing import Any
 
-from rgraph._core import Graph, Image, Module, Pass, View
-from rgraph._errors import GraphError, Mistake
+from rgraph._core import Graph, Image, Module, Pass, View, _mistake
 
 __all__ = ["Layer", "find", "open_layer"]
 
@@ -282,10 +281,6 @@ def _copied(m: Module, name: str, source: Image | View, scale: float) -> Image:
         whole = any(word in image.format for word in ("uint", "sint", "depth", "stencil"))
         m.blit(f"{name}.copy", source, copy, filter="nearest" if whole else "linear")
     return copy
-
-
-def _mistake(code: str, message: str, hint: str) -> GraphError:
-    return GraphError(f"{code} {message}\nhelp: {hint}", (Mistake(code, message, hint=hint),))
 
 
 def carry(opened: dict[str, _Opened], graph: Graph) -> None:

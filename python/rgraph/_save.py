@@ -8,8 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rgraph._core import _numpy, _write_file
-from rgraph._errors import GraphError, Mistake
+from rgraph._core import _mistake, _numpy, _write_file
 
 if TYPE_CHECKING:
     from rgraph import Array
@@ -22,7 +21,7 @@ WRITTEN = (".png", ".npy", ".exr", *_BY_PILLOW)
 
 
 def _refuse(code: str, message: str, help: str) -> NoReturn:
-    raise GraphError(f"{code} {message}\n  help: {help}", (Mistake(code, message, None, None, (), help),))
+    raise _mistake(code, message, help)
 
 
 def _needs(package: str, what: str) -> Any:

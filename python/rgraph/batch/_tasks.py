@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rgraph._core import _numpy
-from rgraph._errors import GraphError, Mistake
+from rgraph._core import _mistake, _numpy
+from rgraph._errors import GraphError
 
 __all__ = ["Result", "Task", "frames", "join", "seeds", "sweep", "tiles"]
 
@@ -88,7 +88,7 @@ def refuse(code: str, message: str, hint: str) -> GraphError:
     code, message, hint
         As of `Mistake`.
     """
-    return GraphError(f"{code} {message}\n  help: {hint}", (Mistake(code, message, None, None, (), hint),))
+    return _mistake(code, message, hint)
 
 
 def _numbers(numbers: int | Iterable[int]) -> Iterable[int]:

@@ -6,8 +6,8 @@ import ctypes as c
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import _dlpack_capsule
-from rgraph._errors import DeviceError, GraphError, Mistake
+from rgraph._core import _dlpack_capsule, _mistake
+from rgraph._errors import DeviceError, GraphError
 
 if TYPE_CHECKING:
     from rgraph.cuda._memory import Part
@@ -27,8 +27,7 @@ _WORDS = {code: word for word, code in _CODES.items()}
 
 def mistake(code: str, message: str, hint: str, resource: str | None = None) -> GraphError:
     """The error of a wrong argument."""
-    found = Mistake(code, message, resource=resource, hint=hint)
-    return GraphError(f"{code} {message}\n  help: {hint}", [found])
+    return _mistake(code, message, hint, resource)
 
 
 def parsed(dtype: str) -> tuple[int, int]:

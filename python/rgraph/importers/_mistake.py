@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, NoReturn
 
-from rgraph._errors import GraphError, Mistake
+from rgraph import _core
 
 __all__ = ["Place", "refuse"]
 
@@ -41,5 +41,4 @@ def refuse(message: str, help: str, place: Place | str | None = None, code: str 
         Always.
     """
     message = message if place is None else f"{place}: {message}"
-    text = f"{code} {message}" + (f"\n  help: {help}" if help else "")
-    raise GraphError(text, (Mistake(code, message, None, None, (), help),))
+    raise _core._mistake(code, message, help)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 from typing import NoReturn
 
+from rgraph import _core
 from rgraph._core import Resource
-from rgraph._errors import GraphError, Mistake, Side
 from rgraph._keywords import suggests_keywords as ready_made
 
 __all__ = ["known", "number", "ready_made", "refuse", "whole"]
@@ -35,30 +33,8 @@ def refuse(code: str, name: str, message: str, help: str, *resources: tuple[Reso
     GraphError
         Always.
     """
-    sides = [Side(name, "called here", *_caller())]
-    for resource, says in resources:
-        sides.append(Side(resource.name, says, *(resource.source or (None, None))))
-    message = f'pass "{name}": {message}'
-    width = min(max(len(side.name) for side in sides), 32)
-    lines = [f"{code} {message}"]
-    for side in sides:
-        place = f"{side.file}:{side.line}  " if side.file is not None else ""
-        lines.append(f"  {side.name:{width}}  {place}{side.says}")
-    lines.append(f"  help: {help}")
-    meant = resources[0][0].name if resources else None
-    raise GraphError("\n".join(lines), (Mistake(code, message, name, meant, tuple(sides), help),))
-
-
-def _caller() -> tuple[str, int] | tuple[None, None]:
-    """File and line of the first frame outside of this package."""
-    frame = sys._getframe(1)
-    while str(frame.f_globals.get("__name__", "")).split(".")[0] == "rgraph":
-        if frame.f_back is None:
-            return None, None
-        frame = frame.f_back
-    path = Path(frame.f_code.co_filename)
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path), frame.f_lineno
+    sides = [(resource.name, says, resource.source) for resource, says in resources]
+    raise _core._mistake(code, message, help, sides[0][0] if sides else None, name, sides)
 
 
 def known(name: str, what: str, given: object, words: tuple[str, ...]) -> str:

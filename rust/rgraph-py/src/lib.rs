@@ -126,6 +126,21 @@ mod core {
         codes.map(|code| (code.text(), code.class().name(), code.means())).collect()
     }
 
+    /// The exception of one mistake that Python code finds. A ready-made pass is a side, with the line that calls it.
+    #[pyfunction]
+    #[pyo3(signature = (code, message, help, resource = None, called = None, sides = Vec::new()))]
+    fn _mistake(
+        py: Python<'_>,
+        code: &str,
+        message: &str,
+        help: &str,
+        resource: Option<&str>,
+        called: Option<&str>,
+        sides: Vec<crate::run::error::SideOf>,
+    ) -> PyResult<Py<PyAny>> {
+        crate::run::error::mistake_of(py, [code, message, help], resource, called, sides)
+    }
+
     /// Panic where all work is guarded: what a fault of rgraph's own looks like, for tests of those who handle it.
     #[pyfunction]
     fn _panic(py: Python<'_>, message: String) -> PyResult<()> {

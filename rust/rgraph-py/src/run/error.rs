@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
@@ -14,9 +14,11 @@ use rgraph_check::certificate::Refused;
 use rgraph_check::interpret::Fault;
 use rgraph_plan::cancel::{Cancelled, cancellable};
 use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_plan::graph::Place;
 use rgraph_shader::ShaderError;
 use rgraph_work::infer::Who;
 
+use crate::arguments::source::place;
 use crate::run::ending;
 use crate::run::ending::attached;
 
@@ -35,6 +37,38 @@ pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
         class(py, &CLASS, "GraphError")?.call1((error.to_string(), PyList::new(py, mistakes)?))
     };
     exception().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// A side of a mistake: a name, what it declares, and its place.
+pub(crate) type SideOf = (String, String, Option<(String, u32)>);
+
+/// The exception of one mistake that Python code finds, by its code, message and help. A ready-made pass that is `called`
+/// is its first side.
+///
+/// # Errors
+/// `ValueError` if there is no such code.
+pub(crate) fn mistake_of(
+    py: Python<'_>,
+    [code, message, help]: [&str; 3],
+    resource: Option<&str>,
+    called: Option<&str>,
+    sides: Vec<SideOf>,
+) -> PyResult<Py<PyAny>> {
+    let known = Code::ALL.iter().find(|known| known.text() == code);
+    let code = *known.ok_or_else(|| PyValueError::new_err(format!("there is no code {code}")))?;
+    let mut mistake = match called {
+        Some(pass) => Mistake::new(code, format!("pass \"{pass}\": {message}"), help).pass(pass).side(
+            pass,
+            "called here",
+            place(py),
+        ),
+        None => Mistake::new(code, message, help),
+    };
+    mistake.resource = resource.map(str::to_owned);
+    for (name, says, at) in sides {
+        mistake = mistake.side(&name, says, at.map(|(file, line)| Place { file: file.into(), line }));
+    }
+    Ok(graph_error(py, &GraphError::one(mistake)).into_value(py).into_any())
 }
 
 fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny>> {
