@@ -442,4 +442,27 @@ corners! {
         pass make transfer if=on fallback=output:input: dst output load=discard
         pass both compute effects: dst input; storage_read output range=0..128
         refused RG-E217";
+
+    a_pass_that_copies_an_output_over_what_stands_in_for_it = "
+        buffer output 256
+        buffer input 256 root
+        pass fill graphics: dst input load=discard
+        pass make transfer if=on fallback=output:input: dst output load=discard
+        pass both transfer: src output range=0..128; dst input range=64..192
+        refused RG-E217";
+
+    a_pass_that_copies_an_output_into_another_part_of_what_stands_in_for_it = "
+        buffer output 256
+        buffer input 256 root
+        pass fill graphics: dst input load=discard
+        pass make transfer if=on fallback=output:input: dst output load=discard
+        pass both transfer: src output range=0..128; dst input range=128..256";
+
+    a_pass_of_the_host_that_reads_an_output_and_writes_what_stands_in_for_it = "
+        buffer output 256
+        buffer input 256 root
+        pass fill graphics: dst input load=discard
+        pass make transfer if=on fallback=output:input: dst output load=discard
+        pass both cpu: host_read output; host_write input
+        refused RG-E217";
 }
