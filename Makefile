@@ -10,6 +10,7 @@ SECONDS_OF_FUZZ ?= 60
 # Of the Python tests. Drivers without a GPU have threads of their own.
 PROCESSES ?= 2
 SEED ?= 1
+FEATURES := vulkan wgsl glsl files png parallel reports
 FUZZ_TARGETS ?= frame calls graph_file plan_file heap shader
 NOT_PLANNER := /rgraph-(check|files|ir|report)/|/rgraph-plan/(tests|src/heap)|/fuzz/
 # Optimised, with every overflow check and debug assertion on.
@@ -19,7 +20,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test rust python build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants plan-mutants proof proof-short errors docs pictures sheets package wheels clean
+.PHONY: demo test rust python build lint lint-rust lint-python features test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants plan-mutants proof proof-short errors docs pictures sheets package wheels clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -43,6 +44,16 @@ lint: lint-rust build lint-python
 lint-rust: .rust-tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet --profile $(PROFILE) -- -D warnings
+	cargo clippy --package rgraph-vulkan --no-default-features --locked --quiet --profile $(PROFILE) -- -D warnings
+	cargo clippy --package rgraph-work --no-default-features --locked --quiet --profile $(PROFILE) -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet --profile $(PROFILE)
+
+# The crate for applications with none of its features and with each one alone. Every set builds the validator again:
+# four minutes of CPU time.
+features: .rust-tools
+	set -e; for feature in "" $(FEATURES); do \
+		cargo clippy --package rgraph-vulkan --no-default-features --features "$$feature" --locked --quiet \
+			--profile $(PROFILE) -- -D warnings; done
 
 lint-python:
 	$(BIN)/ruff check
@@ -117,8 +128,8 @@ sheets: build
 	scripts/browser.sh
 	$(call UNDER_LAYERS,$(BIN)/python scripts/viewer_sheets.py)
 
-# Wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
-package: $(VENV)/.ready
+# Each feature alone, then wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
+package: $(VENV)/.ready features
 	scripts/package.sh $(BIN)/maturin
 
 # The wheel that is published, for glibc 2.17 and later, with its symbols and its size checked. Minutes.

@@ -92,3 +92,20 @@ def test_build_scripts_look_for_the_versions_of_sources_that_the_workspace_names
         name, version = re.search(r'const SOURCES: \[&str; 2\] = \["([\w-]+)", "([\d.]+)"\];', script).groups()
         need = needs[name] if isinstance(needs[name], str) else needs[name]["version"]
         assert need.startswith(version)
+
+
+def test_each_feature_has_a_sentence_and_is_checked_alone(root: Path, packages: dict):
+    manifest = (packages["rgraph-vulkan"][0] / "Cargo.toml").read_text()
+    features = tomllib.loads(manifest)["features"]
+    every = features.pop("default")
+    assert sorted(every) == sorted(features)
+    checked = re.search(r"^FEATURES := (.*)$", (root / "Makefile").read_text(), re.MULTILINE)
+    assert checked.group(1).split() == list(features)
+    for name in ("rgraph-vulkan", "rgraph-vk", "rgraph-work", "rgraph-shader"):
+        folder = packages[name][0]
+        own = tomllib.loads((folder / "Cargo.toml").read_text())["features"]
+        page, readme = (folder / "src/lib.rs").read_text(), (folder / "README.md").read_text()
+        for feature in set(own) - {"default"}:
+            assert re.search(rf"^# \w.*\.\n{feature} = \[", (folder / "Cargo.toml").read_text(), re.MULTILINE), feature
+            assert f"//! - `{feature}`: " in page, (name, feature)
+            assert f"`{feature}`" in readme, (name, feature)

@@ -73,8 +73,8 @@ pub struct Diff {
 /// Relative difference up to which modelled times are equal: sums of durations round in their last digits.
 const NOISE: f64 = 1e-3;
 
-/// What differs between two plans. Timings of the bake do not count, nor do modelled times that differ by less than
-/// [`NOISE`]. O(n log n) in the size of both.
+/// What differs between two plans. Timings of the bake do not count, nor do modelled times that differ by less than one
+/// part in a thousand. O(n log n) in the size of both.
 pub fn diff(a: &Plan, b: &Plan) -> Diff {
     let mut diff = Diff { figures: figures(a, b), changes: Vec::new() };
     if a == b || *a == timed_as(a, b) {

@@ -7,9 +7,11 @@ use rgraph_glsl::{Fault, Message, Request};
 use rgraph_ir::error::Code;
 
 use crate::constant::{Constants, SpecConstant};
-use crate::error::{self, Label, ShaderError};
+use crate::error::{self, ShaderError};
+use crate::excerpt::{Label, in_text};
 use crate::include::Included;
 use crate::language::Language;
+use crate::nesting;
 use crate::scan;
 use crate::spirv::Binary;
 use crate::stage::Stage;
@@ -39,7 +41,7 @@ impl<'a> Glsl<'a> {
             return Err(error::plain(Code::BadShader, name, message, "split the shader, or give SPIR-V"));
         }
         for (at, text) in all() {
-            scan::guard(sources.name_of(at), Language::Glsl, text)?;
+            nesting::guard(sources.name_of(at), Language::Glsl, text)?;
         }
         // Lines are those of the texts, whatever `#line` says: an excerpt shows these lines.
         let texts: Vec<Cow<'_, str>> = sources.texts().map(scan::without_line_directives).collect();
@@ -78,9 +80,9 @@ impl<'a> Glsl<'a> {
         // What is not deep by itself may be once macros and files are expanded; where that fails, compiling says why.
         if texts.iter().any(|text| text.contains("define") || text.contains("include")) {
             match rgraph_glsl::preprocess(&request) {
-                Ok(expanded) if scan::too_deep(&expanded).is_some() => {
-                    let message = format!("{} once its macros are expanded", scan::deep());
-                    return Err(error::plain(Code::BadShader, name, message, scan::SHALLOWER));
+                Ok(expanded) if nesting::too_deep(&expanded).is_some() => {
+                    let message = format!("{} once its macros are expanded", nesting::deep());
+                    return Err(error::plain(Code::BadShader, name, message, nesting::SHALLOWER));
                 }
                 Err(fault @ Fault::TooMuch) => return Err(sources.error(fault)),
                 _ => {}
@@ -204,7 +206,7 @@ impl Sources<'_> {
             _ => summary,
         };
         let labels = [Label { span, text: String::new() }];
-        error::in_text(Code::BadShader, self.name_of(file), text, format!("{summary}{more}"), &labels, help.to_owned())
+        in_text(Code::BadShader, self.name_of(file), text, format!("{summary}{more}"), &labels, help.to_owned())
     }
 
     /// An error of the reader's with the place of the variable that it names: `'name': …`.
@@ -220,7 +222,7 @@ impl Sources<'_> {
         match place {
             Some((file, text, at)) => {
                 let labels = [Label { span: at..at + name.len(), text: String::new() }];
-                error::in_text(fault.code, self.name_of(file), text, fault.message, &labels, fault.help)
+                in_text(fault.code, self.name_of(file), text, fault.message, &labels, fault.help)
             }
             None => fault,
         }

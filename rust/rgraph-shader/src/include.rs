@@ -86,7 +86,7 @@ impl Included {
     }
 
     /// The text with each line `#include` replaced by the text of its file; `None`: it would be longer than
-    /// [`scan::LONGEST`], as where a file includes itself.
+    /// 1 MiB, as where a file includes itself.
     pub fn flat(&self, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         // Texts that are open: which one, and where its rest begins.

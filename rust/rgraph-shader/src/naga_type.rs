@@ -2,15 +2,9 @@
 
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
+use crate::type_limits::{DEEPEST, MOST_PARTS, too_large};
 use naga::{ArraySize, Handle, ImageClass, ImageDimension, ScalarKind, StorageFormat, TypeInner};
 use rgraph_ir::format::Format;
-
-/// Most parts of all layouts of a stage: a struct that contains two of the one before it, thirty times over, has more parts than
-/// memory has bytes.
-pub(crate) const MOST_PARTS: u32 = 1 << 16;
-
-/// Deepest nesting of types.
-pub(crate) const DEEPEST: u32 = 64;
 
 /// The layout of a type; `Err`: why it has none. `parts` counts those of the layouts before it.
 pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut u32) -> Result<Type, String> {
@@ -62,13 +56,6 @@ fn lay(module: &naga::Module, ty: Handle<naga::Type>, depth: u32, parts: &mut u3
         }
         _ => return Err("its type cannot lie in a buffer".to_owned()),
     })
-}
-
-/// Why a type has no layout that is [`DEEPEST`] or has [`MOST_PARTS`].
-pub(crate) fn too_large() -> String {
-    format!(
-        "its type is nested more than {DEEPEST} deep, or the bindings of its stage have more than {MOST_PARTS} parts"
-    )
 }
 
 /// The kind of a number.

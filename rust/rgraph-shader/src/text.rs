@@ -4,16 +4,19 @@ use crate::block::{Block, Member, Type};
 use rgraph_ir::error::Code;
 
 use crate::constant::{Constant, Constants, SpecConstant};
-use crate::error::{self, Label, ShaderError};
-use crate::inline;
+use crate::error::{self, ShaderError};
+use crate::excerpt::{Label, in_text};
+use crate::inline::MOST_INSTRUCTIONS;
 use crate::interface::{Binding, BindingKind, Length};
 use crate::language::Language;
 use crate::naga_type;
+use crate::nesting;
 use crate::pointers::{self, Refused};
-use crate::scan;
 use crate::stage::{Module, Stage};
 use crate::stage_interface::{StageInterface, Varying};
 use crate::wgsl_absent;
+use crate::wgsl_inline::{self, Explodes};
+use crate::wgsl_spell::spell;
 use naga::back::pipeline_constants::PipelineConstantError;
 use naga::back::{PipelineConstants, spv};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -38,8 +41,8 @@ pub(crate) struct Text<'a> {
 impl<'a> Text<'a> {
     /// Parses and validates a text.
     pub(crate) fn new(name: &'a str, text: &'a str) -> Result<Self, ShaderError> {
-        scan::guard(name, Language::Wgsl, text)?;
-        let (text, lead) = scan::spell(text);
+        nesting::guard(name, Language::Wgsl, text)?;
+        let (text, lead) = spell(text);
         let mut new = Self {
             name,
             text,
@@ -67,9 +70,9 @@ impl<'a> Text<'a> {
             | Capabilities::COOPERATIVE_MATRIX;
         let mut validator = Validator::new(ValidationFlags::all(), spv::supported_capabilities() - unsupported);
         new.info = validator.validate(&new.module).map_err(|fault| new.invalid(&fault))?;
-        inline::check(&new.module).map_err(|inline::Explodes { function, at }| {
-            let most = inline::MOST_INSTRUCTIONS;
-            let message = format!("'{function}' has more than {most} instructions once its calls are inlined");
+        wgsl_inline::check(&new.module).map_err(|Explodes { function, at }| {
+            let message =
+                format!("'{function}' has more than {MOST_INSTRUCTIONS} instructions once its calls are inlined");
             let help = "call fewer functions, or loop: a driver copies a function's code to each of its calls";
             new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
         })?;
@@ -344,7 +347,7 @@ impl<'a> Text<'a> {
                 })
             })
             .collect();
-        error::in_text(code, self.name, &self.text[self.lead..], message, &labels, help)
+        in_text(code, self.name, &self.text[self.lead..], message, &labels, help)
     }
 
     fn wgsl_error(&self, fault: &naga::front::wgsl::ParseError) -> ShaderError {

@@ -2,6 +2,16 @@
 //!
 //! A [`Device`] compiles a [`work::Workload`] (a declaration, and what its passes do) into a [`Compiled`] graph, which
 //! runs as often as wanted; each run is a [`Frame`] whose roots can be read.
+//!
+//! # Features
+//!
+//! All are on by default, and SPIR-V is always taken.
+//!
+//! - `wgsl`: WGSL shaders, through naga.
+//! - `glsl`: GLSL shaders, through glslang, which takes a C++ compiler and a minute of CPU time to build.
+//! - `png`: pictures of graph files may be PNG; without it they are NPY or raw texels.
+//! - `parallel`: large plans and raw passes are recorded on several threads, of rayon's global pool unless
+//!   [`DeviceOptions`] lends some.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 

@@ -16,6 +16,14 @@
 //! assert!(again.contains("\"paint\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Features
+//!
+//! All are on by default, and SPIR-V is always taken.
+//!
+//! - `wgsl`: WGSL shaders, through naga.
+//! - `glsl`: GLSL shaders, through glslang, which takes a C++ compiler and a minute of CPU time to build.
+//! - `png`: pictures of graph files may be PNG; without it they are NPY or raw texels.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![forbid(unsafe_code)]
 

@@ -15,11 +15,27 @@
 //! assert!(rgraph::check::check(&g, &plan).is_empty(), "the checker, which shares no code with the planner");
 //! # Ok::<(), GraphError>(())
 //! ```
+//!
+//! # Features
+//!
+//! All are on by default and add to each other; `default-features = false` leaves the planner and the checker.
+//!
+//! - `vulkan`: devices, shaders and work; without it no Vulkan is needed.
+//! - `wgsl`: WGSL shaders through naga; without it shaders are GLSL or SPIR-V.
+//! - `glsl`: GLSL shaders through glslang, which takes a C++ compiler and a minute of CPU time to build.
+//! - `files`: graph, profile and plan files, as `files`; with their work graphs are read and written by `work`.
+//! - `png`: pictures of graph files may be PNG; without it they are NPY or raw texels.
+//! - `parallel`: large plans and raw passes are recorded on several threads, of rayon's global pool unless the caller
+//!   lends its own.
+//! - `reports`: listings, differences, explanations, pictures and the page to explore a plan, as `report`.
 #![forbid(unsafe_code)]
 
 pub use rgraph_check as check;
-pub use rgraph_files as files;
 pub use rgraph_plan as plan;
+
+#[cfg(feature = "files")]
+pub use rgraph_files as files;
+#[cfg(feature = "reports")]
 pub use rgraph_report as report;
 
 #[cfg(feature = "vulkan")]

@@ -241,7 +241,7 @@ fn bare(error: &serde_json::Error) -> String {
     text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
 }
 
-/// At most [`SHOWN`] bytes of a text, on one line.
+/// At most 64 bytes of a text, on one line.
 pub fn shown(text: &str) -> String {
     let mut end = text.len().min(SHOWN);
     while !text.is_char_boundary(end) {

@@ -2,7 +2,7 @@
 //! calls and parameters.
 
 use super::{Binary, Form, class, op};
-use crate::naga_type::DEEPEST;
+use crate::type_limits::DEEPEST;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How a variable is used.

@@ -7,8 +7,10 @@
 mod access;
 pub(crate) mod close;
 pub(crate) mod constants;
+#[cfg(feature = "wgsl")]
 pub(crate) mod layout;
 mod reflect;
+#[cfg(feature = "wgsl")]
 pub(crate) mod sample_mask;
 mod types;
 

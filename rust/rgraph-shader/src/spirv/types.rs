@@ -3,7 +3,7 @@
 use super::{Binary, Instruction, class, decoration, op};
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
-use crate::naga_type::{DEEPEST, MOST_PARTS, too_large};
+use crate::type_limits::{DEEPEST, MOST_PARTS, too_large};
 use rgraph_ir::format::Format;
 
 /// A type as it is declared.

@@ -5,6 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
+#[cfg(feature = "parallel")]
 use rayon::prelude::*;
 use rgraph_plan::access::{Aspects, Layout, Load, Store};
 use rgraph_plan::graph::Clear;
@@ -82,13 +83,33 @@ pub(crate) fn record(
             }
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-    } else if several {
-        compiled.chunks.as_slice().par_iter().zip(recording.chunks.as_slice()).map(one).collect::<Result<(), Error>>()
     } else {
-        compiled.chunks.iter().zip(&recording.chunks).try_for_each(one)
+        let chunks = (compiled.chunks.as_slice(), recording.chunks.as_slice());
+        if several { on_several_threads(chunks, one) } else { one_by_one(chunks, one) }
     };
     shared.noted(done)
 }
+
+/// Chunks, and where each is recorded.
+type Chunks<'a> = (&'a [Chunk], &'a [(vk::CommandPool, vk::CommandBuffer)]);
+/// One of them.
+type ChunkAt<'a> = (&'a Chunk, &'a (vk::CommandPool, vk::CommandBuffer));
+
+fn one_by_one((chunks, made): Chunks<'_>, one: impl Fn(ChunkAt<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    chunks.iter().zip(made).try_for_each(one)
+}
+
+#[cfg(feature = "parallel")]
+fn on_several_threads(
+    (chunks, made): Chunks<'_>,
+    one: impl Fn(ChunkAt<'_>) -> Result<(), Error> + Send + Sync,
+) -> Result<(), Error> {
+    chunks.par_iter().zip(made).map(one).collect()
+}
+
+/// Without rayon the caller's own thread records all.
+#[cfg(not(feature = "parallel"))]
+use one_by_one as on_several_threads;
 
 pub(super) struct Recorder<'a> {
     pub(super) compiled: &'a CompiledGraph,

@@ -144,7 +144,7 @@ pub(crate) fn kind_of(profile: &Profile, queue: usize) -> usize {
 }
 
 /// The queues of a plan: the profile's in order, then the further ones of those whose count is above 1, named
-/// `name 2`, `name 3`, …; at most [`MAX_QUEUES`], shared out in turns where counts ask for more.
+/// `name 2`, `name 3`, …; at most 16, shared out in turns where counts ask for more.
 pub fn expanded_queues(profile: &Profile) -> Vec<PlanQueue> {
     let queues = listed(profile);
     let copies = copies(profile);
