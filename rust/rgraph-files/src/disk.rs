@@ -68,7 +68,7 @@ pub fn read(path: &Path, allowed: Allowed) -> Result<Vec<u8>, Fault> {
 ///
 /// # Errors
 /// If it fails, or gives more than [`max_file_bytes`].
-pub fn read_all(source: impl Read) -> Result<Vec<u8>, Fault> {
+fn read_all(source: impl Read) -> Result<Vec<u8>, Fault> {
     let (most, mut bytes) = (max_file_bytes(), Vec::new());
     source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(Fault::TooLong(most)) } else { Ok(bytes) }

@@ -41,7 +41,7 @@ pub use bridge::CopyWay;
 pub use capture::{Capture, CaptureFile, Difference, MOST_FRAMES, Replay, ReplayOptions, ReplayedFrame};
 pub use chaos::{ChaosFinding, ChaosOptions, ChaosReport, ChaosRow, Switch};
 pub use compile::pipeline::pipelines_made_so_far;
-pub use device::context::{EntryTable, INSTALL};
+pub use device::context::EntryTable;
 pub use device::diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
 pub use device::exit::prepare_exit;
 pub use device::external::{RunFence, SemaphoreSignal, SemaphoreWait};

@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
     }
 
     /// Gives values to options: numbers, texts and truths, as JSON.
-    pub fn set_options(&mut self, options: Vec<(String, String)>) {
+    pub(crate) fn set_options(&mut self, options: Vec<(String, String)>) {
         self.options = options;
     }
 
@@ -132,7 +132,7 @@ impl<'a> Source<'a> {
     }
 
     /// Forgets repeated mistakes from the `first` on, so that a part that is read twice reports each of them once.
-    pub fn forget_repeated(&self, first: usize) {
+    pub(crate) fn forget_repeated(&self, first: usize) {
         let mut mistakes = self.mistakes.borrow_mut();
         let first = first.min(mistakes.len());
         let new = mistakes.split_off(first);
@@ -141,7 +141,7 @@ impl<'a> Source<'a> {
     }
 
     /// The mistakes found, which are no longer its own.
-    pub fn take_mistakes(&self) -> Vec<Mistake> {
+    pub(crate) fn take_mistakes(&self) -> Vec<Mistake> {
         self.mistakes.take()
     }
 
@@ -177,12 +177,12 @@ impl<'a> Source<'a> {
     }
 
     /// Names the pass that the next mistakes are about.
-    pub fn about_pass(&self, name: Option<&str>) {
+    pub(crate) fn about_pass(&self, name: Option<&str>) {
         self.subject.borrow_mut().pass = name.map(str::to_owned);
     }
 
     /// Names the resource that the next mistakes are about.
-    pub fn about_resource(&self, name: Option<&str>) {
+    pub(crate) fn about_resource(&self, name: Option<&str>) {
         self.subject.borrow_mut().resource = name.map(str::to_owned);
     }
 

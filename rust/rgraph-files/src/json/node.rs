@@ -131,7 +131,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Itself unless it is `null`.
-    pub fn non_null(self) -> Option<Self> {
+    pub(crate) fn non_null(self) -> Option<Self> {
         (!self.is_null()).then_some(self)
     }
 
@@ -146,7 +146,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with the elements of a list until it returns `false`; `None` if it is none.
-    pub fn elements_while(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>) -> bool) -> Option<()> {
+    pub(crate) fn elements_while(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>) -> bool) -> Option<()> {
         if !self.is_list() {
             self.wrong(format_args!("a list{what}"));
             return None;
@@ -161,7 +161,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with the keys and values of an object until it returns `false`; `None` if it is none.
-    pub fn entries_while(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>) -> bool) -> Option<()> {
+    pub(crate) fn entries_while(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>) -> bool) -> Option<()> {
         if !self.is_object() {
             self.wrong(format_args!("an object{what}"));
             return None;
@@ -412,7 +412,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Notes that it names nothing that is known.
-    pub fn unknown_name(&self, kind: &str, name: &str, known: &Names) {
+    pub(crate) fn unknown_name(&self, kind: &str, name: &str, known: &Names) {
         let help = match self.source.suggest(name, known.iter()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("declare a {kind} of that name, or correct it"),

@@ -105,7 +105,7 @@ fn same_report(a: &Report, b: &Report) -> bool {
 
 impl Plan {
     /// Whether two passes of two plans say the same.
-    pub fn same_pass(&self, a: &PlanPass, other: &Self, b: &PlanPass) -> bool {
+    fn same_pass(&self, a: &PlanPass, other: &Self, b: &PlanPass) -> bool {
         let (name, accesses) = (b.name, b.accesses);
         self.pass_names.get(a.name as usize) == other.pass_names.get(b.name as usize)
             && PlanPass { name, accesses, ..*a } == *b
@@ -136,7 +136,7 @@ impl Plan {
     }
 
     /// Whether two commands of two plans say the same.
-    pub fn same_command(&self, a: &Command, other: &Self, b: &Command) -> bool {
+    fn same_command(&self, a: &Command, other: &Self, b: &Command) -> bool {
         use Command as C;
         match (a, b) {
             (C::Barriers(a), C::Barriers(b)) => self.same_barriers(a, other, b),

@@ -363,7 +363,7 @@ fn advice(path: &Path) -> String {
 }
 
 /// The line that gives a machine without a GPU a driver.
-pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
+pub(crate) const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
 
 /// What to do where no driver answers.
 pub(crate) fn without_driver() -> String {

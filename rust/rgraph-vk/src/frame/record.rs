@@ -107,7 +107,7 @@ fn on_several_threads(
     chunks.par_iter().zip(made).map(one).collect()
 }
 
-/// Without rayon the caller's own thread records all.
+// Without rayon the caller's own thread records all.
 #[cfg(not(feature = "parallel"))]
 use one_by_one as on_several_threads;
 

@@ -83,7 +83,7 @@ impl Region {
 impl ResourceState {
     /// Writes that a barrier on the same queue makes available. A release makes what it follows available, but a
     /// barrier of a plan releases nothing where the two families are one on this device, or share the memory.
-    pub fn unavailable_writes(&self) -> vk::AccessFlags2 {
+    pub(crate) fn unavailable_writes(&self) -> vk::AccessFlags2 {
         let own = convert::accesses(self.stages, self.access & Accesses::WRITES);
         if self.released { own | vk::AccessFlags2::MEMORY_WRITE } else { own }
     }

@@ -50,7 +50,7 @@ impl Needs {
     }
 
     /// Makes stencil written if a further draw of the pass writes it.
-    pub fn further_draw(&mut self, state: &RasterState) {
+    pub(crate) fn further_draw(&mut self, state: &RasterState) {
         if writes_stencil(state) {
             for used in &mut self.uses {
                 used.tested -= Aspects::STENCIL;

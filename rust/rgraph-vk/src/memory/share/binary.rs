@@ -15,7 +15,7 @@ use crate::device::external::{SemaphoreSignal, SemaphoreWait};
 use crate::device::handles::OwnedBinary;
 use crate::device::promise::{Made, Promise, Promised};
 use crate::device::{Device, Shared};
-use crate::error::{Called, Code, DeviceError, Error};
+use crate::error::{Called, DeviceError, Error};
 use crate::memory::share::semaphore_fd::SemaphoreFd;
 
 /// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses it.
@@ -255,14 +255,5 @@ impl BinarySemaphore {
         let fd = shared.noted(fd)?;
         // SAFETY: the call returns a descriptor that is the caller's, or -1.
         Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))
-    }
-
-    /// Refuses a semaphore of another device.
-    pub fn check_of(&self, device: &Device) -> Result<(), Error> {
-        if self.is_of(device) {
-            return Ok(());
-        }
-        let message = "a semaphore of another device is given";
-        Err(DeviceError::new(Code::Foreign, message, "export it, and import it on this device").into())
     }
 }
