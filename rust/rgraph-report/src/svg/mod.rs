@@ -51,7 +51,7 @@ impl View {
 /// Width of a picture in pixels where nothing else is asked for, and the least and the most that it can have.
 pub const WIDTH: u32 = 1000;
 /// See [`WIDTH`].
-pub(crate) const WIDTHS: [u32; 2] = [320, 20_000];
+pub const WIDTHS: [u32; 2] = [320, 20_000];
 
 /// Room at the left and right edge.
 const EDGE: f64 = 16.0;
