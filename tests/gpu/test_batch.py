@@ -171,6 +171,27 @@ def test_an_iteration_that_ends_early_ends_its_processes():
         os.kill(worker, 0)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"chunk": 0}, "RG-E213 a chunk has 0 tasks"),
+        ({"retries": -1}, "RG-E213 a task runs again -1 times"),
+        ({"errors": "ignore"}, "RG-E202 there is no handling of errors called 'ignore'"),
+        ({"write": "{key:99999999999}.npy"}, "RG-E225 .*'99999999999' is too wide"),
+        ({"write": "{key:{key}}.npy"}, "RG-E225 .*'{key}' is too wide"),
+    ],
+)
+def test_wrong_options_of_a_batch_are_refused(options: dict, said: str):
+    with pytest.raises(rg.GraphError, match=said):
+        batch.run(seeded(), batch.seeds(2, "draw.seed"), **options)
+
+
+def test_tiles_have_two_sizes():
+    for size, tile in (((8,), (4,)), ((8, 8, 8), (4, 4, 4)), ((8, 8), (4,)), ((8, 8), (0, 4))):
+        with pytest.raises(rg.GraphError, match=r"RG-E205 no picture has \(8"):
+            batch.tiles(size, tile, "draw.seed")
+
+
 FILM = """
 graph = "seeded.rgraph.json"
 frames = [2, 8]
@@ -205,6 +226,19 @@ def test_render_writes_every_frame_and_then_what_is_missing(tmp_path: Path):
         (("{ out =", "{ ot ="), 'did you mean "out"'),
         (("seeded.rgraph.json", "missing.rgraph.json"), "no such file"),
         (('"@frame"', "="), "film.toml"),
+        (("[2, 8]", "10_000_000_000"), "makes 10000000000 tasks"),
+        (("[2, 8]", "[8, 2]"), "makes -6 tasks"),
+        (("frames = [2, 8]", 'sweep = { "draw.seed" = [] }'), "makes 0 tasks"),
+        (("frames = [2, 8]", 'tiles = { size = [1e9, 1], tile = [1, 1], set = "a" }'), '"size" of "tiles" is'),
+        (("frames = [2, 8]", 'tiles = { size = [1024, 1], tile = [1], set = "a" }'), '"tile" of "tiles" is'),
+        (("frames = [2, 8]", 'tiles = { size = [8388608, 1], tile = [1, 1], set = "a" }'), "makes 8388608 tasks"),
+        (("frames = [2, 8]", "tiles = { size = [8, 8], tile = [1, 1], set = 1 }"), '"set" of "tiles"'),
+        (("[set]", "fps = 0\n[set]"), '"fps" is a number above 0'),
+        (("[set]", "fps = nan\n[set]"), '"fps" is a number above 0'),
+        (("[set]", "repeat = 1.5\n[set]"), '"repeat" is a whole number above 0'),
+        (("[set]", "inputs = { out = 3 }\n[set]"), '"out" is no path'),
+        (("[set]", 'flags = { on = "no" }\n[set]'), '"on" is true or false'),
+        (('"out/{key:02}.npy"', "3"), '"out" is no path'),
     ],
 )
 def test_render_says_what_is_wrong_with_a_file(tmp_path: Path, wrong: tuple[str, str], said: str):

@@ -6,11 +6,13 @@ import contextlib
 import hashlib
 import os
 import queue
+import re
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from rgraph._errors import BatchError, GraphError
@@ -98,6 +100,7 @@ def _templates(
             raise refuse("RG-E202", f'the graph has no root called "{name}" to write', f"there are {', '.join(roots)}")
         text = str(Path(template).absolute())
         try:
+            _check_widths(text)
             files = {file_of(text, key) for key in keys}
         except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
             raise refuse("RG-E225", f"{template}: {error}", 'use {key}, as in "out/{key:04}.png"') from None
@@ -105,6 +108,13 @@ def _templates(
             raise refuse("RG-E225", f"{template} is one file for several tasks", 'use {key}, as in "out/{key}.png"')
         out[name] = text
     return out
+
+
+def _check_widths(template: str) -> None:
+    """Refuse formats of keys that are longer than the name of a file can be: nothing holds the text that they make."""
+    for _, _, spec, _ in Formatter().parse(template):
+        if spec and ("{" in spec or any(len(width) > 3 for width in re.findall(r"\d+", spec))):
+            raise ValueError(f"the format {spec!r} is too wide")
 
 
 def _checked(graph: Graph, tasks: Iterable[Task]) -> list[Task]:
@@ -477,6 +487,12 @@ def run(
     ... ''', dst=out, push=0)
     >>> g.root(out)
     """
+    if chunk is not None and chunk < 1:
+        raise refuse("RG-E213", f"a chunk has {chunk} tasks", "give chunk=1 or more, or leave it out")
+    if retries < 0:
+        raise refuse("RG-E213", f"a task runs again {retries} times", "give retries=0 or more")
+    if errors not in ("raise", "return"):
+        raise refuse("RG-E202", f"there is no handling of errors called {errors!r}", "there are raise, return")
     wanted = [read] if isinstance(read, str) else None if read is None else list(read)
     listed = _checked(graph, tasks)
     files = _templates(graph, write, [task.key for task in listed])

@@ -185,10 +185,11 @@ def tiles(size: Sequence[int], tile: Sequence[int], name: str) -> list[Task]:
     Raises
     ------
     GraphError
-        If a size is not positive.
+        If a size is not two positive numbers.
     """
-    if min(*size, *tile) < 1:
-        raise refuse("RG-E205", f"no picture has {tuple(size)} texels in tiles of {tuple(tile)}", "give sizes above 0")
+    if (len(size), len(tile)) != (2, 2) or min(*size, *tile) < 1:
+        message = f"no picture has {tuple(size)} texels in tiles of {tuple(tile)}"
+        raise refuse("RG-E205", message, "give (width, height) of both, each above 0")
     return [Task((x, y), {name: [x, y]}) for y in range(0, size[1], tile[1]) for x in range(0, size[0], tile[0])]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from math import inf, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,8 @@ __all__ = ["Film", "load_film"]
 
 _KEYS = ("graph", "frames", "seeds", "sweep", "tiles", "repeat", "fps", "set", "flags", "inputs", "options", "output")
 _KINDS = ("frames", "seeds", "sweep", "tiles")
+#: Tasks of one file: more fill the memory before the first one runs.
+_MOST = 1_000_000
 
 
 class Film(NamedTuple):
@@ -70,7 +73,26 @@ class _File:
         ends = [0, value] if type(value) is int else value
         if not (isinstance(ends, list) and len(ends) == 2 and all(type(one) is int for one in ends)):
             raise self.wrong(f'"{key}" is a number or [first, end]', f"{key} = 240")
+        self.bounded(key, ends[1] - ends[0])
         return range(*ends)
+
+    def bounded(self, key: str, tasks: int) -> None:
+        """Refuse a number of tasks that is none, or that no memory holds."""
+        if not 0 < tasks <= _MOST:
+            raise self.wrong(f'"{key}" makes {tasks} tasks', f"make 1 to {_MOST:,} with one file")
+
+    def pair(self, key: str, name: str, value: Any) -> list[int]:
+        """(width, height)."""
+        if not (isinstance(value, list) and len(value) == 2 and all(type(one) is int and one > 0 for one in value)):
+            raise self.wrong(f'"{name}" of "{key}" is [width, height]', f"{name} = [512, 512]")
+        return value
+
+    def number(self, key: str, otherwise: int, *, whole: bool) -> Any:
+        """A number above 0."""
+        value = self.values.get(key, otherwise)
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < inf:
+            raise self.wrong(f'"{key}" is a {"whole " if whole else ""}number above 0', f"{key} = {otherwise}")
+        return value
 
 
 def _joined(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -91,6 +113,7 @@ def _kinds(file: _File) -> list[Task]:
         columns = file.table("sweep")
         if not all(isinstance(column, list) for column in columns.values()):
             raise file.wrong("a sweep has a list for each name", '[sweep] "draw.rough" = [0.1, 0.5]')
+        file.bounded("sweep", prod(len(column) for column in columns.values()))
         return batch.sweep(columns)
     if kinds == ["tiles"]:
         tiles = file.table("tiles")
@@ -98,7 +121,11 @@ def _kinds(file: _File) -> list[Task]:
             raise file.wrong(
                 "tiles are {size, tile, set}", 'tiles = { size = [8192, 8192], tile = [512, 512], set = "draw.origin" }'
             )
-        return batch.tiles(tiles["size"], tiles["tile"], tiles["set"])
+        size, tile = (file.pair("tiles", name, tiles[name]) for name in ("size", "tile"))
+        if not isinstance(tiles["set"], str):
+            raise file.wrong('"set" of "tiles" is PASS.MEMBER', 'set = "draw.origin"')
+        file.bounded("tiles", prod(-(-texels // one) for texels, one in zip(size, tile, strict=True)))
+        return batch.tiles(size, tile, tiles["set"])
     return [Task(number) for number in file.numbers(kinds[0])]
 
 
@@ -107,7 +134,7 @@ def _valued(file: _File, value: Any, key: Any) -> Any:
     if value in ("@frame", "@seed"):
         return key
     if value == "@time":
-        return key / file.values.get("fps", 60)
+        return key / file.number("fps", 60, whole=False)
     return value
 
 
@@ -121,7 +148,9 @@ def _output(file: _File, graph: Graph) -> dict[str, str]:
     for name, template in given.items():
         if name not in roots:
             raise file.wrong(f'output: "{name}" is no root of "{graph.name}"', nearest(name, roots))
-        suffix(str(template))
+        if not isinstance(template, str):
+            raise file.wrong(f'output: "{name}" is no path', f'{name} = "out/{{key:04}}.png"')
+        suffix(template)
     return {name: str(file.folder / template) for name, template in given.items()}
 
 
@@ -153,13 +182,19 @@ def load_film(path: str) -> Film:
     for name, source in file.table("inputs").items():
         if name not in known:
             raise file.wrong(f'inputs: "{graph.name}" has no image or buffer "{name}"', nearest(name, known))
+        if not isinstance(source, str):
+            raise file.wrong(f'inputs: "{name}" is no path', f'{name} = "{name}.png"')
         place_of = str(file.folder / source)
         inputs[name] = fit(read(place_of), known[name], place_of)
     declared, values = whole(graph), file.table("set")
     for name in values:
         if place(declared, name) is None:
             raise file.wrong(f'set: "{graph.name}" has no pass of "{name}"', nearest(name.rpartition(".")[0], declared))
-    repeat, flags = file.values.get("repeat", 1), file.table("flags")
+    repeat, flags = file.number("repeat", 1, whole=True), file.table("flags")
+    for name, on in flags.items():
+        if not isinstance(on, bool):
+            raise file.wrong(f'flags: "{name}" is true or false', f"{name} = true")
+    file.number("fps", 60, whole=False)
     if "@time" in values.values() and "frames" not in file.values:
         raise file.wrong('"@time" is for frames', "frames = 240")
     tasks = [
