@@ -32,3 +32,27 @@ def test_a_dispatch_of_a_known_text_allocates_three_times(passes: int) -> None:
     # Its arguments, its bindings and its step. Lists of the graph double as they grow.
     growth = 24 * passes.bit_length()
     assert counted <= 3 * passes + growth, f"{counted / passes:.3f} per pass"
+
+
+def test_lists_of_a_graph_take_the_memory_of_one_that_is_gone() -> None:
+    allocations(1024)
+    counted = allocations(1024)
+    if not counted:
+        pytest.skip("this build has no debug assertions, so it does not count")
+    # No list grows any more.
+    assert counted <= 3 * 1024 + 8, counted
+
+
+def test_a_graph_in_the_memory_of_another_one_has_nothing_of_it() -> None:
+    g = rg.Graph("first", size=(8, 8))
+    image = g.image("image", format="rgba8unorm")
+    g.add_pass("draw", conditional="on").color(image, clear=(0, 0, 0, 1))
+    g.compute("work", SHADER, groups=(1, 1, 1), data=g.buffer("data", 256))
+    g.root(image)
+    del g, image
+    again = rg.Graph("second")
+    assert (again.name, again.size, again.to_json()) == ("second", (1920, 1080), rg.Graph("second").to_json())
+    out = again.buffer("image", 64)
+    again.fill("draw", out, 1)
+    again.root(out)
+    assert again.bake().pass_names == ["draw"]

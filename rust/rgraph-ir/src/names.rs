@@ -65,6 +65,12 @@ impl NameIndex {
         }
     }
 
+    /// Forgets all names, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        self.at.clear();
+        self.clashes.clear();
+    }
+
     /// Follows names to their new positions.
     pub(crate) fn renumber(&mut self, new: impl Fn(usize) -> usize) {
         for at in self.at.values_mut().chain(self.clashes.iter_mut().map(|(_, at)| at)) {

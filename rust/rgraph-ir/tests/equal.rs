@@ -133,3 +133,19 @@ fn an_access_counts_for_the_pass_and_the_resource_that_it_is_of() {
     let all = [("two", with(1, 0)), ("b", with(0, 1)), ("both", with(1, 1))];
     all_differ(with(0, 0), all.into());
 }
+
+#[test]
+fn a_graph_that_is_reset_is_as_a_new_one() {
+    for (what, mut graph) in declared::all() {
+        graph.reset("again", [7, 5]);
+        let mut new = Graph::new("again", [7, 5]);
+        assert!(graph == new, "{what} stays");
+        for graph in [&mut graph, &mut new] {
+            let out = graph.buffer("out", 64);
+            graph.pass("fill", PassQueue::Compute).storage_write(out);
+            graph.root(out);
+        }
+        assert!(graph == new && graph.content_hash() == new.content_hash(), "{what} counts after it");
+        assert_eq!(graph.find_pass("fill"), new.find_pass("fill"));
+    }
+}

@@ -3,11 +3,83 @@
 use std::collections::BTreeSet;
 
 use super::{Access, Graph, Pass, PassId, Place, Use};
+use crate::access::PassQueue;
 use crate::error::{Code, Mistake};
-use crate::id::{Id, IdVec};
+use crate::id::{Id, IdVec, Names};
+use crate::names::NameIndex;
 use crate::resource::{Axis, Kind, Life, Resource, ResourceId};
 
 impl Graph {
+    /// Makes it as [`Graph::new`] does, but keeps its memory: for a graph that is declared anew for each frame.
+    /// O(declaration).
+    ///
+    /// ```
+    /// use rgraph_ir::access::PassQueue;
+    /// use rgraph_ir::graph::Graph;
+    ///
+    /// let mut graph = Graph::new("frame", [1920, 1080]);
+    /// for _frame in 0..3 {
+    ///     graph.reset("frame", [1920, 1080]);
+    ///     let out = graph.buffer("out", 1024);
+    ///     graph.pass("fill", PassQueue::Compute).storage_write(out);
+    ///     graph.root(out);
+    /// }
+    /// assert_eq!(graph.passes().len(), 1);
+    /// ```
+    pub fn reset(&mut self, name: &str, reference_size: [u32; 2]) {
+        let Self {
+            name: own_name,
+            reference_size: own_size,
+            passes,
+            pass_names,
+            pass_sequence,
+            pass_hash,
+            pass_places,
+            pass_index,
+            resources,
+            resource_names,
+            resource_places,
+            resource_index,
+            accesses,
+            access_places,
+            ranges,
+            details,
+            after,
+            fallbacks,
+            roots,
+            is_root,
+            units,
+            flags,
+            slots,
+            slot_names,
+            mistakes,
+            sequence,
+            stray,
+        } = self;
+        name.clone_into(own_name);
+        *own_size = reference_size;
+        [pass_names, resource_names, slot_names].into_iter().for_each(Names::clear);
+        [pass_index, resource_index].into_iter().for_each(NameIndex::clear);
+        [pass_places, resource_places, access_places].into_iter().for_each(Vec::clear);
+        passes.clear();
+        pass_sequence.clear();
+        pass_hash.clear();
+        resources.clear();
+        accesses.clear();
+        ranges.clear();
+        details.clear();
+        after.clear();
+        fallbacks.clear();
+        roots.clear();
+        is_root.clear();
+        units.clear();
+        flags.clear();
+        slots.clear();
+        mistakes.clear();
+        *sequence = 0;
+        *stray = (Pass::new(PassQueue::Any), Resource::buffer(0));
+    }
+
     /// Forgets what a pass was declared to use, to come after and to fall back to. O(declaration).
     pub fn clear_pass(&mut self, pass: PassId) {
         let mut kept = self.accesses.iter().map(|access| access.pass != pass);

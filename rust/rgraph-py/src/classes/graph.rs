@@ -14,6 +14,7 @@ use crate::arguments::convert::Text;
 use crate::arguments::keywords;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{Refusal, one};
+use crate::run::spare;
 use crate::run::state::GraphState;
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
@@ -47,6 +48,15 @@ pub struct PyGraph {
     /// A number that tells this graph's handles from another graph's.
     pub identity: u64,
     state: Mutex<GraphState>,
+}
+
+impl Drop for PyGraph {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(graph) = state.graph.take() {
+            spare::keep(graph, std::mem::take(&mut state.pending));
+        }
+    }
 }
 
 impl PyGraph {
@@ -112,7 +122,7 @@ impl PyGraph {
             Some(size) => convert::size(size)?,
         };
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
-        let mut state = GraphState::new(Graph::new(name.0, size));
+        let mut state = GraphState::empty(name.0, size);
         state.anew.replaces = replace;
         state.unsized_graph = unsaid;
         let graph = Self { identity, state: Mutex::new(state) };

@@ -31,6 +31,7 @@ pub(crate) mod remembered;
 pub(crate) mod resolve;
 pub(crate) mod runnable;
 pub(crate) mod runtime_errors;
+pub(crate) mod spare;
 pub(crate) mod state;
 pub(crate) mod states;
 pub(crate) mod target_changes;

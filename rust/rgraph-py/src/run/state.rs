@@ -15,6 +15,7 @@ use crate::run::error::{Refusal, refusal};
 use crate::run::pending_work::{PendingWork, Setup};
 use crate::run::per_run::PerRun;
 use crate::run::plan_cache::Made;
+use crate::run::spare;
 use crate::run::unresolved::{AxisOf, Given, Late, Target, Want, find_outwards, offer, size_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -85,6 +86,12 @@ impl GraphState {
     /// A state around a declaration.
     pub fn new(graph: Graph) -> Self {
         Self { graph: Some(graph), ..Self::default() }
+    }
+
+    /// The state of a graph in which nothing is declared yet.
+    pub fn empty(name: &str, reference_size: [u32; 2]) -> Self {
+        let (graph, pending) = spare::take(name, reference_size);
+        Self { graph: Some(graph), pending, ..Self::default() }
     }
 
     /// The same declaration and work, for a graph of its own; `identity` is this graph's. Functions and arrays are
