@@ -1,5 +1,6 @@
 """Arrays in files: PNG against pillow and against what libpng's test pictures exercise, NPY against numpy, EXR."""
 
+import contextlib
 import random
 import struct
 import zlib
@@ -204,6 +205,7 @@ def test_npy_is_numpys(kind: str, shape: tuple[int, ...], tmp_path: Path):
         (np.zeros(2, ">f4"), 'holds numbers of kind ">f4"'),
         (np.zeros(2, "c8"), 'holds numbers of kind "<c8"'),
         (np.zeros(2, [("a", "u1")]), "is no NPY file"),
+        (np.zeros((0, 4, 4), "u1"), r"holds no numbers: its shape is \(0, 4, 4\)"),
     ],
 )
 def test_npy_that_is_not_understood(values: np.ndarray, message: str, tmp_path: Path):
@@ -234,6 +236,33 @@ def test_jpeg_and_exr_by_packages(tmp_path: Path):
     openexr.File(header, {"RGBA": values}).write(str(tmp_path / "x.exr"))
     got = _pictures.read(str(tmp_path / "x.exr"))
     assert np.array_equal(np.frombuffer(got.data, np.float32).reshape(got.shape), values)
+
+
+@pytest.mark.parametrize("at", range(8, 320, 13))
+def test_a_damaged_exr_is_told(at: int, tmp_path: Path):
+    openexr = pytest.importorskip("OpenEXR")
+    path = tmp_path / "x.exr"
+    openexr.File({"type": openexr.scanlineimage}, {"RGBA": np.ones((4, 8, 4), np.float32)}).write(str(path))
+    data = path.read_bytes()
+    for broken in (data[:at] + b"\xd7" + data[at + 1 :], data[:at]):
+        path.write_bytes(broken)
+        with contextlib.suppress(UsageError):
+            assert _pictures.read(str(path)).shape == (4, 8, 4)
+
+
+def test_a_bitmap_that_would_fill_the_memory_is_told(tmp_path: Path):
+    path = tmp_path / "x.bmp"
+    pillow.new("RGB", (8, 4)).save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[:18] + (1 << 20).to_bytes(4, "little") * 2 + data[26:])
+    with pytest.raises(UsageError, match=r"x.bmp: Image size \(1099511627776 pixels\)"):
+        _pictures.read(str(path))
+
+
+def test_one_number_is_no_image(tmp_path: Path):
+    np.save(tmp_path / "x.npy", np.uint8(3))
+    with pytest.raises(UsageError, match=r'x\.npy: holds one number, and "a" is an image'):
+        _pictures.fit(_pictures.read(str(tmp_path / "x.npy")), rg.Graph().image("a", (1, 1), "r8uint"), "x.npy")
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,14 @@ def test_the_command_develops_photos_and_shows_what_lies_between(session_device:
         assert picture.size == (520, 390)
 
 
+def test_a_photo_of_half_floats_is_developed_as_one_of_floats(tmp_path: Path):
+    values = np.random.default_rng(2).random((24, 32, 3), np.float32).astype(np.float16)
+    for name, picture in (("half", values), ("single", values.astype(np.float32))):
+        np.save(tmp_path / f"{name}.npy", picture)
+        assert command("photo", str(tmp_path / f"{name}.npy"), "-o", str(tmp_path / f"{name}.png")) == 0
+    assert (tmp_path / "half.png").read_bytes() == (tmp_path / "single.png").read_bytes()
+
+
 def test_without_a_device_the_plan_is_there(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("VK_DRIVER_FILES", str(tmp_path / "nothing.json"))
     monkeypatch.setenv("VK_ICD_FILENAMES", str(tmp_path / "nothing.json"))

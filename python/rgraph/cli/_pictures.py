@@ -55,6 +55,8 @@ def _needs(package: str, what: str, extra: str) -> Any:
 
 def _npy(data: bytes) -> Numbers:
     shape, letter, begin = _npy_header(data)
+    if 0 in shape:
+        raise ValueError(f"holds no numbers: its shape is {tuple(shape)}")
     return Numbers(tuple(shape), letter, data[begin:], picture=False)
 
 
@@ -96,7 +98,13 @@ def read(path: str) -> Numbers:
     exists(path)
     if kind == ".exr" or kind in _BY_PILLOW:
         plain(path)
-        return _exr(path) if kind == ".exr" else _by_pillow(path)
+        try:
+            return _exr(path) if kind == ".exr" else _by_pillow(path)
+        except (UsageError, OSError):
+            raise
+        except Exception as error:
+            # These packages raise errors of many kinds for damaged files, and for pictures that would fill the memory.
+            raise UsageError(f"{path}: {str(error) or type(error).__name__}", "write the file again") from None
     if kind not in (".png", ".npy"):
         raise UsageError(f"{path}: arrays are read from .png, .npy, .exr, {', '.join(_BY_PILLOW)}")
     data = _read_file(path)
@@ -192,6 +200,8 @@ def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
             texels = bytearray(numbers.data)
             texels[0::4], texels[2::4] = texels[2::4], texels[0::4]
             numbers = numbers._replace(data=bytes(texels))
+    if not numbers.shape:
+        raise UsageError(f'{path}: holds one number, and "{target.name}" is an image', "give an .npy of its texels")
     return numbers.array()
 
 

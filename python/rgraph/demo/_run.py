@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import struct
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -272,6 +274,10 @@ def _photo(arguments: argparse.Namespace, output: Path) -> int:
     from rgraph.demo import photo
 
     numbers = read(arguments.input)
+    if numbers.letter == "e":
+        # Half floats, as EXR has them: buffers of Python have no letter for them.
+        values = struct.unpack(f"={len(numbers.data) // 2}e", numbers.data)
+        numbers = numbers._replace(letter="f", data=array("f", values).tobytes())
     picture = memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
     options = {name: getattr(arguments, name) for name in PHOTO}
     given = {name: value for name, value in options.items() if value is not None}
