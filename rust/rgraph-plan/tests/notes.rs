@@ -90,6 +90,36 @@ fn a_root_is_noted_as_empty_where_only_a_switched_pass_makes_its_contents() {
 }
 
 #[test]
+fn a_history_is_noted_as_empty_where_only_a_switched_pass_makes_its_contents() {
+    // Every other frame makes `a`; the others are meant to keep the last one.
+    let every_other = |is_read: bool, is_remade: bool| {
+        let mut g = Graph::new("g", [64, 64]);
+        let (a, out) = (g.image("a", Format::Rgba8unorm), g.image("out", Format::Rgba8unorm));
+        let last = g.history("last", a, 1);
+        let flag = g.flag("pretty");
+        let glow = g.pass("glow", PassQueue::Graphics).color_cleared(a, BLACK).id();
+        g.pass_mut(glow).conditional = Some(flag);
+        g.fallback(glow, a, last);
+        let look = g.pass("look", PassQueue::Graphics).color(out);
+        if is_read {
+            look.sampled(a)
+        } else {
+            look
+        };
+        if is_remade {
+            g.pass("anew", PassQueue::Graphics).color_cleared(a, BLACK);
+        }
+        g.root(out);
+        notes(&g)
+    };
+    let empty = "after a frame in which flag \"pretty\" is off, \"last\" has no contents: the fallback of \"a\" is for \
+                 passes; remember a copy of \"a\"";
+    assert_eq!(every_other(true, false), [empty]);
+    assert_eq!(every_other(true, true), [""; 0], "another pass makes them");
+    assert_eq!(every_other(false, false), [""; 0], "nobody reads it");
+}
+
+#[test]
 fn a_culled_pass_has_the_reason_that_holds_for_it() {
     let mut g = Graph::new("g", [64, 64]);
     let [out, x, y] = ["out", "x", "y"].map(|name| g.image(name, Format::Rgba8unorm));

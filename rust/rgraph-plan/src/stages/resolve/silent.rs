@@ -6,7 +6,7 @@ use crate::access::{Aspects, Load, Usage};
 use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::PlanKind;
-use crate::resource::ResourceId;
+use crate::resource::{Life, ResourceId};
 use crate::stages::cull::Live;
 use crate::stages::ids::{ResolvedPassId, SubresourceId};
 use crate::stages::size::Shape;
@@ -91,27 +91,66 @@ impl Silent {
                 graph.resource_name(resource)
             ));
         }
-        empty_roots(graph, facts, live, notes);
+        empty_outputs(graph, facts, live, notes);
     }
 }
 
-/// Notes roots that only a conditional pass with a fallback writes: passes read the fallback, the caller does not.
-fn empty_roots(graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
-    for fallback in graph.fallbacks().iter().filter(|one| graph.is_root(one.output)) {
+/// Notes roots and remembered resources that only a conditional pass with a fallback writes: passes read the fallback, the
+/// caller and the next frame do not.
+fn empty_outputs(graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
+    if graph.fallbacks().is_empty() {
+        return;
+    }
+    let histories = histories_read(graph, facts, live);
+    for fallback in graph.fallbacks() {
         let memory = facts.memory[fallback.output];
+        let first = histories.partition_point(|(of, _)| *of < memory);
+        let history = histories.get(first).filter(|(of, _)| *of == memory).map(|(_, history)| *history);
+        if !graph.is_root(fallback.output) && history.is_none() {
+            continue;
+        }
         let Some(flag) = graph.passes()[fallback.pass].conditional else { continue };
         let writers = facts.final_writer.slice(facts.subresources.of(memory));
         let last =
             |writer: &ResolvedPassId| live.needed[*writer] && facts.declared_pass(*writer) == Some(fallback.pass);
         let apart = memory != facts.memory[fallback.input];
-        if apart && graph.resources()[memory].life.is_of_frame() && writers.iter().flatten().any(last) {
-            let (root, flag) = (graph.resource_name(fallback.output), &graph.flags()[flag]);
+        if !apart || !graph.resources()[memory].life.is_of_frame() || !writers.iter().flatten().any(last) {
+            continue;
+        }
+        let (output, flag) = (graph.resource_name(fallback.output), &graph.flags()[flag]);
+        if graph.is_root(fallback.output) {
             notes.push(format!(
-                "while flag \"{flag}\" is off, root \"{root}\" has no contents: its fallback is for passes; make a copy of \
-                 \"{root}\" the root"
+                "while flag \"{flag}\" is off, root \"{output}\" has no contents: its fallback is for passes; make a copy of \
+                 \"{output}\" the root"
+            ));
+        }
+        if let Some(history) = history {
+            let history = graph.resource_name(history);
+            notes.push(format!(
+                "after a frame in which flag \"{flag}\" is off, \"{history}\" has no contents: the fallback of \"{output}\" is \
+                 for passes; remember a copy of \"{output}\""
             ));
         }
     }
+}
+
+/// Histories that needed passes read, each behind the memory that it remembers; sorted. O(resources + accesses).
+fn histories_read(graph: &Graph, facts: &Facts, live: &Live) -> Vec<(ResourceId, ResourceId)> {
+    let mut found: Vec<_> = (graph.resources().iter_ids())
+        .filter_map(|(id, resource)| match resource.life {
+            Life::History(history) => Some((facts.memory[history.of], id)),
+            _ => None,
+        })
+        .collect();
+    if !found.is_empty() {
+        let mut is_read = IdVec::filled(false, graph.resources().len());
+        for (_, pass) in facts.passes.iter_ids().filter(|(pass, _)| live.needed[*pass]) {
+            facts.accesses[pass.accesses.range()].iter().for_each(|access| is_read[access.resource] = true);
+        }
+        found.retain(|(_, history)| is_read[*history]);
+        found.sort_unstable();
+    }
+    found
 }
 
 /// Whether a pass writes `subresources` subresources of a memory and no more, and only for passes behind it: it neither
