@@ -49,6 +49,21 @@ def test_views_say_their_ranges():
     assert buffer[16:32].byte_range == (16, 32)
 
 
+def test_a_view_has_no_part_outside_of_itself():
+    g = rg.Graph()
+    image = g.image("image", format="depth24plus-stencil8", mips=4, layers=3)
+    view = image.mips(1, 3).layers(0, 2)
+    assert (view.mip(2).mip_range, view.layer(1).layer_range) == ((2, 3), (1, 2))
+    for call, message in (
+        (lambda: view.mip(0), "mips 0 to 1 are not in the view, which has mips 1 to 3"),
+        (lambda: view.mips(2, 4), "mips 2 to 4 are not"),
+        (lambda: view.layer(2), "layers 2 to 3 are not in the view, which has layers 0 to 2"),
+        (lambda: image.aspects("depth").aspects("stencil"), "the view has depth alone, not stencil"),
+    ):
+        with pytest.raises(rg.GraphError, match=f"RG-E209 {message}"):
+            call()
+
+
 def test_resources_are_found_by_name_as_seen_from_a_module():
     g = rg.Graph()
     outer, inner = g.image("image", format="r8unorm"), g.module("m").image("image", format="r8unorm")

@@ -14,7 +14,8 @@ use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::run::error::bad;
 
 /// Part of an image or a buffer, from `Image.mip`, `Image.layer` and similar methods. It can be bound in place of the
-/// whole resource.
+/// whole resource. Mips and layers are counted in the resource, also where a part of a view is taken; what the view does
+/// not have is refused (RG-E209).
 #[pyclass(name = "View", module = "rgraph", frozen)]
 pub struct PyView {
     /// An image or a buffer.
@@ -31,6 +32,22 @@ fn range<T: PartialOrd + std::fmt::Display>(py: Python<'_>, what: &str, first: T
     Err(bad(py, Code::BadRange, message, "give the first one and the one behind the last"))
 }
 
+/// Refuses what a view does not have: `has` is its range, `None` for all.
+fn within(py: Python<'_>, what: &str, has: Option<[u32; 2]>, [first, end]: [u32; 2]) -> PyResult<()> {
+    match has {
+        Some([from, to]) if first < from || end > to => {
+            let message = format!("{what} {first} to {end} are not in the view, which has {what} {from} to {to}");
+            Err(bad(
+                py,
+                Code::BadRange,
+                message,
+                "count from the first one of the resource, or begin with the resource",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl PyView {
     /// The part of a resource or of a view that an argument means, with the resource.
     pub fn of<'py>(value: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyResource>, AccessRange)> {
@@ -41,28 +58,36 @@ impl PyView {
         Some((view.of.bind(value.py()).clone(), view.part))
     }
 
-    fn narrowed(value: &Bound<'_, PyAny>, change: impl FnOnce(&mut AccessRange)) -> PyResult<Self> {
+    fn narrowed(value: &Bound<'_, PyAny>, change: impl FnOnce(&mut AccessRange) -> PyResult<()>) -> PyResult<Self> {
         let (of, mut part) = Self::of(value).ok_or_else(|| PyTypeError::new_err("expected an image or a buffer"))?;
-        change(&mut part);
+        change(&mut part)?;
         Ok(Self { of: of.unbind(), part })
     }
 
     /// The mips from `first` up to `end`.
     pub fn with_mips(value: &Bound<'_, PyAny>, first: Count, end: Count) -> PyResult<Self> {
         let mips = range(value.py(), "mips", first.0, end.0)?;
-        Self::narrowed(value, |part| part.ranges.mips = Some(mips))
+        Self::narrowed(value, |part| within(value.py(), "mips", part.ranges.mips.replace(mips), mips))
     }
 
     /// The layers from `first` up to `end`.
     pub fn with_layers(value: &Bound<'_, PyAny>, first: Count, end: Count) -> PyResult<Self> {
         let layers = range(value.py(), "layers", first.0, end.0)?;
-        Self::narrowed(value, |part| part.ranges.layers = Some(layers))
+        Self::narrowed(value, |part| within(value.py(), "layers", part.ranges.layers.replace(layers), layers))
     }
 
     /// Some aspects.
     pub fn with_aspects(value: &Bound<'_, PyAny>, names: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let aspects = aspects(names.as_any())?;
-        Self::narrowed(value, |part| part.aspects = aspects)
+        Self::narrowed(value, |part| {
+            let has = std::mem::replace(&mut part.aspects, aspects);
+            if has.is_empty() || has.contains(aspects) {
+                return Ok(());
+            }
+            let [has, wanted] = [has, aspects].map(|aspects| aspects.names().collect::<Vec<_>>().join(" and "));
+            let message = format!("the view has {has} alone, not {wanted}");
+            Err(bad(value.py(), Code::BadRange, message, "begin with the image"))
+        })
     }
 
     /// The bytes of a slice.
@@ -79,7 +104,11 @@ impl PyView {
             Err(error) => Err(during(end.py(), error, name)),
         };
         let bytes = range(value.py(), "bytes", offset(&first, "start")?, offset(&last, "stop")?)?;
-        Self::narrowed(value, |part| part.ranges.bytes = Some(bytes))
+        // Views have no bytes of their own to take a part of.
+        Self::narrowed(value, |part| {
+            part.ranges.bytes = Some(bytes);
+            Ok(())
+        })
     }
 }
 
