@@ -18,9 +18,9 @@ from gpu.conftest import opened
 SIZE = (40, 24)
 
 
-def descriptors() -> int:
-    """Open file descriptors of this process."""
-    return len(list(Path("/proc/self/fd").iterdir()))
+def descriptors() -> set[str]:
+    """Open file descriptors of this process, without the one that lists them."""
+    return {path.name for path in Path("/proc/self/fd").iterdir() if os.path.lexists(path)}
 
 
 def texels(seed: int) -> np.ndarray:
@@ -131,7 +131,7 @@ def test_an_image_passes_between_two_processes_without_a_copy(sharing: rg.Device
         there.close()
         assert json.loads(here.recv(100)) == texels(7).astype(np.uint64).sum()
         assert child.wait(60) == 0
-    assert descriptors() == before - 1
+    assert len(descriptors()) == len(before) - 1
     with pytest.raises(rg.GraphError, match='"shared" is held by the child'):
         image.read()
     image.acquire()
@@ -216,7 +216,8 @@ def test_bad_descriptors_are_refused_and_none_leaks(sharing: rg.Device):
     for fd in others:
         os.close(fd)
     sharing.wait_idle()
-    assert descriptors() == before
+    # A device of another test may have been destroyed meanwhile, and has closed its own.
+    assert not descriptors() - before
     os.close(exported.fd)
 
 
