@@ -61,8 +61,8 @@ lint-python:
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest rgraph --mypy-config-file pyproject.toml --allowlist tests/stub_allowlist.txt
 
-# One command for all crates: cargo chooses the features of what they share by the crates that are named, and would build
-# it again for others.
+# One command for all crates: cargo chooses the features of what they share by the crates that are named, and would
+# build it again for others.
 TEST_RUST := cargo test --workspace --locked --profile $(PROFILE) --config 'target."cfg(all())".runner="scripts/one-test-program"'
 
 test-rust:
@@ -128,7 +128,8 @@ sheets: build
 	scripts/browser.sh
 	$(call UNDER_LAYERS,$(BIN)/python scripts/viewer_sheets.py)
 
-# Each feature alone, then wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
+# Each feature alone, then wheel and source archive, each installed into a fresh environment outside of the tree, and
+# the demo run from the wheel.
 package: $(VENV)/.ready features
 	scripts/package.sh $(BIN)/maturin
 

@@ -420,8 +420,8 @@ class Buffer(Resource):
 @final
 class View:
     """Part of an image or a buffer, from `Image.mip`, `Image.layer` and similar methods. It can be bound in place of the
-    whole resource. Mips and layers are counted in the resource, also where a part of a view is taken; what the view does
-    not have is refused (RG-E209).
+    whole resource. Mips and layers are counted in the resource, also where a part of a view is taken; what the view
+    does not have is refused (RG-E209).
     """
 
     @property

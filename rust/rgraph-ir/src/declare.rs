@@ -52,8 +52,8 @@ impl Graph {
         self.add_resource(name, Resource::new(kind, Life::Imported(Imported::default())), None)
     }
 
-    /// Declares the contents that a resource had `frames` frames ago (at least 1): zeros in the first frames. Format and
-    /// size are those of that resource.
+    /// Declares the contents that a resource had `frames` frames ago (at least 1): zeros in the first frames. Format
+    /// and size are those of that resource.
     ///
     /// ```
     /// use rgraph_ir::access::PassQueue;
@@ -183,8 +183,8 @@ impl PassBuilder<'_> {
         self.uses(image, &Use::new(Usage::DepthStencilAttachment).clear(Clear::Depth(depth, Some(stencil))))
     }
 
-    /// Resolves the samples of an attachment of this pass into `image` at the end of the render pass: their mean, or the
-    /// first sample of what has no mean.
+    /// Resolves the samples of an attachment of this pass into `image` at the end of the render pass: their mean, or
+    /// the first sample of what has no mean.
     #[allow(clippy::return_self_not_must_use, reason = "the access is added at once")]
     pub fn resolve(self, attachment: ResourceId, image: ResourceId) -> Self {
         self.uses(image, &Use::new(Usage::ResolveAttachment).resolves(attachment))

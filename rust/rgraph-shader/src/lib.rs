@@ -5,7 +5,8 @@
 //!
 //! All are on by default, and SPIR-V is always taken.
 //!
-//! - `wgsl`: WGSL through naga; without it WGSL texts are refused, and so are programs that have a fragment stage alone.
+//! - `wgsl`: WGSL through naga; without it WGSL texts are refused, and so are programs that have a fragment stage
+//!   alone.
 //! - `glsl`: GLSL through glslang, built with a C++ compiler; without it GLSL texts are refused.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![forbid(unsafe_code)]

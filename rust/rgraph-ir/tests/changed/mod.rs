@@ -1,4 +1,5 @@
-//! Values of each noun that differ from a given one in one field. A new field does not compile until it has a line here.
+//! Values of each noun that differ from a given one in one field. A new field does not compile until it has a line
+//! here.
 #![allow(dead_code, reason = "the tests of two crates use a part each")]
 
 pub mod declared;

@@ -397,8 +397,8 @@ fn is_drawn(context: Context<'_>, access: &ResolvedAccess) -> bool {
 }
 
 /// Where buffers and images share an arena, images hold whole pages of the granularity (Vulkan 1.3, "Buffer-Image
-/// Granularity": a buffer and an image in one page alias each other, although they share no byte); whether that made any
-/// larger.
+/// Granularity": a buffer and an image in one page alias each other, although they share no byte); whether that made
+/// any larger.
 fn separate_kinds(items: &mut [Item], placements: &[Placement], context: Context<'_>, granularity: u64) -> bool {
     let image = |p: &Placement| matches!(context.shapes[p.memory].kind, PlanKind::Image { .. });
     let images = placements.iter().filter(|p| image(p)).count();

@@ -1,7 +1,7 @@
-//! The end of the process. Daemon threads run on while the interpreter ends, and then while the destructors of the driver's
-//! libraries run: a driver that is in use meanwhile crashes. So from Python's `atexit` on, no thread but the one that ends
-//! the process enters the runtime; those inside leave and stay, and what they submitted is waited for. Where it never ends,
-//! and in a forked child, the process ends without the destructors of the driver's libraries.
+//! The end of the process. Daemon threads run on while the interpreter ends, and then while the destructors of the
+//! driver's libraries run: a driver that is in use meanwhile crashes. So from Python's `atexit` on, no thread but the
+//! one that ends the process enters the runtime; those inside leave and stay, and what they submitted is waited for.
+//! Where it never ends, and in a forked child, the process ends without the destructors of the driver's libraries.
 
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,8 +45,8 @@ thread_local! {
 /// While it lives, the current thread is in the runtime, without the interpreter's lock.
 pub(crate) struct Inside(());
 
-/// Enters the runtime. Once the process ends, other threads than the one that ends it stay here for ever; calls within calls
-/// enter, since their callers hold what others wait for.
+/// Enters the runtime. Once the process ends, other threads than the one that ends it stay here for ever; calls within
+/// calls enter, since their callers hold what others wait for.
 pub(crate) fn enter() -> Inside {
     if DEPTH.get() == 0 {
         let mut state = GATE.get().lock();
@@ -94,7 +94,8 @@ pub(crate) fn stay() -> ! {
     }
 }
 
-/// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread stays.
+/// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread
+/// stays.
 pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
     Python::try_attach(work).unwrap_or_else(|| stay())
 }

@@ -42,8 +42,8 @@ pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
 /// A side of a mistake: a name, what it declares, and its place.
 pub(crate) type SideOf = (String, String, Option<(String, u32)>);
 
-/// The exception of one mistake that Python code finds, by its code, message and help. A ready-made pass that is `called`
-/// is its first side.
+/// The exception of one mistake that Python code finds, by its code, message and help. A ready-made pass that is
+/// `called` is its first side.
 ///
 /// # Errors
 /// `ValueError` if there is no such code.

@@ -1,5 +1,5 @@
-//! Memory of graphs that are gone, for the next ones. A program that declares a graph anew for each frame would return its
-//! memory to the system each time, which then has to clear the same pages again.
+//! Memory of graphs that are gone, for the next ones. A program that declares a graph anew for each frame would return
+//! its memory to the system each time, which then has to clear the same pages again.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::run::pending_work::PendingWork;
 
 /// Most graphs whose memory is kept.
 const GRAPHS: usize = 2;
-/// Most accesses of each of them; they and all that belongs to them take up to 20 MiB.
+/// Most accesses of each of them, and most passes with pending work.
 const ACCESSES: usize = 1 << 16;
 
 /// Nothing, in memory that held a graph and the pending work of its passes.

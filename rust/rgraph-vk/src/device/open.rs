@@ -31,8 +31,8 @@ pub fn give_up_preparations() {
 }
 
 /// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`; whether they
-/// have. For the end of a process whose threads still have devices: a driver whose libraries are destroyed while it works
-/// crashes. Lost devices are left to those who use them.
+/// have. For the end of a process whose threads still have devices: a driver whose libraries are destroyed while it
+/// works crashes. Lost devices are left to those who use them.
 pub(crate) fn wait_for_open_devices(timeout: Duration) -> bool {
     let begin = Instant::now();
     let mut are_idle = true;

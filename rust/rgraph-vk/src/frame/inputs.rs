@@ -26,9 +26,9 @@ pub struct Inputs<'a> {
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
     /// Whether each of them must be given: what an earlier run was given then does not count.
     pub anew: bool,
-    /// How foreign code left imported resources that are bound: in place of [`DeviceResource::set_state`](crate::DeviceResource), and
-    /// without a submit where the run uses them first on the queue that they were left on. After a run that failed, give
-    /// them again.
+    /// How foreign code left imported resources that are bound: in place of
+    /// [`DeviceResource::set_state`](crate::DeviceResource), and without a submit where the run uses them first on the
+    /// queue that they were left on. After a run that failed, give them again.
     pub left: Vec<(ResourceId, ResourceLeft)>,
     /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of
     /// mip 0, layer by layer, or a buffer's. What is not named begins as it is declared.

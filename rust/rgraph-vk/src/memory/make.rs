@@ -65,8 +65,8 @@ impl Device {
         self.make_buffer(name, size, Domain::Device)
     }
 
-    /// As [`Self::buffer`], in memory that the caller chooses. [`DeviceResource::write`] copies straight into memory that the
-    /// CPU sees, once no run uses it.
+    /// As [`Self::buffer`], in memory that the caller chooses. [`DeviceResource::write`] copies straight into memory
+    /// that the CPU sees, once no run uses it.
     ///
     /// # Errors
     /// RG-E102 if the device has no such memory.
@@ -81,8 +81,8 @@ impl Device {
         PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, domain, true).map(DeviceResource)
     }
 
-    /// Borrows a caller's image or buffer. Its state is unknown until [`DeviceResource::set_state`] says it; `concurrent`
-    /// says that all queue families share it.
+    /// Borrows a caller's image or buffer. Its state is unknown until [`DeviceResource::set_state`] says it;
+    /// `concurrent` says that all queue families share it.
     ///
     /// # Safety
     /// The handle is of this device, is as `kind` says, has the usages that graphs make of it, and outlives them.

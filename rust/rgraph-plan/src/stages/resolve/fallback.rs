@@ -252,8 +252,8 @@ impl Facts {
     }
 
     /// An access of a pass that reads the fallback of an output, and one that writes it in the same pass: the write
-    /// leaves nothing to read, or is at another stage, or not a shader's, or the read looks forward, so that its place in
-    /// the order is behind passes that the write comes before.
+    /// leaves nothing to read, or is at another stage, or not a shader's, or the read looks forward, so that its place
+    /// in the order is behind passes that the write comes before.
     pub(super) fn overwritten_stand_in(
         &self,
         source: Source<'_>,
@@ -267,8 +267,8 @@ impl Facts {
                 && self.fallbacks.first_writer_behind(source, pass, output.resource, &part).is_some();
             // Nothing orders two stages of one pass.
             let apart = |write: &ResolvedAccess| write.stages != read.stages;
-            // Source and destination of a copy must not overlap (Vulkan 1.3, `vkCmdCopyBuffer`), and a function of the host
-            // has one array for what it reads and another one for what it writes.
+            // Source and destination of a copy must not overlap (Vulkan 1.3, `vkCmdCopyBuffer`), and a function of the
+            // host has one array for what it reads and another one for what it writes.
             let by_shader = |write: &ResolvedAccess| write.kinds.contains(Accesses::SHADER_STORAGE_WRITE);
             let meets = |write: &&ResolvedAccess| write.subresources.meets(read.subresources);
             let mut writes = accesses.iter().filter(|write| write.effect.writes()).filter(meets);

@@ -1,6 +1,6 @@
 //! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, a result
-//! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a note
-//! of the plan, never an error.
+//! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a
+//! note of the plan, never an error.
 use super::{Facts, Origin, declared_of};
 use crate::access::{Aspects, Load, Usage};
 use crate::graph::Graph;
@@ -14,7 +14,8 @@ use crate::stages::size::Shape;
 /// Findings of the walk over all accesses, apart from mistakes.
 #[derive(Default, Debug)]
 pub struct Silent {
-    /// `(reader, resource, subresource)`: nothing has written the subresource, though something of the range is written.
+    /// `(reader, resource, subresource)`: nothing has written the subresource, though something of the range is
+    /// written.
     unwritten: Vec<(ResolvedPassId, ResourceId, SubresourceId)>,
     /// `(writer, resource, subresource, replacer)`: nothing reads the subresource in between.
     replaced: Vec<(ResolvedPassId, ResourceId, SubresourceId, ResolvedPassId)>,
@@ -95,8 +96,8 @@ impl Silent {
     }
 }
 
-/// Notes roots and remembered resources that only a conditional pass with a fallback writes: passes read the fallback, the
-/// caller and the next frame do not.
+/// Notes roots and remembered resources that only a conditional pass with a fallback writes: passes read the fallback,
+/// the caller and the next frame do not.
 fn empty_outputs(graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
     if graph.fallbacks().is_empty() {
         return;

@@ -209,7 +209,8 @@ impl SharedMemory {
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
-    /// Makes an image in the block: one sample, no cube. Another user's is refused by runs until [`DeviceResource::acquire`].
+    /// Makes an image in the block: one sample, no cube. Another user's is refused by runs until
+    /// [`DeviceResource::acquire`].
     ///
     /// # Errors
     /// If the driver does not share such images, the bytes are not free or not aligned, or the block is too small.
