@@ -45,7 +45,7 @@ def test_named_tuples_are_made_when_one_is_asked_for() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF of 64 bits")
 def test_the_compiled_module_has_no_large_tables_that_the_import_fills() -> None:
-    """glslang's table of 65,536 instructions, which only its disassembler reads, took 3 ms and 7 MB of each process."""
+    """glslang's table of 65,536 instructions, which only its disassembler reads, took 4 ms and 7 MB of each process."""
     data = Path(_core.__file__).read_bytes()
     assert data[:5] == b"\x7fELF\x02"
     (headers,) = struct.unpack_from("<Q", data, 32)

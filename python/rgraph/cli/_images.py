@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rgraph._core import Graph, Plan, _capture_graphs, _capture_results, _replay_images, preview
 from rgraph._errors import RgError
 from rgraph.cli import UsageError
+from rgraph.cli._outputs import file_name
 from rgraph.cli._pictures import READ, read
 from rgraph.cli._terminal import table
 
@@ -115,8 +116,6 @@ def of_folder(folder: str, plan: Plan) -> dict[str, Any]:
     UsageError
         If there is no such folder, none of the plan's images in it, or a broken file.
     """
-    from rgraph.cli.run import file_name
-
     if not Path(folder).is_dir():
         raise UsageError(f"{folder}: no such folder", "rgraph run GRAPH -o FOLDER writes one")
     found: dict[str, Any] = {}

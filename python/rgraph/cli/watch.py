@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from rgraph._errors import DeviceError, RgError
 from rgraph.cli import NO_DEVICE, UsageError
 from rgraph.cli._files import STANDARD, exists, is_python, python_file
+from rgraph.cli._outputs import Outputs
 from rgraph.cli._parser import count, natural, option, pair, planning, positive
 from rgraph.cli._running import arguments_of_runs, bound, compiled, loaded, opened, result_names, settings, shown
 from rgraph.cli._terminal import complain, paint, tell
-from rgraph.cli.run import Outputs
 
 if TYPE_CHECKING:
     import argparse
