@@ -1,4 +1,4 @@
-"""Capture: runs of a graph in one file, with what went in and what came out; a replay runs them again and compares."""
+"""Capture: one file holds some runs with their inputs and results; a replay runs them again and compares."""
 
 from pathlib import Path
 
@@ -30,14 +30,14 @@ g.root(cup)
 with rg.Device() as device:
     compiled = device.compile(g)
     compiled.run(params={"stir": 0.5}).wait()
-    compiled.capture("50_capture.rgcapture", frames=3)
+    compiled.capture("50_capture.rcapture", frames=3)
     for turn in (0.8, 0.6, 0.4):
         frame = compiled.run(params={"stir": turn})
     stirred = frame["cup"].numpy(copy=True)
     frame["cup"].save("50_capture.png")
-    report = device.replay("50_capture.rgcapture")
+    report = device.replay("50_capture.rcapture")
 
-assert Path("50_capture.rgcapture").stat().st_size > 0
+assert Path("50_capture.rcapture").stat().st_size > 0
 assert report.equal
 assert (stirred[:4, :4] == first[:4, :4]).all()  # far from the spoon nothing moves
 assert stirred[48, 64].tolist() == first[48, 64].tolist()  # nor at its middle

@@ -4776,7 +4776,7 @@ class Compiled:
         The file has the graph with its shaders, the plan, the inputs, flags, parameters and results of each run, and
         the contents of persistent resources and histories before the first one. It has the steps that callbacks
         recorded and the bytes that functions of `Graph.cpu` wrote instead of these functions. A captured run waits
-        until the device is done.
+        until the device is done. It goes into every capture that is under way.
 
         Parameters
         ----------

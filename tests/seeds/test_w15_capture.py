@@ -202,7 +202,7 @@ def test_broken_captures_are_refused_in_words(device: rg.Device, tmp_path: Path)
     for called in (device.capture, device.compile(g).capture):
         with pytest.raises(rg.GraphError, match=r"RG-E222 .* is a folder, and a capture is one file") as caught:
             called(tmp_path)
-        assert caught.value.hint == f"name a file in it, such as {tmp_path / 'frames.rgcapture'}"
+        assert caught.value.hint == f"name a file in it, such as {tmp_path / 'frames.rcapture'}"
     with pytest.raises(rg.GraphError, match="no folder"):
         device.capture(tmp_path / "nowhere" / "x.rcapture")
     with pytest.raises(rg.GraphError, match="RG-E213"):

@@ -13,7 +13,7 @@ mod tape;
 pub(crate) mod under_way;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 pub use read::CaptureFile;
 pub use replay::{Difference, Replay, ReplayOptions, ReplayedFrame};
@@ -28,7 +28,7 @@ use crate::run::frame::Frame;
 use crate::work::Work;
 pub(crate) use function::Sink;
 use rgraph_files::disk;
-use under_way::{CaptureShared, CaptureState, Tape};
+use under_way::{CaptureShared, CaptureState, Taken, Tape};
 
 /// Most frames of one capture.
 pub const MOST_FRAMES: usize = 4096;
@@ -39,8 +39,8 @@ pub(super) fn bad(message: impl Into<String>, help: impl Into<String>) -> Error 
 }
 
 impl Device {
-    /// Captures the next `frames` runs of this device, of whatever graphs, into one file. It is written with the last
-    /// of them, or by [`Capture::finish`].
+    /// Captures the next `frames` runs of this device, of all graphs, into one file. It is written with the last of
+    /// them, or by [`Capture::finish`]. A run goes into every capture that is under way.
     ///
     /// # Errors
     /// `RG-E222` if the file has no folder; `RG-E213` if `frames` is 0 or more than [`MOST_FRAMES`].
@@ -54,7 +54,7 @@ impl Device {
 
 impl Compiled {
     /// Captures the next `frames` runs of this graph into one file. It is written with the last of them, or by
-    /// [`Capture::finish`].
+    /// [`Capture::finish`]. A run goes into every capture that is under way.
     ///
     /// # Errors
     /// As [`Device::capture`]; `RG-E225` if a pass records Vulkan commands itself, or an image with several samples
@@ -68,21 +68,20 @@ impl Compiled {
         Ok(capture)
     }
 
-    /// Runs once for a capture.
-    pub(crate) fn run_captured(&self, capture: &Capture, inputs: &Inputs<'_>) -> Result<Frame, Error> {
-        let Some(mut tape) = capture.lock().tape.take() else { return self.run_plainly(inputs) };
-        let before = tape.len();
-        let last = before + 1 == capture.0.frames;
-        let ran = tape::run(self, inputs, &mut tape, last);
-        let written = {
-            let mut state = capture.lock();
-            state.captured = tape.len();
-            let done = state.captured == capture.0.frames || state.ending;
-            state.tape = Some(tape);
-            if done { capture.write(&mut state, Some(self)) } else { Ok(()) }
-        };
+    /// Runs once for captures. A run that another thread captures ends first.
+    pub(crate) fn run_captured(&self, captures: &[Capture], inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let mut taken = Vec::new();
+        for capture in captures {
+            taken.extend(Taken::of(capture, inputs.poll)?);
+        }
+        if taken.is_empty() {
+            return self.run_plainly(inputs);
+        }
+        let ran = tape::run(self, inputs, &mut taken);
+        drop(taken);
+        let written: Vec<_> = captures.iter().map(|capture| capture.write_if_over(self)).collect();
         let frame = ran?;
-        written.map(|()| frame)
+        written.into_iter().collect::<Result<(), _>>().map(|()| frame)
     }
 }
 
@@ -96,7 +95,7 @@ impl Capture {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if path.is_dir() {
             let message = format!("{} is a folder, and a capture is one file", path.display());
-            let file = path.join("frames.rgcapture");
+            let file = path.join("frames.rcapture");
             return Err(bad(message, format!("name a file in it, such as {}", file.display())));
         }
         if path.file_name().is_none() || folder.is_some_and(|folder| !folder.is_dir()) {
@@ -104,7 +103,7 @@ impl Capture {
             return Err(bad(message, "name a file in a folder that exists"));
         }
         let state = Mutex::new(CaptureState { tape: Some(Tape::default()), ..CaptureState::default() });
-        Ok(Self(Arc::new(CaptureShared { path: path.to_owned(), frames, only, state })))
+        Ok(Self(Arc::new(CaptureShared { path: path.to_owned(), frames, only, state, back: Condvar::default() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, CaptureState> {
@@ -139,6 +138,13 @@ impl Capture {
             Some(_) => self.write(&mut state, None),
             None => Ok(()),
         }
+    }
+
+    /// Writes the file if the run that ended was the last one.
+    fn write_if_over(&self, of: &Compiled) -> Result<(), Error> {
+        let mut state = self.lock();
+        let over = !state.busy && (state.captured == self.0.frames || state.ending);
+        if over { self.write(&mut state, Some(of)) } else { Ok(()) }
     }
 
     /// Writes the file and ends.

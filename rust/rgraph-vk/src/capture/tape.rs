@@ -13,7 +13,7 @@ use rgraph_work::Step;
 use super::function::{Heard, Sink};
 use super::is_function;
 use super::model::{Bytes, Captured, CapturedFrame, Content, Outcome};
-use crate::capture::under_way::Tape;
+use crate::capture::under_way::Taken;
 use crate::compile::compiled_graph::{CompiledGraph, Place};
 use crate::error::Error;
 use crate::file::{Arrays, Callbacks, write};
@@ -84,18 +84,18 @@ pub(super) fn lasting(made: &CompiledGraph) -> Result<Vec<Content>, Error> {
     Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// Runs a graph once and adds the run to the tape; `last`: nothing follows it.
-pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, last: bool) -> Result<Frame, Error> {
+/// Runs a graph once and adds the run to the tapes.
+pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tapes: &mut [Taken]) -> Result<Frame, Error> {
     let made = compiled.graph();
     check(made)?;
-    let (sink, submitted, mut frame, entry) = {
+    let (sink, submitted, frames, entry) = {
         let mut state = compiled.lock();
         let _inside = made.shared.enter();
         let begins = !state.is_initialised() || inputs.reset;
-        let known = tape.ids.iter().position(|id| *id == made.id);
-        let entry = match known {
-            Some(_) => None,
-            None => {
+        let known = |taken: &Taken| taken.tape.ids.iter().position(|id| *id == made.id);
+        let entry = match tapes.iter().all(|taken| known(taken).is_some()) {
+            true => None,
+            false => {
                 let before = if state.is_initialised() { lasting(made)? } else { Vec::new() };
                 Some(Captured {
                     name: made.plan.graph.clone(),
@@ -124,17 +124,21 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
         let submitted = state.run_once(made, inputs);
         state.sink = None;
         let submitted = submitted.map_err(|error| state.blamed(made, error))?;
-        let at = known.unwrap_or(tape.ids.len());
-        let mut frame = CapturedFrame { graph: at, ..frame };
-        // A run that fails later leaves no entry behind.
-        tape.changed.truncate(tape.ids.len());
-        if known.is_none() {
-            tape.changed.push(BTreeSet::new());
-        }
-        parameters(made, &state, &mut tape.changed[at], &mut frame);
         let name = |pass| made.workload.graph.pass_name(pass).to_owned();
-        frame.targets = inputs.targets.iter().map(|(pass, change)| (name(*pass), *change)).collect();
-        (sink, submitted, frame, entry)
+        let targets = inputs.targets.iter().map(|(pass, change)| (name(*pass), *change)).collect();
+        let frame = CapturedFrame { targets, ..frame };
+        let frames = tapes.iter_mut().map(|taken| {
+            let at = known(taken).unwrap_or(taken.tape.ids.len());
+            let mut frame = CapturedFrame { graph: at, ..frame.clone() };
+            // A run that fails later leaves no entry behind.
+            taken.tape.changed.truncate(taken.tape.ids.len());
+            if at == taken.tape.ids.len() {
+                taken.tape.changed.push(BTreeSet::new());
+            }
+            parameters(made, &state, &mut taken.tape.changed[at], &mut frame);
+            frame
+        });
+        (sink, submitted, frames.collect::<Vec<_>>(), entry)
     };
     let mut submitted = submitted;
     let all = submitted.reads.clone();
@@ -142,7 +146,7 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
     let done = Frame(Arc::new(FrameShared { compiled: compiled.clone(), submitted, waits: Default::default() }));
     crate::device::poll::wait_polling(inputs.poll, |slice| done.wait(slice))?;
     let graph = &made.workload.graph;
-    frame.results = all
+    let results: Vec<_> = all
         .iter()
         .map(|(id, ranges, read)| Outcome {
             resource: graph.resource_name(*id).to_owned(),
@@ -153,23 +157,27 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
         })
         .collect();
     let Heard { steps, host } = std::mem::take(&mut *sink.lock());
-    frame.host = host;
+    let (mut recorded, mut written) = (Vec::new(), None);
     if !made.recorded.is_empty() {
-        frame.recorded = steps.keys().map(|pass| graph.pass_name(*pass).to_owned()).collect();
-        frame.recorded.sort();
-        frame.steps = Some(with_steps(&made.workload, steps));
+        recorded.extend(steps.keys().map(|pass| graph.pass_name(*pass).to_owned()));
+        recorded.sort();
+        written = Some(with_steps(&made.workload, steps));
     }
-    if let Some(entry) = entry {
-        tape.ids.push(made.id);
-        tape.model.graphs.push(entry);
-        let info = &made.shared.info;
-        (tape.model.device, tape.model.driver) = (info.name.clone(), info.driver.clone());
-        tape.model.uuid = info.uuid_text();
-        tape.model.profile = Bytes::from(write_profile(&made.shared.profile).into_bytes());
+    let after = lasting(made)?;
+    for (taken, frame) in tapes.iter_mut().zip(frames) {
+        let (tape, at) = (&mut taken.tape, frame.graph);
+        if let Some(entry) = entry.as_ref().filter(|_| at == tape.ids.len()) {
+            tape.ids.push(made.id);
+            tape.model.graphs.push(entry.clone());
+            let info = &made.shared.info;
+            (tape.model.device, tape.model.driver) = (info.name.clone(), info.driver.clone());
+            tape.model.uuid = info.uuid_text();
+            tape.model.profile = Bytes::from(write_profile(&made.shared.profile).into_bytes());
+        }
+        let (results, host, recorded, steps) = (results.clone(), host.clone(), recorded.clone(), written.clone());
+        tape.model.frames.push(CapturedFrame { results, host, recorded, steps, ..frame });
+        tape.model.graphs[at].after.clone_from(&after);
     }
-    let at = frame.graph;
-    tape.model.frames.push(frame);
-    tape.model.graphs[at].after = if last || carried(made).next().is_some() { lasting(made)? } else { Vec::new() };
     Ok(done)
 }
 

@@ -30,13 +30,12 @@ impl Compiled {
             spares.tick();
         }
         self.inherit();
-        match made.shared.captures.of(made.id) {
-            Some(capture) => {
-                self.lock().check_begun(made)?;
-                self.run_captured(&capture, inputs)
-            }
-            None => self.run_plainly(inputs),
+        let captures = made.shared.captures.of(made.id);
+        if captures.is_empty() {
+            return self.run_plainly(inputs);
         }
+        self.lock().check_begun(made)?;
+        self.run_captured(&captures, inputs)
     }
 
     /// Runs it once, captured by nobody.

@@ -227,7 +227,7 @@ impl Tuner {
         shared.check()?;
         shared.outside()?;
         self.collect()?;
-        let captured = shared.captures.of(self.base.graph().id).is_some();
+        let captured = !shared.captures.of(self.base.graph().id).is_empty();
         let (turn, compiled) = match captured {
             // A capture has the runs of one compiled graph.
             true => (Turn::default(), self.base.clone()),
