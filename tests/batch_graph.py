@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,23 @@ def hide_drivers() -> None:
 def show_drivers() -> None:
     """From now on this process finds its drivers."""
     os.environ.pop("VK_DRIVER_FILES", None)
+
+
+class TwoParts(Exception):
+    """An exception that pickle takes and cannot make again."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first + second)
+
+
+def fails(kind: str, *_: object) -> object:
+    """Fails in one of the ways in which an answer gets lost on its way back."""
+    if kind == "file":
+        raise FileNotFoundError(2, "No such file", kind)
+    if kind == "two":
+        raise TwoParts("one", "two")
+    if kind == "exit":
+        sys.exit(3)
+    if kind == "status":
+        os._exit(7)
+    return (at for at in kind)

@@ -108,7 +108,7 @@ def test_a_task_that_fails_ends_the_run_or_is_a_result(pool: batch.Processes):
     tasks = batch.seeds(12, "draw.seed")
     values: list[int] = []
     results = batch.run(seeded(), tasks, on=pool, then=refuses, chunk=1)
-    with pytest.raises(rg.BatchError, match="RG-E601 task 5 failed: no five") as caught:
+    with pytest.raises(rg.BatchError, match="RG-E601 task 5 failed: ValueError: no five") as caught:
         values.extend(result.value for result in results)
     assert isinstance(caught.value.__cause__, ValueError)
     left = [task.key for task in caught.value.remaining]

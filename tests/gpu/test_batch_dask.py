@@ -117,3 +117,10 @@ def test_a_scheduler_that_dies_is_one_error_with_what_is_left(tmp_path: Path):
 def test_no_scheduler_is_one_error():
     with pytest.raises(rg.BatchError, match=r"RG-E603 no scheduler answers at tcp://127\.0\.0\.1:9"):
         batch.run(seeded(), batch.frames(3), on="tcp://127.0.0.1:9", patience=0.3)
+
+
+def test_an_address_without_a_port_is_one_error_and_the_process_ends():
+    command = [sys.executable, "-m", "rgraph", "fuzz", "--seconds", "0.1", "--scheduler", "nonsense"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "RG-E603 no scheduler answers at nonsense\n  missing port number" in done.stderr

@@ -191,7 +191,7 @@ def executor_of(on: Any) -> tuple[Executor, bool]:
     """
     if on is None:
         return ThreadPoolExecutor(1), True
-    if isinstance(on, int):
+    if hasattr(on, "__index__"):
         return Processes(on), True
     if not callable(getattr(on, "submit", None)):
         raise TypeError("on= is a number of processes, an Executor, a Client of Dask or the address of its scheduler")

@@ -67,9 +67,13 @@ def connected(address: str, patience: float) -> Any:
     """
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as error:
         raise refuse("RG-E225", f'"{address}" names a scheduler, and Dask is not installed', _EXTRA) from error
     try:
+        # A client that was made with no port would wait for itself when the process ends.
+        with contextlib.suppress(NotImplementedError):
+            get_address_host_port(address)
         return Client(  # type: ignore[no-untyped-call]
             address, timeout=patience, set_as_default=False
         )

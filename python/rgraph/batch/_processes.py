@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import IO, Any
 
-from rgraph.batch._tasks import refuse
+from rgraph.batch._tasks import count, refuse
+from rgraph.batch._work import carried
 
 __all__ = ["Processes", "WorkerLost", "dumps", "serve"]
 
@@ -82,12 +83,13 @@ def serve() -> None:
             try:
                 function, arguments, named = pickle.loads(data)
                 answer = (True, function(*arguments, **named))
-            except Exception as error:
-                answer = (False, error)
+            except (Exception, SystemExit) as error:
+                answer = (False, carried(error))
             try:
                 sent = dumps(answer)
-            except Exception:
-                sent = pickle.dumps((False, RuntimeError(f"an answer that cannot travel: {answer[1]!r}")))
+            except Exception as error:
+                cause = error.__cause__ or error
+                sent = pickle.dumps((False, pickle.PicklingError(f"the result cannot travel back: {cause}")))
             _write(answers, sent)
 
 
@@ -128,14 +130,18 @@ class _Worker:
         process = self._started()
         assert process.stdin is not None, "a worker's input is a pipe"
         assert process.stdout is not None, "a worker's output is a pipe"
+        data = None
         with contextlib.suppress(OSError):
             _write(process.stdin, call.data)
             data = _read(process.stdout)
-            if data is not None:
-                done, value = pickle.loads(data)
-                if done:
-                    return value
-                raise value
+        if data is not None:
+            done, value = pickle.loads(data)
+            if done:
+                return value
+            raise value
+        # It closed its output, so it is about to end; with a status of its own, if it gets the time.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2)
         self._reap(process)
         code = process.returncode
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
@@ -184,7 +190,8 @@ class Processes(Executor):
     workers
         How many; default: one per CPU, at most 4.
     devices
-        Values of `RGRAPH_DEVICE`, one after the other for each worker: `["0", "1"]` spreads them over two GPUs.
+        Values of `RGRAPH_DEVICE`, one after the other for each worker: `["0", "1"]` spreads them over two GPUs. One
+        value is for all workers.
         Default: the environment's.
 
     Examples
@@ -195,20 +202,21 @@ class Processes(Executor):
     3
     """
 
-    def __init__(self, workers: int | None = None, *, devices: Sequence[str | int] = ()) -> None:
-        count = min(os.cpu_count() or 1, 4) if workers is None else workers
-        if count < 1:
-            raise refuse("RG-E213", f"a batch has at least 1 worker, not {count}", "give workers=1 or more")
-        self.workers = count
+    def __init__(self, workers: int | None = None, *, devices: str | int | Sequence[str | int] = ()) -> None:
+        wanted = min(os.cpu_count() or 1, 4) if workers is None else count("workers", workers)
+        if wanted < 1:
+            raise refuse("RG-E213", f"a batch has at least 1 worker, not {wanted}", "give workers=1 or more")
+        names = [devices] if isinstance(devices, str | int) else list(devices)
+        self.workers = wanted
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
         self._all: list[_Worker] = []
-        for at in range(count):
+        for at in range(wanted):
             path = os.pathsep.join(one for one in sys.path if one)
             environment = {**os.environ, "PYTHONPATH": path}
-            if devices:
-                environment["RGRAPH_DEVICE"] = str(devices[at % len(devices)])
+            if names:
+                environment["RGRAPH_DEVICE"] = str(names[at % len(names)])
             self._all.append(_Worker(self._calls, environment))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import pickle
 import queue
 import re
 import uuid
@@ -15,13 +16,13 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from rgraph._errors import BatchError, GraphError
+from rgraph._errors import BatchError, GraphError, RgError
 from rgraph._keywords import suggests_keywords
 from rgraph._values import place, whole
 from rgraph.batch._calls import Pool, executor_of
 from rgraph.batch._dask import OnDask, is_client
 from rgraph.batch._processes import Processes, dumps
-from rgraph.batch._tasks import Result, Task, refuse
+from rgraph.batch._tasks import Result, Task, count, refuse
 from rgraph.batch._work import Answer, Job, file_of, forget, keep, work
 
 if TYPE_CHECKING:
@@ -125,10 +126,19 @@ def _checked(graph: Graph, tasks: Iterable[Task]) -> list[Task]:
     for task in out:
         if not isinstance(task, Task):
             raise TypeError(f"a task is a rgraph.batch.Task, not a {type(task).__name__}")
-        if task.key in seen:
+        try:
+            twice = task.key in seen
+        except TypeError:
+            kind = type(task.key).__name__
+            raise TypeError(f"the key of a task is a number, a text or a tuple of them, not {kind}") from None
+        if twice:
             raise refuse("RG-E201", f"two tasks have the key {task.key!r}", "give each a key of its own")
         seen.add(task.key)
-        if task.frames < 1:
+        for what in ("values", "inputs", "flags"):
+            given = getattr(task, what)
+            if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+                raise TypeError(f"{what} of task {task.key!r} is a dict by name, not {given!r:.80}")
+        if count(f"frames of task {task.key!r}", task.frames) < 1:
             raise refuse("RG-E213", f"task {task.key!r} runs {task.frames} frames", "give frames=1 or more")
         for name in task.values:
             if place(known, name) is None:
@@ -232,6 +242,8 @@ class _Stream:
             raise _Stop(*trouble, error)
         if lost is False:
             hint = "workers need the same rgraph-vulkan, and the modules of what was sent"
+            if isinstance(error, pickle.PicklingError):
+                hint = "return numbers, texts or arrays from then="
             raise _Stop("RG-E601", f"a worker cannot run tasks: {type(error).__name__}: {error}", hint, error)
         if lost and not self._backend.renewed:
             hint = "on=4, or on=rgraph.batch.Processes(4), replaces lost workers; run error.remaining"
@@ -268,7 +280,9 @@ class _Stream:
             self._bytes += (size - self._bytes) * mix
             self._ready[at] = result
         if failed is not None:
-            text = f"task {failed.key!r} failed: {str(failed.error).partition(chr(10))[0]}"
+            error = failed.error
+            kind = "" if isinstance(error, RgError | RuntimeError) else f"{type(error).__name__}: "
+            text = f"task {failed.key!r} failed: {kind}{str(error).partition(chr(10))[0]}"
             raise _Stop("RG-E601", text, 'fix the task and run error.remaining; errors="return" goes on', failed.error)
 
     def _take(self, *, all: bool = False) -> Iterator[Result]:
@@ -330,7 +344,7 @@ def _backend(on: Any, job: Job, patience: float) -> _Backend:
     executor, own = executor_of(on)
     if isinstance(executor, ThreadPoolExecutor):
         key = uuid.uuid4().hex
-        keep(key, job)
+        keep(key, job, own=True)
         return _OnExecutor(executor, key, None, own=own)
     try:
         payload = dumps(job)
@@ -396,6 +410,27 @@ class Results(Iterator[Result]):
 
     def __del__(self) -> None:
         self.close()
+
+
+def _check_types(graph: Any, read: Any, then: Any, planning: Any, inputs: Any, progress: Any, patience: Any) -> None:
+    """Refuse arguments that no task could be run with."""
+    from rgraph import Graph
+
+    if not isinstance(graph, Graph):
+        raise TypeError(f"a batch runs a Graph, not {type(graph).__name__}")
+    if not isinstance(read, Iterable | None):
+        raise TypeError(f"read= is the name of a root or a list of names, not {type(read).__name__}")
+    if then is not None and not callable(then):
+        raise TypeError(f"then= is a function of key and frame, not {type(then).__name__}")
+    for name, given in (("planning", planning), ("inputs", inputs)):
+        if not isinstance(given, Mapping | None):
+            raise TypeError(f"{name}= is a dict by name, not {type(given).__name__}")
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress= is a bool or a function of (done, total), not {type(progress).__name__}")
+    if not isinstance(patience, int | float):
+        raise TypeError(f"patience= is a number of seconds, not {type(patience).__name__}")
+    if not patience >= 0:
+        raise refuse("RG-E213", f"patience is {patience} seconds", "give 0 or more")
 
 
 @suggests_keywords
@@ -487,9 +522,10 @@ def run(
     ... ''', dst=out, push=0)
     >>> g.root(out)
     """
-    if chunk is not None and chunk < 1:
+    _check_types(graph, read, then, planning, inputs, progress, patience)
+    if chunk is not None and count("chunk", chunk) < 1:
         raise refuse("RG-E213", f"a chunk has {chunk} tasks", "give chunk=1 or more, or leave it out")
-    if retries < 0:
+    if count("retries", retries) < 0:
         raise refuse("RG-E213", f"a task runs again {retries} times", "give retries=0 or more")
     if errors not in ("raise", "return"):
         raise refuse("RG-E202", f"there is no handling of errors called {errors!r}", "there are raise, return")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,8 +92,34 @@ def refuse(code: str, message: str, hint: str) -> GraphError:
     return _mistake(code, message, hint)
 
 
+def count(name: str, value: Any, least: int | None = None) -> int:
+    """A whole number that was given as an argument.
+
+    Parameters
+    ----------
+    name, value
+        The argument.
+    least
+        The least that it may be.
+
+    Raises
+    ------
+    GraphError
+        RG-E213 if it is a number that is not whole, or too small.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        if not isinstance(value, float):
+            raise TypeError(f"{name} is a whole number, not {type(value).__name__}") from None
+        raise refuse("RG-E213", f"{name} is {value}, and not a whole number", "round it with int()") from None
+    if least is not None and number < least:
+        raise refuse("RG-E213", f"{name} is {number}", f"give {least} or more")
+    return number
+
+
 def _numbers(numbers: int | Iterable[int]) -> Iterable[int]:
-    return range(numbers) if isinstance(numbers, int) else numbers
+    return numbers if isinstance(numbers, Iterable) else range(count("the number of tasks", numbers, 0))
 
 
 def frames(numbers: int | Iterable[int], values: Callable[[int], Mapping[str, Any]] | None = None) -> list[Task]:
@@ -158,6 +185,8 @@ def sweep(values: Mapping[str, Iterable[Any]]) -> list[Task]:
     """
     from itertools import product
 
+    if not isinstance(values, Mapping):
+        raise TypeError(f"sweep takes a dict of lists, not {type(values).__name__}")
     columns = [list(enumerate(column)) for column in values.values()]
     return [
         Task(tuple(at for at, _ in row), dict(zip(values, (value for _, value in row), strict=True)))
@@ -187,6 +216,7 @@ def tiles(size: Sequence[int], tile: Sequence[int], name: str) -> list[Task]:
     GraphError
         If a size is not two positive numbers.
     """
+    size, tile = ([count(name, side) for side in both] for name, both in (("size", size), ("tile", tile)))
     if (len(size), len(tile)) != (2, 2) or min(*size, *tile) < 1:
         message = f"no picture has {tuple(size)} texels in tiles of {tuple(tile)}"
         raise refuse("RG-E205", message, "give (width, height) of both, each above 0")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rgraph import Array, Compiled
 
-__all__ = ["NO_DEVICE", "Answer", "Job", "device_of", "drop_device", "forget", "keep", "load", "work"]
+__all__ = ["NO_DEVICE", "Answer", "Job", "carried", "device_of", "drop_device", "forget", "keep", "load", "work"]
 
 # Errors that say that a worker has no device for the graph: its driver is missing, too old, or not the one that was
 # asked for; or the device lacks what a pass needs.
@@ -186,6 +186,8 @@ def _written(path: str, array: Array) -> str:
 
 _lock = threading.Lock()
 _jobs: OrderedDict[str, tuple[int, _Ready]] = OrderedDict()
+# Jobs of this process's own batches, which nobody sends again.
+_own: set[str] = set()
 _devices: dict[tuple[int, str | int | None, bool | None], Device] = {}
 
 
@@ -216,7 +218,7 @@ def drop_device(name: str | int | None, validate: bool | None) -> None:
         _devices.pop((os.getpid(), name, validate), None)
 
 
-def keep(key: str, job: Job) -> None:
+def keep(key: str, job: Job, *, own: bool = False) -> None:
     """Make a job known in this process.
 
     Parameters
@@ -225,12 +227,17 @@ def keep(key: str, job: Job) -> None:
         Its name.
     job
         The job.
+    own
+        If true, it stays until it is forgotten; else only the latest few stay.
     """
     with _lock:
         _jobs[key] = (os.getpid(), _Ready(job))
         _jobs.move_to_end(key)
-        while len(_jobs) > _KEPT:
-            _jobs.popitem(last=False)
+        if own:
+            _own.add(key)
+        others = [one for one in _jobs if one not in _own]
+        for old in others[:-_KEPT]:
+            del _jobs[old]
 
 
 def forget(key: str) -> None:
@@ -242,6 +249,7 @@ def forget(key: str) -> None:
         Its name.
     """
     with _lock:
+        _own.discard(key)
         _jobs.pop(key, None)
         used = {(pid, ready.job.device, ready.job.validate) for pid, ready in _jobs.values()}
         for one in [one for one in _devices if one not in used]:
@@ -271,8 +279,14 @@ def load(payload: bytes) -> Job:
     return job
 
 
-def _carried(error: Exception) -> Exception:
-    """An exception that survives the way back: one that does not becomes a text."""
+def carried(error: BaseException) -> BaseException:
+    """An exception that survives the way back: one that does not becomes a text.
+
+    Parameters
+    ----------
+    error
+        The exception.
+    """
     import pickle
 
     try:
@@ -291,23 +305,23 @@ def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
     def finish(task: Task, frame: Frame, began: float) -> None:
         try:
             results.append(ready.finish(task, frame, began))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if isinstance(error, RgError) and error.code == _LOST:
                 raise
-            results.append(Result(task.key, error=_carried(error), worker=_who()))
+            results.append(Result(task.key, error=carried(error), worker=_who()))
 
     pending: tuple[Task, Frame, float] | None = None
     for task in tasks:
         began = time.perf_counter()
         try:
             frame = ready.submit(task)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if isinstance(error, (DeviceError, GraphError)) and error.code in (*NO_DEVICE, _LOST):
                 raise
             if pending:
                 finish(*pending)
                 pending = None
-            results.append(Result(task.key, error=_carried(error), worker=_who()))
+            results.append(Result(task.key, error=carried(error), worker=_who()))
             continue
         if pending:
             finish(*pending)
@@ -342,4 +356,4 @@ def work(key: str, payload: bytes | None, tasks: Sequence[Task]) -> Answer:
         if isinstance(error, GraphError) and error.code not in NO_DEVICE:
             raise
         ready.drop()
-        return Answer("no device" if error.code in NO_DEVICE else "lost", [], _carried(error), _who())
+        return Answer("no device" if error.code in NO_DEVICE else "lost", [], carried(error), _who())
