@@ -1,4 +1,4 @@
-"""A triangle: a vertex stage that makes its own corners, and colours that are interpolated between them."""
+"""A triangle: the vertex stage computes the corners, and the rasteriser interpolates colours between them."""
 
 import rgraph as rg
 

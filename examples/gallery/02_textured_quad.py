@@ -1,4 +1,4 @@
-"""A textured quad: an array as a texture, sampled once between texels and once at the nearest one."""
+"""A textured quad: a shader samples an array twice, with a linear and with a nearest filter."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A mesh with depth: a cube from a vertex buffer, whose nearest faces win the depth test in any order of triangles."""
+"""A mesh with depth: the depth test keeps the nearest faces of a cube, in any order of triangles."""
 
 import numpy as np
 

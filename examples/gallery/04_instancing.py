@@ -1,4 +1,4 @@
-"""Instancing: one quad drawn 48 times, each instance with a place, a size and a colour of its own."""
+"""Instancing: one draw shows a quad 48 times, and each instance has its own position, size and colour."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Indirect draw: a compute pass writes the number of instances, and the host never learns it before the frame ends."""
+"""Indirect draw: a compute pass writes the number of instances into a buffer, and the draw reads it there."""
 
 import rgraph as rg
 

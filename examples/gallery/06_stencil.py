@@ -1,4 +1,4 @@
-"""Stencil: a disc marks texels, and later draws reach only those that are marked, or only the others."""
+"""Stencil: a disc marks texels; one later draw covers only marked texels, another one only the others."""
 
 from typing import Any
 

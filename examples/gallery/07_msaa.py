@@ -1,4 +1,4 @@
-"""MSAA: four samples per texel, resolved at the end of the render pass; edges get the share that is covered."""
+"""MSAA: each texel has four samples, which the render pass resolves at its end, so edges are smooth."""
 
 import numpy as np
 

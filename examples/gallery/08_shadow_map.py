@@ -1,4 +1,4 @@
-"""Shadows: depth as the light sees it, then a comparison sampler tells what the light reaches."""
+"""Shadows: one pass draws depth from the light, and a comparison sampler decides which texels are lit."""
 
 import numpy as np
 

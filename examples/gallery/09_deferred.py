@@ -1,4 +1,4 @@
-"""Deferred shading: one pass writes colours and normals of surfaces, the next one lights every texel once."""
+"""Deferred shading: one pass writes colours and normals of surfaces, and the next one lights each texel once."""
 
 import numpy as np
 

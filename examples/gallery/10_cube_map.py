@@ -1,4 +1,4 @@
-"""Cube map: six faces cleared with their colours, seen all around in one picture by direction."""
+"""Cube map: six clears fill the faces, and a shader samples the cube by direction into one panorama."""
 
 import rgraph as rg
 

@@ -1,4 +1,4 @@
-"""Volume: a compute pass fills a 3D image with a ball, and a ray through each texel adds up what it meets."""
+"""Volume: a compute pass fills a 3D image with a ball, and a shader adds its density along a ray per texel."""
 
 import numpy as np
 

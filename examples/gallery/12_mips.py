@@ -1,4 +1,4 @@
-"""Mips: a chain of smaller images, made by blits, and read at a level of detail that grows from left to right."""
+"""Mips: blits make a chain of smaller images, and a shader reads them at a level that grows from left to right."""
 
 import numpy as np
 

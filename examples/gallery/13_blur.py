@@ -1,4 +1,4 @@
-"""Blur: the ready-made Gaussian, two passes whose intermediate image shares memory with others."""
+"""Blur: the ready-made Gaussian has two passes, and its intermediate image shares memory with others."""
 
 import numpy as np
 

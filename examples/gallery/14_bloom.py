@@ -1,4 +1,4 @@
-"""Bloom: bright parts glow into their surroundings, by a pyramid of blurred halves."""
+"""Bloom: a pyramid of blurred, halved images adds a glow around bright parts."""
 
 import numpy as np
 

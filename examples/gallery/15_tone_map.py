@@ -1,4 +1,4 @@
-"""Tone mapping: light from 2^-6 to 2^6 through five operators, one strip each, into the range of a screen."""
+"""Tone mapping: five operators, one per strip, map light from 2^-6 to 2^6 to the range of a screen."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""SSAO: from depth alone, how much of the surroundings of each texel is nearer than it, as soft contact shadows."""
+"""SSAO: a shader counts the nearer neighbours of each texel in the depth image, and darkens it accordingly."""
 
 import numpy as np
 

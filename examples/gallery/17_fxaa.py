@@ -1,4 +1,4 @@
-"""FXAA in its simplest form: where neighbours differ in brightness, a texel is mixed along the edge."""
+"""FXAA in its simplest form: where neighbours differ in brightness, a shader mixes a texel along the edge."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""TAA: each frame is shifted by less than a texel, and mixed with what the frames before left in a history."""
+"""TAA: each frame is shifted by less than a texel and blended with a history of earlier frames."""
 
 import numpy as np
 

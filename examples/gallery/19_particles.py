@@ -1,4 +1,4 @@
-"""Particles: positions and speeds live in a persistent buffer; each frame moves them and draws them as points."""
+"""Particles: a persistent buffer has positions and speeds; each frame moves the particles and draws them as points."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""N-body: every body pulls every other; workgroup memory holds a tile of them at a time."""
+"""N-body: every body attracts every other one; workgroup memory holds one tile of bodies at a time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Game of life: each frame reads its own last frame; a glider gun fires every 30 generations."""
+"""Game of life: each frame reads the previous one; a glider gun fires every 30 generations."""
 
 import numpy as np
 

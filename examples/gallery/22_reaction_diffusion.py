@@ -1,4 +1,4 @@
-"""Reaction and diffusion: two chemicals after Gray and Scott, many steps per frame, compared with numpy."""
+"""Reaction and diffusion: two chemicals react as in Gray and Scott's model, many steps per frame; numpy checks them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Prefix sum: the ready-made scan over 100,000 numbers, drawn as the curve that they add up to."""
+"""Prefix sum: the ready-made scan adds up 100,000 numbers, and a shader draws the sums as a curve."""
 
 import numpy as np
 

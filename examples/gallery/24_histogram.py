@@ -1,4 +1,4 @@
-"""Histogram: workgroups count in memory of their own and add their counts with atomics, in any order."""
+"""Histogram: workgroups count in their own memory and add their counts with atomics, in any order."""
 
 import numpy as np
 

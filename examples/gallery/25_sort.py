@@ -1,4 +1,4 @@
-"""Sort: Batcher's bitonic network, a pass for each step; every pass reads and writes one buffer in place."""
+"""Sort: Batcher's bitonic network sorts one buffer in place, with a pass for each step."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""FFT: one workgroup transforms a row of 128 numbers in its own memory (Stockham's order, so nothing is reversed)."""
+"""FFT: one workgroup transforms a row of 128 numbers in its own memory, in Stockham's order, without bit reversal."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Convolution: a 3 × 3 kernel as uniform data that changes from run to run; nothing compiles again."""
+"""Convolution: a 3 × 3 kernel is uniform data that changes from run to run; no run compiles again."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Culling on the GPU: a compute pass keeps the discs that a window touches, and only those are drawn."""
+"""Culling on the GPU: a compute pass keeps the discs that overlap a window, and the draw shows only those."""
 
 import numpy as np
 

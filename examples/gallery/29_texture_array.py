@@ -1,4 +1,4 @@
-"""Many textures in one binding: an array image, whose layer each instance picks by its own number."""
+"""Many textures in one binding: each instance selects a layer of an array image by its own index."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Video as a texture: every run gets the next picture of a film as an input, and draws it on a tilted screen."""
+"""Video as a texture: each run takes the next picture of a video as an input, and draws it on a tilted screen."""
 
 import numpy as np
 

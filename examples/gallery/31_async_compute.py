@@ -1,4 +1,4 @@
-"""Async compute: a simulation beside the drawing of a frame, on another queue where the device has one."""
+"""Async compute: a simulation runs at the same time as the drawing, on another queue where the device has one."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Modules: one function declares an effect in a part of the graph with names of its own, and is used twice."""
+"""Modules: one function declares an effect with names of its own, and a graph uses it twice."""
 
 import numpy as np
 

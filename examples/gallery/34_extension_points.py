@@ -1,4 +1,4 @@
-"""Extension points: a frame leaves a place between its scene and its screen, where plug-ins add passes of their own."""
+"""Extension points: a frame has a point between its scene and its screen where plug-ins add passes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Persistent state: a sum grows from frame to frame, is set from the host, and is reset to what it began with."""
+"""Persistent state: a sum grows from frame to frame; the host sets it, and resets it to its first value."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Read-back: parts of what a frame left, mips and ranges and images that are no roots, without reading the rest."""
+"""Read-back: a program reads parts of results and images that are not roots: mips, ranges, without the rest."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A batch of pictures: an array (N, height, width, channels) is an array image, and comes back in the same shape."""
+"""A batch of pictures: an array (N, height, width, channels) is an array image, and the result has the same shape."""
 
 import numpy as np
 

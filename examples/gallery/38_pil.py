@@ -1,4 +1,4 @@
-"""Pictures of Pillow: one goes in as an array, the result becomes a picture of Pillow again."""
+"""Pictures of Pillow: a picture goes in as an array, and the result becomes a picture of Pillow again."""
 
 import numpy as np
 from PIL import Image, ImageDraw

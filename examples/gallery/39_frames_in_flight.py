@@ -1,4 +1,4 @@
-"""Frames in flight: eight runs are submitted before the first result is read; each frame keeps its own."""
+"""Frames in flight: eight runs are submitted before the first result is read; each frame keeps its own results."""
 
 import numpy as np
 

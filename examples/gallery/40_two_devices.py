@@ -1,4 +1,4 @@
-"""Two devices: each has half of the work, and what one leaves is an input of the other's graph."""
+"""Two devices: each device does half of the work, and the result of one is an input of the other's graph."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Report: times of passes, memory, barriers and submits of a frame, and the plan as a page to look through."""
+"""Report: a frame reports times of passes, memory, barriers and submits; the plan is saved as a page."""
 
 import rgraph as rg
 from rgraph import passes

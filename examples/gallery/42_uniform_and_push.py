@@ -1,4 +1,4 @@
-"""Uniform or push: small data of a pass, given by member names; both change per run, and nothing compiles again."""
+"""Uniform or push: a pass gets small data by member names; both kinds change per run, without compiling again."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Monte Carlo: random points by a hash, counted with atomics, whose order the graph leaves open; the sum is pi."""
+"""Monte Carlo: a hash makes random points, atomics count them in any order, and the count gives pi."""
 
 import numpy as np
 

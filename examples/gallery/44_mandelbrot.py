@@ -1,4 +1,4 @@
-"""Mandelbrot set: one compute pass, whose size in workgroups follows from the image that it writes."""
+"""Mandelbrot set: one compute pass runs as many workgroups as its image needs."""
 
 import numpy as np
 

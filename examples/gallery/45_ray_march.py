@@ -1,4 +1,4 @@
-"""Ray marching: a scene as a function of distance, lit by its gradient; the whole picture is one fragment shader."""
+"""Ray marching: one fragment shader draws a scene that is a distance function, and lights it by the gradient."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Jump flooding: the nearest seed of every texel in log2(n) passes, and from it distances and a Voronoi diagram."""
+"""Jump flooding: log2(n) passes find the nearest seed of each texel, and from it distances and a Voronoi diagram."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lines and blending: Lissajous curves as line strips, each added to what is there."""
+"""Lines and blending: three draws add Lissajous curves as line strips to one image."""
 
 import numpy as np
 

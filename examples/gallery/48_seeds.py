@@ -1,4 +1,4 @@
-"""Many runs: sixteen seeds of one graph through `rgraph.batch`, the same call as for processes or a cluster."""
+"""Many runs: `rgraph.batch` runs one graph with sixteen seeds; the same call works for processes and clusters."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Matplotlib: what a frame left is an array, so figures take it as any other; here a field and a section through it."""
+"""Matplotlib: a result is an array, so matplotlib plots it; here a field and a section through it."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""Tessellation: one patch of four corners becomes a height field, shaded by its slope and seen from the side."""
+"""Tessellation: one patch of four corners becomes a height field, shaded by its slope and viewed from the side."""
 
 import numpy as np
 

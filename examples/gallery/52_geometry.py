@@ -1,4 +1,4 @@
-"""A geometry stage: each point becomes a quad of its own size, in its own colour."""
+"""A geometry stage: each point becomes a quad with a size and a colour of its own."""
 
 import numpy as np
 
