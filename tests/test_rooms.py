@@ -1,6 +1,7 @@
 """The arrows between crates: those that Cargo proves, and the readers of a hidden module, which it cannot show; and the
 circles of files within each crate."""
 
+import ast
 import importlib.util
 import pathlib
 import re
@@ -70,6 +71,23 @@ def test_files_in_a_circle_are_three_at_most_in_one_folder():
     assert held
     # The `mod.rs` of a folder is in that folder.
     assert [circle for circle in held if len(circle) > 3 or len({path.parent for path in circle}) > 1] == []
+
+
+def test_files_of_python_in_a_circle_are_three_at_most_in_one_folder():
+    """Imports for type checkers and those within functions count; a package's face only hands names on."""
+    root = ROOT / "python"
+    files = {path.relative_to(root).with_suffix("").parts: path for path in sorted(root.rglob("*.py"))}
+    files = {name: path for name, path in files.items() if name[-1] != "__init__"}
+    edges = {name: set() for name in files}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                module = tuple(node.module.split("."))
+                edges[name] |= {module, *((*module, one.name) for one in node.names)} & (files.keys() - {name})
+    assert sum(map(len, edges.values())) > 200
+    circles = house().circles(edges)
+    assert circles
+    assert [circle for circle in circles if len(circle) > 3 or len({name[:-1] for name in circle}) > 1] == []
 
 
 def test_files_and_functions_stay_short():

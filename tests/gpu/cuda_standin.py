@@ -11,6 +11,7 @@ import rgraph as rg
 from rgraph import _core
 from rgraph.cuda import Session, Tensor
 from rgraph.cuda._memory import Timeline
+from rgraph.cuda._pool import Pool
 
 DATA = 4096
 """Where the bytes of memory begin in a file that lavapipe exports."""
@@ -151,12 +152,18 @@ class StandIn:
         assert self.semaphores[handle._obj.value].wait(params._obj.value, 10)
 
 
-class Ordered(Session):
-    """A session with timelines of the stand-in."""
+class OrderedPool(Pool):
+    """A pool with timelines of the stand-in."""
 
     def _timeline(self) -> Timeline:
         semaphore = self.device.semaphore()
-        return Timeline(self._driver, self._context, semaphore, self._driver._library.export(semaphore))
+        return Timeline(self.driver, self.context, semaphore, self.driver._library.export(semaphore))
+
+
+class Ordered(Session):
+    """A session with timelines of the stand-in."""
+
+    _kind = OrderedPool
 
 
 class Foreign:

@@ -97,13 +97,13 @@ def test_a_tensor_goes_through_a_graph_and_comes_back_as_a_tensor(cuda: rg.cuda.
     for seed, out in enumerate(results):
         assert (seen(out) == 255 - texels(seed)).all()
     assert len({out.pointer for out in results}) == 4
-    assert first.streams[-1] == cuda._stream.value
+    assert first.streams[-1] == cuda._pool.own
 
 
 def test_memory_of_the_session_is_not_copied_and_other_memory_once(
     cuda: rg.cuda.Session, caplog: pytest.LogCaptureFixture
 ):
-    standin: StandIn = cuda._driver._library
+    standin: StandIn = cuda._pool.driver._library
     numbers = np.arange(1000, dtype=np.float32)
     g = doubling(cuda, Foreign(numbers), 1000)
     with caplog.at_level(logging.INFO, "rgraph"):
@@ -121,7 +121,7 @@ def test_memory_of_the_session_is_not_copied_and_other_memory_once(
     assert standin.counts()["cuMemcpyDtoDAsync_v2"] == 0
     # What nobody uses any more serves later results: steady work allocates nothing.
     assert len(standin.maps) == 1
-    assert len(cuda._free[4000]) <= 3
+    assert len(cuda._pool._free[4000]) <= 3
 
 
 def test_what_was_left_to_cuda_waits_for_cuda(lavapipe: rg.Device):
@@ -330,11 +330,11 @@ def test_without_cuda_the_error_says_so(lavapipe: rg.Device, monkeypatch: pytest
 
 
 def test_torch_allocates_in_an_arena_of_the_session(cuda: rg.cuda.Session):
-    module, standin = c.CDLL(rg._core.__file__), cuda._driver._library
+    module, standin = c.CDLL(rg._core.__file__), cuda._pool.driver._library
     module.rgraph_cuda_alloc.restype = c.c_void_p
     module.rgraph_cuda_alloc.argtypes = [c.c_ssize_t, c.c_int, c.c_void_p]
     module.rgraph_cuda_free.argtypes = [c.c_void_p, c.c_ssize_t, c.c_int, c.c_void_p]
-    arena = cuda._arena(1 << 20)
+    arena = cuda._pool.open_arena(1 << 20)
     pointers = [module.rgraph_cuda_alloc(4000, 0, None) for _ in range(2)]
     arrays = [np.frombuffer((c.c_uint8 * 4000).from_address(pointer), np.float32) for pointer in pointers]
     for array in arrays:
@@ -355,7 +355,7 @@ def test_torch_allocates_in_an_arena_of_the_session(cuda: rg.cuda.Session):
         module.rgraph_cuda_free(pointer, 4000, 0, None)
     with rg.cuda.Session(cuda.device, library=standin) as other:
         other.close()
-        assert arena not in rg.cuda._session._retired
+        assert arena not in rg.cuda._pool._retired
 
 
 def test_a_closed_session_refuses_runs(lavapipe: rg.Device):

@@ -85,7 +85,7 @@ def test_one_memory_from_torch_to_the_graph_and_back(cuda: rg.cuda.Session):
     pool = torch.cuda.MemPool(cuda.allocator(64 << 20))
     with torch.cuda.use_mem_pool(pool):
         x = torch.arange(1000.0, device="cuda")
-    assert any(block.offset(x.data_ptr(), 4000) is not None for block in cuda._arenas)
+    assert any(block.offset(x.data_ptr(), 4000) is not None for block in cuda._pool._arenas)
     g = rg.Graph("double")
     src = cuda.import_tensor(g, "src", x, as_buffer=True)
     g.compute("double", DOUBLE, src=src, dst=cuda.tensor(g, "out", (1000,)), groups=16)
@@ -97,7 +97,7 @@ def test_one_memory_from_torch_to_the_graph_and_back(cuda: rg.cuda.Session):
         x.add_(1)
         assert torch.equal(out, 2 * (x - 1))
     # No copy was noted.
-    assert cuda._noted == set()
+    assert cuda._pool.noted == set()
 
 
 @pytest.mark.parametrize("stream", ["default", "another"])

@@ -1,15 +1,12 @@
-"""Blocks of memory and timelines that the device and CUDA share, and buffers on loan."""
+"""Blocks of memory, buffers in them, and timelines that the device and CUDA share."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes as c
 import os
 import weakref
-from typing import TYPE_CHECKING
 
-from rgraph._core import DeviceResource, Semaphore
-from rgraph._errors import DeviceError
+from rgraph._core import Device, DeviceResource, Semaphore
 from rgraph.cuda._driver import (
     OPAQUE_FD,
     TIMELINE_FD,
@@ -20,14 +17,9 @@ from rgraph.cuda._driver import (
     SemaphoreHandle,
 )
 
-if TYPE_CHECKING:
-    from rgraph.cuda._session import Session
-
-__all__ = ["BLOCK", "HOLDER", "Block", "Part", "Slot", "Timeline"]
+__all__ = ["HOLDER", "Block", "Slot", "Timeline"]
 
 HOLDER = "CUDA"
-BLOCK = 64 << 20
-"""Least bytes of a block; what is larger has one of its own."""
 
 
 class Timeline:
@@ -51,10 +43,9 @@ class Timeline:
 class Block:
     """A block of shared memory, mapped for CUDA."""
 
-    def __init__(self, session: Session, size: int) -> None:
-        driver = session._driver
+    def __init__(self, device: Device, driver: Driver, context: Context, size: int) -> None:
         self.size = size
-        self.memory = session.device.shared_memory(HOLDER, size)
+        self.memory = device.shared_memory(HOLDER, size)
         exported = self.memory.export()
         handle = MemoryHandle(kind=OPAQUE_FD, fd=exported.fd, size=size)
         try:
@@ -72,7 +63,7 @@ class Block:
         # The process's end unmaps by itself, and CUDA may be gone by then.
         # Freeing the address is what unmaps; it waits for work that uses it.
         ends = (("cuMemFree_v2", self.base), ("cuDestroyExternalMemory", imported))
-        weakref.finalize(self, driver.end, session._context, *ends).atexit = False
+        weakref.finalize(self, driver.end, context, *ends).atexit = False
 
     def offset(self, pointer: int, size: int) -> int | None:
         """Where bytes lie in it; None: elsewhere."""
@@ -87,29 +78,3 @@ class Slot:
         self.resource, self.pointer, self.block = resource, pointer, block
         self.left = 0
         """Value of the device's timeline after which the device is done with it."""
-
-
-class Part:
-    """A buffer on loan: to a tensor, or to one run. It goes back when nothing uses it."""
-
-    def __init__(self, session: Session, slot: Slot, size: int, until: int) -> None:
-        self.session, self.slot, self.size = session, slot, size
-        self.until = until
-        """Value of CUDA's timeline after which CUDA is done with it."""
-        self.streams: set[int] = set()
-        """Streams of CUDA that use it."""
-
-    @property
-    def pointer(self) -> int:
-        """Address of its first byte for CUDA."""
-        return self.slot.pointer
-
-    @property
-    def resource(self) -> DeviceResource:
-        """The buffer."""
-        return self.slot.resource
-
-    def __del__(self) -> None:
-        # A device that was lost or closed meanwhile needs nothing back.
-        with contextlib.suppress(DeviceError):
-            self.session._give_back(self)

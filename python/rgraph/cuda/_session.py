@@ -1,36 +1,19 @@
-"""`Session`: a device and CUDA on one GPU, their memory and their order in time.
-
-Blocks are shared, not resources: each is one allocation of the device, exported and mapped into CUDA's address
-space once. Two timelines order the sides, each with one writer: the device signals the one when it leaves a buffer
-to CUDA, a stream of the session's own signals the other. The device submits before CUDA waits, because CUDA loads
-kernels lazily and blocks while a stream waits for something that is not submitted. The host waits for neither;
-where a driver shares no timelines (lavapipe), it waits for both.
-"""
+"""`Session`: declares what graphs take from CUDA on the same GPU and what they leave there."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes as c
 import math
-import threading
-import weakref
-from collections import OrderedDict
 from typing import Any, Literal, overload
 
 from rgraph import _core
-from rgraph._core import Buffer, Device, DeviceResource, Format, Image, Module
-from rgraph._errors import DeviceError, GraphError
-from rgraph.cuda._driver import NON_BLOCKING, WITHOUT_TIMES, Context, Driver, SemaphoreSignal, SemaphoreWait
+from rgraph._core import Buffer, Device, Format, Image, Module
+from rgraph._errors import DeviceError
+from rgraph.cuda._driver import Driver
 from rgraph.cuda._lease import Export, Import
-from rgraph.cuda._memory import BLOCK, HOLDER, Block, Part, Slot, Timeline
+from rgraph.cuda._pool import Pool
 from rgraph.cuda._tensor import Given, mistake, parsed
 
 __all__ = ["Session"]
-
-MOST_ADOPTED = 64
-"""Buffers on memory of others that are kept for the next run with the same tensor."""
-MOST_FREE = 1 << 30
-"""Bytes of buffers that are kept for later results."""
 
 _CHANNELS = {1: "r", 2: "rg", 4: "rgba"}
 _NUMBERS = {
@@ -63,10 +46,12 @@ class Session:
         memory; RG-E121 if CUDA fails.
     """
 
+    _kind: type[Pool] = Pool
+
     def __init__(self, device: Device, *, library: Any = None) -> None:
         self.device: Device = device
         """The device."""
-        self._driver = driver = Driver(library)
+        driver = Driver(library)
         uuid = bytes.fromhex(device.info.uuid.replace("-", ""))
         found = driver.devices()
         ordinals = [ordinal for ordinal, known in found if known == uuid]
@@ -78,167 +63,12 @@ class Session:
             raise DeviceError(f"{text}\n  help: {hint}", "RG-E102", hint=hint)
         self.ordinal: int = ordinals[0]
         """CUDA's number of the GPU."""
-        self._context = Context(driver, self.ordinal)
-        self._lock = threading.RLock()
-        self._free: dict[int, list[tuple[Slot, int]]] = {}
-        self._unknown: list[Slot] = []
-        self._adopted: OrderedDict[tuple[int, int], Slot] = OrderedDict()
-        self._blocks: list[Block] = []
-        self._arenas: list[Block] = []
-        """Blocks that torch splits; nothing else lies in them."""
-        weakref.finalize(self, _retire, self._arenas).atexit = False
-        self._allocators: list[object] = []
-        self._noted: set[str] = set()
-        self._closed = False
-        with driver.current(self._context):
-            self._stream = driver.handle("cuStreamCreate", NON_BLOCKING)
-            ends = ("cuStreamDestroy_v2", self._stream)
-            weakref.finalize(self, driver.end, self._context, ends).atexit = False
-            self._vulkan = self._timeline()
-            self._cuda = self._timeline() if self._vulkan else None
-
-    def _timeline(self) -> Timeline | None:
-        try:
-            semaphore = self.device.semaphore(shared=True)
-        except DeviceError as error:
-            if error.code != "RG-E102":
-                raise
-            return None
-        return Timeline(self._driver, self._context, semaphore, semaphore.export().fd)
+        self._pool = self._kind(device, driver, self.ordinal)
 
     @property
     def shares_timelines(self) -> bool:
         """Whether the sides wait for each other on the GPU; if not, the host waits for both."""
-        return self._cuda is not None
-
-    # The sides in time.
-
-    def _wait(self, value: int, stream: int) -> None:
-        """Let later work on a stream wait until the device left something, by the value of its timeline."""
-        if self._vulkan is None or value == 0:
-            return
-        with self._driver.current(self._context):
-            params = SemaphoreWait(value=value)
-            handle = c.byref(self._vulkan.imported)
-            self._driver("cuWaitExternalSemaphoresAsync", handle, c.byref(params), 1, stream)
-
-    def _join(self, follower: c.c_void_p | int, leader: c.c_void_p | int) -> None:
-        """Let later work on a stream follow what another one has so far."""
-        event = self._driver.handle("cuEventCreate", WITHOUT_TIMES)
-        try:
-            self._driver("cuEventRecord", event, leader)
-            self._driver("cuStreamWaitEvent", follower, event, 0)
-        finally:
-            self._driver("cuEventDestroy_v2", event)
-
-    def _signal(self) -> int:
-        """Signal behind all work of the session's stream; the value. Without timelines the host waits."""
-        if self._cuda is None:
-            self._driver("cuStreamSynchronize", self._stream)
-            return 0
-        params = SemaphoreSignal(value=self._cuda.last + 1)
-        handle = c.byref(self._cuda.imported)
-        self._driver("cuSignalExternalSemaphoresAsync", handle, c.byref(params), 1, self._stream)
-        self._cuda.last += 1
-        return self._cuda.last
-
-    def _leave(self, slot: Slot) -> int:
-        """Leave a buffer to CUDA, behind all that the device does with it; the value of its timeline then."""
-        with self._lock:
-            if self._vulkan is None:
-                slot.resource.release(HOLDER)
-                return 0
-            self._vulkan.last += 1
-            slot.resource.release(HOLDER, signal=(self._vulkan.semaphore, self._vulkan.last))
-            slot.left = self._vulkan.last
-            return slot.left
-
-    def _acquire(self, resource: DeviceResource, until: int) -> None:
-        """Take a buffer back when CUDA's timeline has a value."""
-        if resource.holder is None:
-            return
-        if self._cuda is not None and until:
-            resource.acquire(wait=(self._cuda.semaphore, until))
-        else:
-            resource.acquire()
-
-    # Memory.
-
-    def _block(self, size: int) -> Block:
-        with self._driver.current(self._context):
-            return Block(self, -(-size // BLOCK) * BLOCK)
-
-    def _arena(self, size: int) -> Block:
-        """A block that `rgraph_cuda_alloc` of the compiled module splits."""
-        with self._lock:
-            block = self._block(size)
-            _core._arena_open(self.ordinal, block.base, block.size)
-            self._arenas.append(block)
-        return block
-
-    def _take(self, size: int) -> Part:
-        """A buffer of that many bytes that nothing uses, or that CUDA is about to be done with."""
-        with self._lock:
-            if self._closed:
-                hint = "open a session, or declare the graph again with another one"
-                raise DeviceError(f"RG-E130 the CUDA session is closed\n  help: {hint}", "RG-E130", hint=hint)
-            if free := self._free.get(size):
-                slot, until = free.pop(0)
-                return Part(self, slot, size, until)
-            for block in self._blocks:
-                with contextlib.suppress(GraphError):
-                    resource = block.memory.buffer("CUDA tensor", size)
-                    return Part(self, Slot(resource, block.base + (resource.offset or 0), block), size, 0)
-            block = self._block(size)
-            self._blocks.append(block)
-            resource = block.memory.buffer("CUDA tensor", size)
-            return Part(self, Slot(resource, block.base + (resource.offset or 0), block), size, 0)
-
-    def _give_back(self, part: Part) -> None:
-        with self._lock:
-            if self._closed:
-                return
-            until = part.until
-            if part.streams:
-                try:
-                    with self._driver.current(self._context):
-                        for stream in part.streams:
-                            self._join(self._stream, stream)
-                        until = self._signal()
-                except DeviceError:
-                    # Nothing knows when these streams are done with it, so nobody gets its memory.
-                    self._unknown.append(part.slot)
-                    raise
-            self._free.setdefault(part.size, []).append((part.slot, until))
-            kept = sum(size * len(slots) for size, slots in self._free.items())
-            if kept > MOST_FREE:
-                self._trim()
-
-    def _trim(self) -> None:
-        """Give back buffers that CUDA is done with."""
-        done = self._cuda.semaphore.value if self._cuda else 0
-        self._free = {size: [one for one in slots if one[1] > done] for size, slots in self._free.items()}
-        self._free = {size: slots for size, slots in self._free.items() if slots}
-
-    def _find(self, given: Given) -> Slot | None:
-        """The buffer that a tensor is; None: its memory is not the session's."""
-        key = (given.pointer, given.nbytes)
-        if key in self._adopted:
-            self._adopted.move_to_end(key)
-            return self._adopted[key]
-        for block in (*self._arenas, *self._blocks):
-            offset = block.offset(*key)
-            if offset is None:
-                continue
-            # The device may ask for more alignment than the tensor has.
-            with contextlib.suppress(GraphError):
-                memory = block.memory
-                resource = memory.buffer("CUDA tensor", key[1], offset=offset, overlap=True, holder=HOLDER)
-                self._adopted[key] = slot = Slot(resource, given.pointer, block)
-                if len(self._adopted) > MOST_ADOPTED:
-                    self._adopted.popitem(last=False)
-                return slot
-        return None
+        return self._pool.shares_timelines
 
     def allocator(self, size: int) -> Any:
         """Make an allocator for torch: tensors of its pool are inputs of graphs without a copy.
@@ -259,25 +89,15 @@ class Session:
         """
         import torch
 
-        self._arena(size)
+        self._pool.open_arena(size)
         path = str(_core.__file__)
         pluggable = torch.cuda.memory.CUDAPluggableAllocator(path, "rgraph_cuda_alloc", "rgraph_cuda_free")
-        self._allocators.append(pluggable)
+        self._pool.allocators.append(pluggable)
         return pluggable.allocator()
 
     def close(self) -> None:
         """Wait for CUDA's work on the session's memory, and release its unused objects. A second call does nothing."""
-        with self._lock:
-            if self._closed:
-                return
-            with self._driver.current(self._context):
-                self._driver("cuStreamSynchronize", self._stream)
-            self._closed = True
-            self._free.clear()
-            self._unknown.clear()
-            self._adopted.clear()
-            self._blocks.clear()
-            _retire(self._arenas)
+        self._pool.close()
 
     def __enter__(self) -> Session:
         return self
@@ -337,8 +157,8 @@ class Session:
             such contents.
         """
         given = Given.read(tensor, name, -1)
-        self._check_ordinal(given, name)
-        lender = Import(self, name, tensor, given.shape, given.dtype)
+        given.require(self.ordinal, name)
+        lender = Import(self._pool, name, tensor, given.shape, given.dtype)
         buffer = g.import_buffer(name, given.nbytes)
         _core._lend(buffer, lender)
         if as_buffer:
@@ -425,34 +245,13 @@ class Session:
             message = f'the tensor "{name}" of shape {tuple(shape)} has no numbers'
             raise mistake("RG-E320", message, "declare every side of it as 1 or more", name)
         buffer = g.import_buffer(name, size)
-        _core._lend(buffer, Export(self, name, tuple(shape), dtype, size))
+        _core._lend(buffer, Export(self._pool, name, tuple(shape), dtype, size))
         return buffer
 
-    def _check_ordinal(self, given: Given, name: str) -> None:
-        """Refuse a tensor of another GPU."""
-        if given.ordinal != self.ordinal:
-            message = f'the tensor of "{name}" is on CUDA device {given.ordinal}, and the graph on {self.ordinal}'
-            raise mistake("RG-E320", message, f'move it there: tensor.to("cuda:{self.ordinal}")', name)
-
-    def _check(self, device: Device, name: str) -> None:
-        if device is not self.device:
-            hint = "declare the graph with a session of the device that runs it"
-            message = f'RG-E131 "{name}" belongs to a CUDA session of another device'
-            raise DeviceError(f"{message}\n  help: {hint}", "RG-E131", resource=name, hint=hint)
-
     def __repr__(self) -> str:
-        return f"<Session of {self.device.info.name}, CUDA device {self.ordinal}{', closed' if self._closed else ''}>"
-
-
-_retired: list[Block] = []
-"""Blocks of sessions that ended, where torch still has tensors: nothing reports when those end."""
-
-
-def _retire(arenas: list[Block]) -> None:
-    """Give back blocks that torch split, as soon as it has nothing there."""
-    _retired.extend(arenas)
-    arenas.clear()
-    _retired[:] = [block for block in _retired if not _core._arena_close(block.base)]
+        return (
+            f"<Session of {self.device.info.name}, CUDA device {self.ordinal}{', closed' if self._pool.closed else ''}>"
+        )
 
 
 def _texels(name: str, shape: tuple[int, ...], dtype: str) -> tuple[int, int, str]:

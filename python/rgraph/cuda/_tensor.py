@@ -10,8 +10,7 @@ from rgraph._core import _dlpack_capsule, _mistake
 from rgraph._errors import DeviceError, GraphError
 
 if TYPE_CHECKING:
-    from rgraph.cuda._memory import Part
-    from rgraph.cuda._session import Session
+    from rgraph.cuda._pool import Part
 
 __all__ = ["Given", "Tensor", "mistake"]
 
@@ -135,6 +134,18 @@ class Given(NamedTuple):
         dtype = word if word == "bool" else f"{word}{view.dtype.bits}"
         return cls(view.data + view.offset, int(ordinal), shape, dtype, capsule)
 
+    def require(self, ordinal: int, name: str) -> None:
+        """Refuse a tensor of another GPU than that one.
+
+        Raises
+        ------
+        GraphError
+            RG-E320.
+        """
+        if self.ordinal != ordinal:
+            message = f'the tensor of "{name}" is on CUDA device {self.ordinal}, and the graph on {ordinal}'
+            raise mistake("RG-E320", message, f'move it there: tensor.to("cuda:{ordinal}")', name)
+
 
 class Tensor:
     """What a graph left in CUDA's memory, for `from_dlpack` of torch, cupy and jax.
@@ -143,8 +154,8 @@ class Tensor:
     stream that asks for it waits for the frame; the host does not.
     """
 
-    def __init__(self, session: Session, part: Part, value: int, name: str, shape: tuple[int, ...], dtype: str) -> None:
-        self._session, self._part, self._value = session, part, value
+    def __init__(self, part: Part, value: int, name: str, shape: tuple[int, ...], dtype: str) -> None:
+        self._part, self._value = part, value
         self.name: str = name
         """Name of the resource."""
         self.shape: tuple[int, ...] = shape
@@ -170,12 +181,12 @@ class Tensor:
         stream
             The stream's handle as an integer; 1 is the default stream.
         """
-        self._session._wait(self._value, stream)
+        self._part.pool.wait(self._value, stream)
         self._part.streams.add(stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's device: CUDA's kind, and the ordinal."""
-        return (CUDA, self._session.ordinal)
+        return (CUDA, self._part.pool.ordinal)
 
     def __dlpack__(
         self,
@@ -198,7 +209,7 @@ class Tensor:
         code, bits = parsed(self.dtype)
         versioned = max_version is not None and max_version[0] >= 1
         # The capsule keeps this object, and with it the memory.
-        return _dlpack_capsule(self, self.pointer, self.shape, code, bits, self._session.ordinal, versioned)
+        return _dlpack_capsule(self, self.pointer, self.shape, code, bits, self._part.pool.ordinal, versioned)
 
     def __repr__(self) -> str:
         return f'<Tensor "{self.name}" {self.shape} {self.dtype}>'
