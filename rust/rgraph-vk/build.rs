@@ -3,8 +3,6 @@
 //! That crate would compile the optimizer too, every file for itself: ten minutes. The validator as three translation
 //! units takes twenty seconds.
 
-use std::path::PathBuf;
-
 use rgraph_cxx::{Sources, library, unit, variable};
 
 /// Sources that the validator needs besides its own.
