@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from numbers import Integral, Real
+from typing import Any, NoReturn
 
 from rgraph import _core
 from rgraph._core import Resource
@@ -50,7 +51,7 @@ def known(name: str, what: str, given: object, words: tuple[str, ...]) -> str:
     refuse("RG-E202", name, f"there is no {what} {given!r}", "it is one of " + ", ".join(words))
 
 
-def number(name: str, what: str, given: object, least: float, most: float = math.inf, *, open: bool = False) -> float:
+def number(name: str, what: str, given: Any, least: float, most: float = math.inf, *, open: bool = False) -> float:
     """A number within bounds; `open`: the lower one does not count.
 
     Raises
@@ -58,7 +59,8 @@ def number(name: str, what: str, given: object, least: float, most: float = math
     GraphError
         If it is no number, or outside.
     """
-    if isinstance(given, int | float) and not isinstance(given, bool):
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    if is_number:
         inside = least < given <= most if open else least <= given <= most
         if inside and math.isfinite(given):
             return float(given)
@@ -67,7 +69,7 @@ def number(name: str, what: str, given: object, least: float, most: float = math
     refuse("RG-E213", name, f"{what} is {given!r}", f"give a number, {start}{end}")
 
 
-def whole(name: str, what: str, given: object, least: int, most: int) -> int:
+def whole(name: str, what: str, given: Any, least: int, most: int) -> int:
     """A whole number within bounds.
 
     Raises
@@ -75,6 +77,7 @@ def whole(name: str, what: str, given: object, least: int, most: int) -> int:
     GraphError
         If it is no whole number, or outside.
     """
-    if isinstance(given, int) and not isinstance(given, bool) and least <= given <= most:
-        return given
+    is_whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if is_whole and least <= given <= most:
+        return int(given)
     refuse("RG-E213", name, f"{what} is {given!r}", f"give a whole number from {least} to {most}")

@@ -58,12 +58,28 @@ fn refuse_palette(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     Err(bad(value.py(), Code::BadArray, message, "give picture.convert(\"RGBA\")"))
 }
 
+/// The error of an array whose elements no buffer and no image has.
+fn other_elements(py: Python<'_>, message: &str) -> PyErr {
+    let known: Vec<_> = Element::names().collect();
+    let help = format!("convert it to one of {} in this machine's byte order", known.join(", "));
+    bad(py, Code::BadArray, message.to_owned(), &help)
+}
+
 impl Host {
     /// Reads an argument; `what` names it in messages.
     ///
     /// # Errors
     /// `TypeError` for what is no array, `GraphError` for one whose elements or strides cannot be used.
     pub fn new(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        Self::contiguous(value, what, "give numpy.ascontiguousarray(…) of it")
+    }
+
+    /// As [`Host::new`] for an array that results are written to: a contiguous copy of it would not reach the caller.
+    pub fn target(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        Self::contiguous(value, what, "read into a contiguous array, as numpy.empty(…), and assign that to it")
+    }
+
+    fn contiguous(value: &Bound<'_, PyAny>, what: &str, otherwise: &str) -> PyResult<Self> {
         let py = value.py();
         let mut made = false;
         let mut buffer = PyUntypedBuffer::get(value).ok();
@@ -79,13 +95,15 @@ impl Host {
             buffer = PyUntypedBuffer::get(&array).ok();
         }
         let Some(buffer) = buffer else {
-            let mut kind = value.get_type().name()?.to_string();
-            if let Ok(dtype) = value.getattr("dtype") {
-                kind += &format!(" of {dtype}");
+            if value.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|axes| axes == 0)) {
+                let message = format!("{what} has no axes: it is one number");
+                return Err(bad(py, Code::BadArray, message, "give numpy.reshape(…, 1) of it"));
             }
-            let message = format!(
-                "{what} is an array or another object with a buffer, not {kind}; numpy.asarray(…) makes an array"
-            );
+            if let Ok(dtype) = value.getattr("dtype") {
+                return Err(other_elements(py, &format!("{what} has elements of {dtype}")));
+            }
+            let kind = value.get_type().name()?;
+            let message = format!("{what} is of type {kind}, which has no buffer; numpy.asarray(…) makes an array");
             return Err(PyTypeError::new_err(message));
         };
         let format = buffer.format().to_string_lossy();
@@ -95,9 +113,7 @@ impl Host {
             None if record => Dtype::read(&value.getattr("dtype")?)?,
             None => {
                 let message = format!("{what} has elements of format \"{format}\" and {} bytes", buffer.item_size());
-                let known: Vec<_> = Element::names().collect();
-                let help = format!("convert it to one of {} in this machine's byte order", known.join(", "));
-                return Err(bad(py, Code::BadArray, message, &help));
+                return Err(other_elements(py, &message));
             }
         };
         let form = Form {
@@ -111,7 +127,7 @@ impl Host {
                 form.shown(),
                 buffer.strides()
             );
-            return Err(bad(py, Code::BadArray, message, "give numpy.ascontiguousarray(…) of it"));
+            return Err(bad(py, Code::BadArray, message, otherwise));
         }
         Ok(Self { buffer, form, made })
     }

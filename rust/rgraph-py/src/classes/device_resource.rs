@@ -200,9 +200,14 @@ impl PyDeviceResource {
     }
 
     /// An array of its size, and its layout in the resource; `what` begins its name in messages.
-    fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
+    fn host(
+        &self,
+        array: &Bound<'_, PyAny>,
+        what: &str,
+        read: fn(&Bound<'_, PyAny>, &str) -> PyResult<Host>,
+    ) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.resource.name());
-        let host = Host::new(array, &what)?;
+        let host = read(array, &what)?;
         let layout = ArrayLayout::for_array((&self.resource.kind(), None), &host.form, &what);
         let layout = layout.map_err(|mistake| one(array.py(), mistake))?;
         Ok((host, layout))
@@ -316,7 +321,7 @@ impl PyDeviceResource {
     ///     copies an array of `Device.array` without the CPU.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         outside(py, &[self.device])?;
-        let (host, layout) = self.host(array, "the array for")?;
+        let (host, layout) = self.host(array, "the array for", Host::new)?;
         let bytes = layout.pack(&host.form, host.bytes());
         call(py, |free| self.resource.get(free)?.write_polling(&bytes, Some(&poll)))
     }
@@ -346,7 +351,7 @@ impl PyDeviceResource {
             let bytes = self.resource.make(py, |resource, _| resource.read_polling(Some(&poll)))?;
             return guarded(py, || PyArray::new(bytes, self.layout())).map(Some);
         };
-        let (mut host, layout) = self.host(into, "the array to read into from")?;
+        let (mut host, layout) = self.host(into, "the array to read into from", Host::target)?;
         if host.readonly() {
             let message = format!("the array to read into from \"{}\" cannot be written", self.resource.name());
             return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));

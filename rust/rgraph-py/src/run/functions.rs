@@ -51,7 +51,19 @@ impl Function {
     ) -> PyResult<()> {
         let (function, graph) = self.get(py)?;
         let arguments = PyTuple::new(py, [argument(graph)?])?;
-        last_call(function.bind(py), &arguments).map(|_| ())
+        let result = last_call(function.bind(py), &arguments)?;
+        let (kind, how) = match &*result.get_type().name()?.to_string_lossy() {
+            "generator" => ("a generator", "without yield"),
+            "async_generator" => ("an asynchronous generator", "with def and without yield"),
+            "coroutine" => {
+                // Python warns of a coroutine that nobody awaited.
+                result.call_method0("close")?;
+                ("a coroutine", "with def, not async def")
+            }
+            _ => return Ok(()),
+        };
+        let message = format!("the function of a pass returned {kind}, so none of its lines ran; write it {how}");
+        Err(PyTypeError::new_err(message))
     }
 
     /// The function itself.

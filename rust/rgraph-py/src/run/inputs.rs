@@ -82,16 +82,22 @@ impl Runnable {
     }
 
     /// An array that stands for a resource, and how it lies in there.
-    fn host(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
+    fn host(
+        &self,
+        id: ResourceId,
+        array: &Bound<'_, PyAny>,
+        what: &str,
+        read: fn(&Bound<'_, PyAny>, &str) -> PyResult<Host>,
+    ) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.load.graph.resource_name(id));
-        let host = Host::new(array, &what)?;
+        let host = read(array, &what)?;
         let layout = self.layout_for(array.py(), id, &host, &what)?;
         Ok((host, layout))
     }
 
     /// An array as the contents of an imported resource.
     fn input(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Input> {
-        let (host, layout) = self.host(id, array, what)?;
+        let (host, layout) = self.host(id, array, what, Host::new)?;
         Ok(match layout.pack(&host.form, host.bytes()) {
             Cow::Owned(bytes) => Input::Bytes(bytes),
             Cow::Borrowed(_) => Input::Host(host),
@@ -333,7 +339,7 @@ fn targets(py: Python<'_>, this: &Runnable, into: Option<&Bound<'_, PyDict>>) ->
     let mut targets = Vec::new();
     for (key, array) in into.iter().flat_map(|into| into.iter()) {
         let id = this.find(&key)?;
-        let (host, layout) = this.host(id, &array, "the array for")?;
+        let (host, layout) = this.host(id, &array, "the array for", Host::target)?;
         host.written(py, &format!("the array for \"{}\"", this.load.graph.resource_name(id)))?;
         if host.readonly() {
             let message = format!("the array for \"{}\" cannot be written", this.load.graph.resource_name(id));

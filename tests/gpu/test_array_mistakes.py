@@ -1,0 +1,97 @@
+"""Arrays that cannot be used, each refused with a repair that works; and functions of passes that would not run."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+
+GRID = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+def copied(array: object, *, as_buffer: bool = False) -> rg.Graph:
+    g = rg.Graph("copied")
+    source = g.import_array("source", array, as_buffer=as_buffer)
+    target = (g.buffer if as_buffer else g.image)("target", like=source)
+    g.copy("copy", source, target)
+    g.root(target)
+    return g
+
+
+def test_an_array_to_read_into_is_contiguous_itself(device: rg.Device):
+    compiled = device.compile(copied(GRID))
+    wide = np.zeros((4, 12), np.float32)
+    with pytest.raises(rg.GraphError, match=r'RG-E320 the array for "target" .* is not contiguous') as caught:
+        compiled.run(into={"target": wide[:, ::2]})
+    # The hint of inputs is a copy, into which results would vanish.
+    assert caught.value.hint == "read into a contiguous array, as numpy.empty(…), and assign that to it"
+    with pytest.raises(rg.GraphError, match="is not contiguous") as caught:
+        compiled.run(inputs={"source": wide[:, ::2]})
+    assert caught.value.hint == "give numpy.ascontiguousarray(…) of it"
+    image = device.image("image", (6, 4), "r32float")
+    with pytest.raises(rg.GraphError, match="is not contiguous") as caught:
+        image.read(into=wide[:, ::2])
+    assert caught.value.hint.startswith("read into a contiguous array")
+
+
+@pytest.mark.parametrize("as_buffer", [False, True])
+def test_a_number_and_elements_without_a_format_are_refused_as_what_they_are(as_buffer: bool):
+    for number in (np.float32(3), np.array(3.0, np.float32)):
+        with pytest.raises(
+            rg.GraphError, match=r'RG-E320 the array of "source" has no axes: it is one number'
+        ) as caught:
+            copied(number, as_buffer=as_buffer)
+        assert caught.value.hint == "give numpy.reshape(…, 1) of it"
+    assert copied(np.reshape(np.float32(3), 1), as_buffer=True)
+    with pytest.raises(rg.GraphError, match=r"RG-E320 .* has elements of datetime64\[s\]"):
+        copied(GRID.astype("M8[s]"), as_buffer=as_buffer)
+    with pytest.raises(TypeError, match="is of type list, which has no buffer"):
+        copied([[1, 2], [3, 4]], as_buffer=as_buffer)
+
+
+async def later(views: object) -> None:
+    """Runs only where it is awaited."""
+
+
+def bit_by_bit(views: object):
+    """Runs only where it is iterated."""
+    yield views
+
+
+async def bits(views: object):
+    """Runs only where it is iterated by a coroutine."""
+    yield views
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (later, "returned a coroutine, so none of its lines ran; write it with def, not async def"),
+        (bit_by_bit, "returned a generator, so none of its lines ran; write it without yield"),
+        (bits, "returned an asynchronous generator, so none of its lines ran; write it with def and without yield"),
+    ],
+)
+def test_a_function_of_a_pass_that_would_not_run_is_refused(device: rg.Device, function, message: str):
+    for declare in ("cpu", "callback"):
+        g = rg.Graph("asynchronous")
+        out = g.buffer("out", 16)
+        if declare == "cpu":
+            g.cpu("work", function, writes=out)
+        else:
+            g.callback("work", function, writes={out: "storage_write"}, queue="compute")
+        g.root(out)
+        with warnings.catch_warnings(record=True) as warned, pytest.raises(TypeError, match=message):
+            device.run(g)
+        assert not warned
+
+
+def test_ready_made_passes_take_numbers_of_numpy():
+    g = rg.Graph("numbers", size=(16, 16))
+    picture = g.image("picture", format="rgba16float")
+    g.clear("clear", picture, (1, 0, 0, 1))
+    blurred = rg.passes.blur(g, "blur", picture, radius=np.int64(3))
+    g.root(rg.passes.bloom(g, "bloom", blurred, intensity=np.float32(0.5)))
+    assert g.bake().check() == []
+    with pytest.raises(rg.GraphError, match="RG-E213"):
+        rg.passes.blur(g, "other", picture, radius=np.float32(2.5))
