@@ -235,7 +235,7 @@ def test_run_under_the_validation_layer_is_silent(film: Path):
         (["run", "IN", "--output", "dst=x.gif"], 2, f"x.gif: {WRITTEN}"),
         (["run", "IN", "--output", "dts=x.png"], 2, '--output: "dts" is no result\n  help: did you mean "dst"?'),
         (["run", "IN", "--output", "dst=x{n}.png"], 2, "x{n}.png: only {frame} is allowed in braces"),
-        (["run", "IN", "--frames", "0"], 2, '--frames: "0" is no whole number from 1 on\n  help: rgraph run --help'),
+        (["run", "IN", "--frames", "0"], 2, '--frames: "0" is not a whole number above 0\n  help: rgraph run --help'),
         (["run", "IN", "--set", "halve.scal=1"], 1, "RG-E306 "),
         (["run", "IN", "--device", "name:nobody"], 3, 'RG-E103 no device is "name:nobody"'),
         (["bench", "IN", "--device", "99"], 3, 'RG-E103 no device is "99"'),

@@ -7,25 +7,32 @@ size are those of rendercanvas: `viewer.canvas.add_event_handler(handler, "point
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import warnings
+from collections.abc import Mapping
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from weakref import WeakSet
 
-from rgraph._core import Compiled, Device, Frame, Graph, Image, Window, _numpy
+from rgraph._core import Compiled, Device, Frame, Graph, Image, Window, _mistake, _numpy
 from rgraph._errors import DeviceError, RgError
 from rgraph._keywords import suggests_keywords
+from rgraph._numbers import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     Draw = Callable[[], tuple[Frame, str] | None]
     """Runs a frame; returns it and its root that is shown, or nothing."""
-    Mode = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
 
 __all__ = ["Viewer", "run", "show"]
+
+Mode = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
+"""When images are shown, as in `Device.window`."""
 
 INSTALL = 'pip install "rgraph-vulkan[window]"'
 MOST_SIDE = 1600
@@ -44,11 +51,31 @@ def _rendercanvas() -> Any:
     ------
     ImportError
         If it is not installed, or finds no window; with the line that installs it.
+    DeviceError
+        RG-E107 if glfw finds no display: it would end the process.
     """
     try:
-        return import_module("rendercanvas.auto")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="glfw")
+            backend = import_module("rendercanvas.auto")
     except ImportError as error:
         raise ImportError(f"windows need rendercanvas and a backend such as glfw: {INSTALL} ({error})") from error
+    if backend.RenderCanvas.__module__ == "rendercanvas.glfw":
+        _check_display()
+    return backend
+
+
+def _check_display() -> None:
+    """Refuses to open a window of glfw where there is no display."""
+    glfw = import_module("glfw")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="glfw")
+        if glfw.init():
+            return
+    named = [f"{name}={os.environ[name]}" for name in ("DISPLAY", "WAYLAND_DISPLAY") if os.environ.get(name)]
+    where = " and ".join(named) or "neither DISPLAY nor WAYLAND_DISPLAY is set"
+    hint = 'run it on a desktop, or under xvfb-run; frame["out"].save("out.png") needs no window'
+    raise DeviceError(f"RG-E107 no display for windows: {where}\n  help: {hint}", "RG-E107", hint=hint)
 
 
 class Viewer:
@@ -323,6 +350,9 @@ class _Graphs:
             self.make = graph
         if reload and self.make is None:
             raise TypeError("reload=True needs the path of a graph file, or a function that declares the graph")
+        if self.make is not None and not callable(self.make):
+            kind = type(graph).__name__
+            raise TypeError(f"show() takes a graph, its path, a function or a compiled graph, not {kind}")
         first = self.make() if self.make is not None else graph
         self.watched: _Watched | None = None
         self.reported = ""
@@ -332,7 +362,9 @@ class _Graphs:
         self._take(first, reload)
 
     def _take(self, graph: Any, reload: bool, previous: Compiled | None = None) -> None:
-        watched = _Watched(graph.files, self.watched) if reload else None
+        if not isinstance(graph, Graph | Compiled):
+            raise TypeError(f"the function that declares the graph returned {type(graph).__name__}, not a graph")
+        watched = _Watched(graph.files, self.watched) if reload and isinstance(graph, Graph) else None
         root = _root(graph, self.wanted)
         self.compiled = graph if isinstance(graph, Compiled) else self.device.compile(graph, previous=previous)
         self.root, self.watched, self.size = root, watched, _size(graph, root)
@@ -382,11 +414,13 @@ def _root(graph: Graph | Compiled, wanted: str | None) -> str:
     roots: list[str] = graph.to_dict()["roots"]
     if wanted is not None:
         if wanted not in roots:
-            raise ValueError(f'graph "{graph.name}" has no root "{wanted}": it has {", ".join(roots) or "none"}')
+            known = f"there is {', '.join(roots)}" if roots else "name one with graph.root(image)"
+            raise _mistake("RG-E202", f'graph "{graph.name}" has no root called "{wanted}"', known)
         return wanted
     images = [name for name in roots if isinstance(kinds.get(name), Image)]
     if not images:
-        raise ValueError(f'graph "{graph.name}" has no image among its roots: name one by root=, or graph.root(image)')
+        message = f'graph "{graph.name}" has no image among its roots'
+        raise _mistake("RG-E202", message, "name one with graph.root(image)")
     return images[0]
 
 
@@ -449,9 +483,23 @@ def show(
     ------
     ImportError
         If rendercanvas is not installed.
+    DeviceError
+        RG-E107 if there is no display.
     RgError
         An error of a frame, which closes the window.
     """
+    if update is not None and not callable(update):
+        raise TypeError(f"update= is a function of the frame's number, not {type(update).__name__}")
+    if frames is not None:
+        frames = count("frames", frames, 1)
+    if size is not None:
+        size = (count("width of size", size[0], 1), count("height of size", size[1], 1))
+    if not isinstance(title, str | None):
+        raise TypeError(f"title= is text, not {type(title).__name__}")
+    if not isinstance(fps, Real) or not fps > 0:
+        raise _mistake("RG-E213", f"fps is {fps!r}", "give a number above 0")
+    if mode not in get_args(Mode):
+        raise _mistake("RG-E202", f"there is no mode called {mode!r}", "there are " + ", ".join(get_args(Mode)))
     if canvas is None:
         _rendercanvas()
     graphs = _Graphs(_opened() if device is None else device, graph, root, reload)
@@ -459,7 +507,11 @@ def show(
 
     def draw() -> tuple[Frame, str] | None:
         graphs.renewed()
-        more = dict(update(graphs.number) or {}) if update is not None else {}
+        changed = update(graphs.number) if update is not None else None
+        if not isinstance(changed, Mapping | None):
+            kind = type(changed).__name__
+            raise TypeError(f"update= returns arguments of Compiled.run as a dict, or None, and returned a {kind}")
+        more = dict(changed or {})
         if "inputs" in more:
             more["inputs"] = {**given.get("inputs", {}), **more["inputs"]}
         frame = graphs.run(viewer.window is None, {**given, **more})

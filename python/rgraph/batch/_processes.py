@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import IO, Any
 
-from rgraph.batch._tasks import count, refuse
+from rgraph._numbers import count
+from rgraph.batch._tasks import refuse
 from rgraph.batch._work import carried
 
 __all__ = ["Processes", "WorkerLost", "dumps", "serve"]

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from rgraph._errors import BatchError, GraphError, RgError
 from rgraph._keywords import suggests_keywords
+from rgraph._numbers import count
 from rgraph._values import place, whole
 from rgraph.batch._calls import Pool, executor_of
 from rgraph.batch._dask import OnDask, is_client
 from rgraph.batch._processes import Processes, dumps
-from rgraph.batch._tasks import Result, Task, count, refuse
+from rgraph.batch._tasks import Result, Task, refuse
 from rgraph.batch._work import Answer, Job, file_of, forget, keep, work
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rgraph._core import _mistake, _numpy
 from rgraph._errors import GraphError
+from rgraph._numbers import count
 
 __all__ = ["Result", "Task", "frames", "join", "seeds", "sweep", "tiles"]
 
@@ -90,32 +90,6 @@ def refuse(code: str, message: str, hint: str) -> GraphError:
         As of `Mistake`.
     """
     return _mistake(code, message, hint)
-
-
-def count(name: str, value: Any, least: int | None = None) -> int:
-    """A whole number that was given as an argument.
-
-    Parameters
-    ----------
-    name, value
-        The argument.
-    least
-        The least that it may be.
-
-    Raises
-    ------
-    GraphError
-        RG-E213 if it is a number that is not whole, or too small.
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        if not isinstance(value, float):
-            raise TypeError(f"{name} is a whole number, not {type(value).__name__}") from None
-        raise refuse("RG-E213", f"{name} is {value}, and not a whole number", "round it with int()") from None
-    if least is not None and number < least:
-        raise refuse("RG-E213", f"{name} is {number}", f"give {least} or more")
-    return number
 
 
 def _numbers(numbers: int | Iterable[int]) -> Iterable[int]:

@@ -189,7 +189,9 @@ def load_film(path: str) -> Film:
     declared, values = whole(graph), file.table("set")
     for name in values:
         if place(declared, name) is None:
-            raise file.wrong(f'set: "{graph.name}" has no pass of "{name}"', nearest(name.rpartition(".")[0], declared))
+            raise file.wrong(
+                f'set: "{graph.name}" has no pass for "{name}"', nearest(name.rpartition(".")[0], declared)
+            )
     repeat, flags = file.number("repeat", 1, whole=True), file.table("flags")
     for name, on in flags.items():
         if not isinstance(on, bool):

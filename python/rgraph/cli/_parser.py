@@ -136,7 +136,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, str(error)) from error
         except ValueError as error:
             kind = getattr(action.type, "__name__", "value")
-            raise UsageError(f'{_called(action)}: "{arg_string}" is no {kind}', self._help) from error
+            raise UsageError(f'{_called(action)}: "{arg_string}" is not a {kind}', self._help) from error
 
 
 _MISSING = object()
@@ -259,9 +259,9 @@ def add_workers(parser: argparse.ArgumentParser, do: str) -> None:
     add_patience(group)
 
 
-natural.__name__ = "whole number"
-count.__name__ = "whole number from 1 on"
-positive.__name__ = "number"
+natural.__name__ = "whole number of at least 0"
+count.__name__ = "whole number above 0"
+positive.__name__ = "number of at least 0"
 
 
 def pair(text: str) -> tuple[str, str]:
