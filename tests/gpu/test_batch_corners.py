@@ -1,7 +1,10 @@
 """Batches with wrong arguments, failures that hardly travel, and more of them at once than workers keep graphs."""
 
+import errno
+import io
 import math
 import os
+import sys
 from functools import partial
 
 import numpy as np
@@ -113,3 +116,20 @@ def test_arguments_of_another_kind_are_refused_before_anything_runs(wrong, messa
 def run(*, graph: object = None, task: batch.Task | None = None, **arguments: object) -> batch.Results:
     """A batch of one task, with one argument changed."""
     return batch.run(seeded() if graph is None else graph, [task or batch.Task(0)], **arguments)
+
+
+class Gone(io.StringIO):
+    """A terminal whose connection ended."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_terminal_that_is_gone_ends_the_bar_and_not_the_batch(monkeypatch: pytest.MonkeyPatch):
+    for stream in (Gone(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        results = list(batch.run(seeded(), batch.seeds(3, "draw.seed"), progress=True))
+        assert [result.key for result in results] == [0, 1, 2]

@@ -456,8 +456,15 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        """Writes to the terminal; one that is gone ends the bar, and not the work that it counts."""
+        try:
+            sys.stderr.write(text)
             sys.stderr.flush()
+        except (OSError, ValueError):
+            self._shown = False
 
     def step(self, count: int = 1, note: str = "") -> None:
         """Count steps.
@@ -482,5 +489,4 @@ class Progress:
             if rate > 0 and self._done < self._total:
                 text += f" · {(self._total - self._done) / rate:.0f} s left"
         text = f"{text}  {_shown(note)}" if note else text
-        sys.stderr.write(f"\r{text[: columns() - 1]}\x1b[K")
-        sys.stderr.flush()
+        self._write(f"\r{text[: columns() - 1]}\x1b[K")
