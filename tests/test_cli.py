@@ -390,6 +390,7 @@ def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: P
         (["bake", "GRAPH", "--polcy", "auto"], 'there is no option "--polcy"\n  help: did you mean "--policy"?'),
         (["bake", "GRAPH", "--pol", "auto"], 'there is no option "--pol"\n  help: did you mean "--policy"?'),
         (["bake", "GRAPH", "--policy", "aut"], '--policy: there is no "aut"\n  help: did you mean "auto"?'),
+        (["bake", ""], "the name of a file is empty"),
         (["bake", "GRAPH", "--effort", "-1"], '--effort: "-1" is not a whole number of at least 0\n'),
         (["bake", "GRAPH", "--policy"], "--policy: expected one argument\n  help: rgraph bake --help"),
         (["bake", "GRAPH", "-o", "plan.png"], "plan.png: plans are written to "),

@@ -60,7 +60,7 @@ def exists(path: str, *, other: tuple[str, ...] = ()) -> None:
     if path == STANDARD or file.is_file():
         return
     if file.is_dir():
-        raise UsageError(f"{path}: a folder, not a file")
+        raise UsageError(f"{path}: a folder, not a file" if str(path) else "the name of a file is empty")
     if file.exists():  # a pipe
         return
     if not file.parent.is_dir():

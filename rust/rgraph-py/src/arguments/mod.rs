@@ -12,6 +12,7 @@ pub(crate) mod host_arrays;
 pub(crate) mod imports;
 pub(crate) mod keywords;
 pub(crate) mod known_texts;
+pub(crate) mod mapped;
 pub(crate) mod options;
 pub(crate) mod pass_links;
 pub(crate) mod picture;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyString, PyTuple};
 use rgraph_shader::{Constant, Constants, Given, GivenCode, Kind, Language, Program};
 use rgraph_work::file::included;
 use rgraph_work::infer::Who;
 
 use crate::arguments::convert::Text;
+use crate::arguments::mapped::Mapped;
 use crate::arguments::value::number;
 use crate::arguments::{files, known_texts};
 use crate::classes::passes::Arguments;
@@ -84,7 +85,7 @@ pub(crate) fn given(code: GivenCode, file: Option<&Path>) -> Given {
 pub(crate) fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
     let Some(given) = given else { return Ok(Constants::default()) };
     let wrong = |what: &str| PyTypeError::new_err(format!("constants= is a dict of numbers by name, {what}"));
-    let Ok(dict) = given.cast::<PyDict>() else {
+    let Some(dict) = Mapped::of(given)? else {
         return Err(wrong(&format!("not {}", given.get_type().name()?)));
     };
     let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {

@@ -2,11 +2,12 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rgraph_shader::Value;
 use rgraph_work::infer::Who;
 
 use crate::arguments::convert::{Text, items};
+use crate::arguments::mapped::Mapped;
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
 
@@ -102,6 +103,11 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
     // Arrays and their scalars say their numbers themselves.
     if let Ok(list) = value.call_method0("tolist") {
         return read(&list, deeper);
+    }
+    // Before sequences: some mappings look like one.
+    let list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    if !list && let Some(mapped) = Mapped::of(value).map_err(raised)? {
+        return read(mapped.as_any(), deeper);
     }
     let Some(items) = items(value) else { return Err(here(stranger(value).unwrap_or_else(Fault::Raised))) };
     let one = |(at, item): (usize, &Bound<'_, PyAny>)| {

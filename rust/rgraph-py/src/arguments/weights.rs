@@ -12,6 +12,7 @@ use rgraph_plan::what_if::weigh;
 
 use crate::arguments::convert::{Number, Text, word};
 use crate::arguments::files;
+use crate::arguments::mapped::Mapped;
 use crate::classes::pass::PyPass;
 use crate::classes::report::PyReport;
 use crate::run::error::{bad, graph_error};
@@ -43,8 +44,8 @@ impl Weights {
         if let Ok(report) = value.cast::<PyReport>() {
             return Ok(Self { times: report.get().times(py)?, lenient: true, queues: Vec::new() });
         }
-        if let Ok(times) = value.cast::<PyDict>() {
-            return Self::of_dict(times);
+        if let Some(times) = Mapped::of(value)? {
+            return Self::of_dict(&times);
         }
         let Ok(path) = value.extract::<PathBuf>() else {
             return Err(PyTypeError::new_err(

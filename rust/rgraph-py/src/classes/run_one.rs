@@ -7,6 +7,7 @@ use rgraph_vk::ChaosOptions;
 use crate::arguments::adapt;
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::arguments::keywords;
+use crate::arguments::mapped::Mapped;
 use crate::arguments::options::Budget;
 use crate::arguments::reads;
 use crate::classes::compiled::PyCompiled;
@@ -48,10 +49,10 @@ impl PyCompiled {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
+        inputs: Option<Mapped<'py>>,
+        into: Option<Mapped<'py>>,
+        flags: Option<Mapped<'py>>,
+        params: Option<Mapped<'py>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
         measure: Option<Text<'_>>,
@@ -63,6 +64,7 @@ impl PyCompiled {
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let (inputs, into, flags, params) = (inputs.as_deref(), into.as_deref(), flags.as_deref(), params.as_deref());
         let chaos = chaos.map(|Bytes(seed)| seed);
         let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
         inputs::run(
@@ -157,10 +159,10 @@ impl PyDevice {
     fn run<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
+        inputs: Option<Mapped<'py>>,
+        into: Option<Mapped<'py>>,
+        flags: Option<Mapped<'py>>,
+        params: Option<Mapped<'py>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
         measure: Option<Text<'_>>,
@@ -174,6 +176,7 @@ impl PyDevice {
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let (inputs, into, flags, params) = (inputs.as_deref(), into.as_deref(), flags.as_deref(), params.as_deref());
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let graph = seen.as_ref().map_or(graph, |seen| seen.as_any());
         let (compiled, origin) = Self::remembered(slf, graph, memory, wait_pipelines)?;
@@ -247,12 +250,13 @@ impl PyDevice {
         seed: Bytes,
         seeds: Count,
         frames: Option<Count>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
+        inputs: Option<Mapped<'py>>,
+        flags: Option<Mapped<'py>>,
+        params: Option<Mapped<'py>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         keywords::refuse_of::<Self>("chaos", unknown)?;
+        let (inputs, flags, params) = (inputs.as_deref(), flags.as_deref(), params.as_deref());
         let (compiled, origin) = Self::remembered(slf, graph, None, true)?;
         let options = ChaosOptions {
             seed: seed.0,

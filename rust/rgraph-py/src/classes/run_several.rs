@@ -5,6 +5,7 @@ use pyo3::types::PyDict;
 
 use crate::arguments::convert::Text;
 use crate::arguments::keywords;
+use crate::arguments::mapped::Mapped;
 use crate::arguments::options::Budget;
 use crate::arguments::reads;
 use crate::classes::devices::PyDevices;
@@ -33,16 +34,17 @@ impl PyCompiledDevices {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
+        inputs: Option<Mapped<'py>>,
+        into: Option<Mapped<'py>>,
+        flags: Option<Mapped<'py>>,
+        params: Option<Mapped<'py>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
         measure: Option<Text<'_>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let (inputs, into, flags, params) = (inputs.as_deref(), into.as_deref(), flags.as_deref(), params.as_deref());
         let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
         let arguments = Arguments { inputs, into, flags, params, read, statistics, measure, ..Arguments::default() };
         inputs::run_devices(slf, origin, &arguments)
@@ -82,10 +84,10 @@ impl PyDevices {
     fn run<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
-        inputs: Option<&Bound<'py, PyDict>>,
-        into: Option<&Bound<'py, PyDict>>,
-        flags: Option<&Bound<'py, PyDict>>,
-        params: Option<&Bound<'py, PyDict>>,
+        inputs: Option<Mapped<'py>>,
+        into: Option<Mapped<'py>>,
+        flags: Option<Mapped<'py>>,
+        params: Option<Mapped<'py>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
         measure: Option<Text<'_>>,
@@ -93,6 +95,7 @@ impl PyDevices {
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let (inputs, into, flags, params) = (inputs.as_deref(), into.as_deref(), flags.as_deref(), params.as_deref());
         slf.get().check(slf.py())?;
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
