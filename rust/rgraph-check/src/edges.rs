@@ -316,7 +316,7 @@ impl Machine<'_> {
     fn check_left(&mut self) {
         let facts = self.facts;
         for (id, resource) in facts.graph.resources().iter_ids() {
-            let Some(leave) = resource.leave else { continue };
+            let Some(leave) = resource.leave.filter(|_| facts.left(facts.memory[id]).is_some()) else { continue };
             let allocation = self.allocation(id);
             if self.allocations[allocation].last == 0 {
                 continue;
@@ -355,8 +355,7 @@ impl Machine<'_> {
             }
         }
         for (allocation, state) in self.allocations.iter_ids() {
-            let left = facts.names(state.memory).any(|name| facts.graph.resources()[name].leave.is_some());
-            if left || facts.edged[state.memory] {
+            if facts.left(state.memory).is_some() || facts.edged[state.memory] {
                 continue;
             }
             let pending =

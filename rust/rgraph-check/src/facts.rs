@@ -14,7 +14,7 @@ use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_ir::id::IdVec;
 use rgraph_ir::plan::Plan;
-use rgraph_ir::resource::{Life, ResourceId};
+use rgraph_ir::resource::{Leave, Life, ResourceId};
 
 pub(crate) use fallback::{Choice, effective, known_effective};
 
@@ -230,6 +230,12 @@ impl<'g> Facts<'g> {
     /// All names of a memory, histories aside.
     pub(crate) fn names(&self, memory: MemoryId) -> impl Iterator<Item = ResourceId> + '_ {
         self.names_of[memory].iter().copied()
+    }
+
+    /// The state in which a memory must be left: what one of its names says, if anybody has it after the frame.
+    pub(crate) fn left(&self, memory: MemoryId) -> Option<Leave> {
+        let kept = self.edged[memory] || self.names(memory).any(|name| self.graph.is_root(name));
+        self.names(memory).find_map(|name| self.graph.resources()[name].leave).filter(|_| kept)
     }
 
     /// The declared pass of a declared pass.

@@ -507,8 +507,7 @@ impl<'a> Lister<'a> {
             let layouts = if image { vec![exit.layout] } else { Vec::new() };
             // To whom the declaration leaves it. Only what the host uses last may stay as it is, and the plan says so.
             let stays = exit.queue.is_none() && structure::is_noted(self.plan, self.plan.resource_name(edge.resource));
-            let leave = self.facts.graph.resources().get(edge.resource).and_then(|resource| resource.leave);
-            let leave = leave.filter(|_| !stays);
+            let leave = self.facts.left(memory).filter(|_| !stays);
             let to = leave.and_then(|leave| leave.queue).and_then(|queue| structure::named_queue(self.plan, queue));
             let families = to.and_then(|to| self.family(to, resource));
             let (before, needs) = (LayoutAndOwner { layouts, families }, families.is_some());

@@ -282,4 +282,29 @@ corners! {
         buffer out 4096 imported leave=@async_compute
         pass look graphics effects: storage_read out
         pass more cpu: host_write out range=0..512";
+
+    a_name_that_modifies_says_how_its_memory_is_left = "
+        image base imported layout=general
+        image over modifies=base leave=transfer_src_optimal
+        pass draw graphics: color over";
+
+    a_name_that_modifies_says_to_whom_its_memory_is_left = "
+        buffer base 256 persistent
+        buffer over modifies=base leave=@async_compute root
+        pass add graphics: storage_read_write over";
+
+    two_names_of_a_memory_do_not_leave_it_in_two_states = "
+        image base imported leave=general
+        image over modifies=base leave=transfer_src_optimal
+        pass draw graphics: color over
+        refused RG-E210";
+
+    what_nobody_has_after_the_frame_is_left_in_no_state = "
+        image gone leave=shader_read_only_optimal
+        image mid
+        image next
+        buffer out 65536 root
+        pass one graphics: storage_write gone; dst mid transfer=clear
+        pass two graphics: src mid; dst next transfer=clear
+        pass three graphics: src next; dst out";
 }

@@ -358,7 +358,6 @@ impl Transients {
             }
         }
         for (placement, &by_host) in self.placements.iter_mut().zip(&self.used_by_host) {
-            placement.transient_attachment &= context.graph.resources()[placement.memory].leave.is_none();
             placement.class = match by_host {
                 true => host_class,
                 false if placement.transient_attachment => lazy_class,

@@ -1,6 +1,7 @@
 //! Which resources are one memory: chains of those that modify each other, histories, and their rings.
 
 use super::{Facts, Source};
+use crate::id::IdVec;
 use crate::resource::Life;
 use crate::stages::size::shares_memory;
 
@@ -50,6 +51,27 @@ impl Facts {
             }
         }
         self.join_histories(source);
+        self.find_left(source);
+    }
+
+    /// The state in which each memory is left: that of the last of its names that says one.
+    fn find_left(&mut self, Source { graph, .. }: Source<'_>) {
+        let resources = graph.resources();
+        self.leave.refill(None, resources.len());
+        if resources.iter().all(|resource| resource.leave.is_none()) {
+            return;
+        }
+        let mut is_kept = IdVec::filled(false, resources.len());
+        for (id, resource) in resources.iter_ids() {
+            is_kept[self.memory[id]] |= !resource.life.is_of_frame() || self.remembered[id] || graph.is_root(id);
+        }
+        let mut said_at = IdVec::filled(0, resources.len());
+        for (id, resource) in resources.iter_ids() {
+            let memory = self.memory[id];
+            if resource.leave.is_some() && is_kept[memory] && self.depth[id] >= said_at[memory] {
+                (self.leave[memory], said_at[memory]) = (resource.leave, self.depth[id]);
+            }
+        }
     }
 
     /// Histories of one resource that look back as far are one memory: the same image of its ring.

@@ -21,7 +21,7 @@ mod walk;
 use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
-use crate::resource::ResourceId;
+use crate::resource::{Leave, ResourceId};
 use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId};
 use crate::stages::size::Shape;
 use meaning::Effect;
@@ -146,6 +146,8 @@ pub struct Facts {
     pub family: IdVec<ResourceId, ResourceId>,
     /// Whether a history remembers what is in this memory.
     pub remembered: IdVec<ResourceId, bool>,
+    /// By memory: the state in which the frame must leave it. None where nobody has it after the frame.
+    pub leave: IdVec<ResourceId, Option<Leave>>,
     /// Passes in serial order.
     pub passes: IdVec<ResolvedPassId, ResolvedPass>,
     /// Accesses by pass.

@@ -1,6 +1,6 @@
 //! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, a result
-//! that a later pass replaces whole before any read, and a root that a flag leaves without contents. Each becomes a
-//! note of the plan, never an error.
+//! that a later pass replaces whole before any read, a root that a flag leaves without contents, and what nobody has
+//! after the frame is to be left in a state. Each becomes a note of the plan, never an error.
 use super::{Facts, Origin, declared_of};
 use crate::access::{Aspects, Load, Usage};
 use crate::graph::Graph;
@@ -93,6 +93,16 @@ impl Silent {
             ));
         }
         empty_outputs(graph, facts, live, notes);
+        unseen(graph, facts, notes);
+    }
+}
+
+/// Notes resources that are to be left in a state although nobody has them after the frame.
+fn unseen(graph: &Graph, facts: &Facts, notes: &mut Vec<String>) {
+    let left = graph.resources().iter_ids().filter(|(_, resource)| resource.leave.is_some());
+    for (id, _) in left.filter(|(id, _)| facts.leave[facts.memory[*id]].is_none()) {
+        let name = graph.resource_name(id);
+        notes.push(format!("\"{name}\" is left in no state, since nobody has it after the frame: make it a root"));
     }
 }
 

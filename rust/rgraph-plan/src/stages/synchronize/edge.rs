@@ -22,7 +22,7 @@ pub(crate) fn edges(
     out.clear();
     let context = inputs.context;
     for (memory, &of) in context.facts.memory.iter_ids() {
-        let leave = context.graph.resources()[memory].leave;
+        let leave = context.facts.leave[memory];
         if of != memory || !context.has_edges(memory) && leave.is_none() {
             continue;
         }

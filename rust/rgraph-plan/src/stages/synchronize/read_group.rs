@@ -461,7 +461,7 @@ impl ReadGroups {
     /// What outlives the frame is left by one use, which all others precede.
     fn close_edges(&mut self, context: Context<'_>) {
         for (id, &memory) in context.facts.memory.iter_ids() {
-            if id != memory || !context.has_edges(memory) && context.graph.resources()[id].leave.is_none() {
+            if id != memory || !context.has_edges(memory) && context.facts.leave[id].is_none() {
                 continue;
             }
             for subresource in context.facts.subresources.of(memory).ids() {

@@ -374,12 +374,12 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a name of a memory asks for another sharing than the names below it.
-    fn is_shared_otherwise(&self, id: ResourceId, base: ResourceId) -> bool {
+    /// Whether a name of a memory says something else than the names below it.
+    fn says_otherwise<T: PartialEq>(&self, id: ResourceId, base: ResourceId, said: fn(&Resource) -> Option<T>) -> bool {
         let resources = self.graph.resources();
         let below = std::iter::successors(Some(base), |at| resources.get(*at)?.modifies).take(resources.len());
-        let mut declared = below.filter_map(|at| resources.get(at)?.sharing);
-        resources[id].sharing.is_some_and(|own| declared.next().is_some_and(|other| other != own))
+        let mut declared = below.filter_map(|at| said(resources.get(at)?));
+        said(&resources[id]).is_some_and(|own| declared.next().is_some_and(|other| other != own))
     }
 
     /// One memory under two names, or a blit from one to the other.
@@ -393,8 +393,11 @@ impl Check<'_> {
             (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
             _ => true,
         };
-        if one_memory && self.is_shared_otherwise(id, base) {
+        if one_memory && self.says_otherwise(id, base, |resource| resource.sharing) {
             differs.push("sharing");
+        }
+        if one_memory && self.says_otherwise(id, base, |resource| resource.leave) {
+            differs.push("leave");
         }
         match (own, below) {
             (PlanKind::Buffer { size: a }, PlanKind::Buffer { size: b }) if a != b => differs.push("size"),
