@@ -215,4 +215,20 @@ corners! {
         pass last compute: storage_read base; storage_write other
         before shade read
         before read third";
+
+    a_read_that_looks_forward_within_another_read_of_its_pass_is_part_of_a_cycle = "
+        buffer b 4096 root
+        buffer out 256 root
+        pass begin graphics: dst b range=0..1024
+        pass read graphics: src b range=0..3072; src b range=1024..2048; dst out
+        pass rest graphics: dst b
+        refused RG-E204";
+
+    a_read_that_looks_forward_beside_another_read_of_its_pass = "
+        image b mips=3 root
+        image out root
+        pass begin graphics: storage_write b
+        pass read graphics: sampled b mips=0..2; sampled b mips=1..3; color out
+        pass rest graphics: storage_write b mips=2..3
+        before rest read";
 }

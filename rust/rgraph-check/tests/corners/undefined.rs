@@ -75,4 +75,45 @@ corners! {
         pass keep graphics: storage_write a
         pass more async_compute: storage_write a
         exclusive a";
+
+    a_read_within_another_read_of_its_pass_must_find_something = "
+        image b mips=2
+        image out root
+        pass begin graphics: storage_write b
+        pass read graphics: sampled b; sampled b mips=1..2; color out
+        refused RG-E203";
+
+    an_attachment_that_its_pass_reads_in_place_must_hold_something = "
+        image a root
+        pass draw graphics: color a; input a
+        refused RG-E203";
+
+    an_attachment_without_contents_is_not_read_in_place_before_a_later_pass_draws_to_it = "
+        image a root
+        pass draw graphics: color a; input a
+        pass over graphics: color a
+        refused RG-E203";
+
+    scratch_memory_of_a_build_means_nothing_afterwards = "
+        buffer shapes 256 imported
+        buffer tree 4096 acceleration_structure root
+        buffer scratch 4096
+        buffer out 4096 root
+        pass build graphics: acceleration_input shapes; acceleration_build tree; acceleration_scratch scratch
+        pass read graphics: src scratch; dst out
+        refused RG-E203";
+
+    mips_that_two_accesses_of_a_pass_generate_are_refused = "
+        image a mips=3 root
+        pass draw graphics: storage_write a mips=0..1 generate_mips; storage_write a mips=1..2 generate_mips
+        refused RG-E217";
+
+    mips_that_a_pass_writes_and_generates_are_refused = "
+        image a mips=3 root
+        pass draw graphics: storage_write a generate_mips; storage_write a mips=1..2
+        refused RG-E217";
+
+    mips_that_a_pass_reads_and_generates_afterwards = "
+        image a mips=3 root imported
+        pass draw graphics: color a generate_mips; sampled a mips=1..3";
 }

@@ -152,6 +152,8 @@ pub struct Facts {
     pub passes: IdVec<ResolvedPassId, ResolvedPass>,
     /// Accesses by pass.
     pub accesses: Vec<ResolvedAccess>,
+    /// Reads of which another access of the same pass has some subresources, with all of theirs; by pass.
+    hidden: Vec<(PassId, ResolvedAccess)>,
     /// Attachments by pass.
     pub attachments: Vec<ResolvedAttachment>,
     /// Contributors by pass.

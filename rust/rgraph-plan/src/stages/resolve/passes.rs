@@ -3,7 +3,9 @@
 use super::meaning::{Effect, Meaning, effect_on, meaning, said_of_stencil};
 use super::problem::Problem;
 use super::subresource::SubresourceRange;
-use super::{Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, Source, combine, declared, part_of};
+use super::{
+    Facts, Origin, ResolvedAccess, ResolvedAttachment, ResolvedPass, Source, combine, declared, declared_of, part_of,
+};
 use crate::access::{Accesses, Aspects, Load, Stages, Usage};
 use crate::graph::PassId;
 use crate::id::Span;
@@ -49,6 +51,7 @@ impl Facts {
         self.passes.clear();
         self.accesses.clear();
         self.attachments.clear();
+        self.hidden.clear();
         self.pass_of.clear();
         self.stamp.refill(None, shapes.len());
         self.blit_done.refill(false, shapes.len());
@@ -70,10 +73,17 @@ impl Facts {
                 if let Some((read, write)) = self.overwritten_stand_in(source, id, &self.accesses[accesses..]) {
                     problems.push(Problem::StandsIn { pass: id, read, write });
                 }
+                let before = self.hidden.len();
+                let reads = self.accesses[accesses..].iter().filter(|access| access.effect == Effect::Read);
+                let named = |access: &&ResolvedAccess| {
+                    declared_of(graph, access).is_some_and(|declared| declared.resource == access.resource)
+                };
+                self.hidden.extend(reads.filter(named).map(|access| (id, *access)));
                 let names = combine::combine(&mut self.accesses, accesses, &self.depth, &mut self.combine);
                 if let Some((first, second)) = names {
                     problems.push(Problem::TwoNames { pass: id, first, second });
                 }
+                self.keep_hidden(before, accesses);
             }
             let pass = self.passes.push(ResolvedPass {
                 origin: Origin::Declared(id),
@@ -101,6 +111,25 @@ impl Facts {
         for &(later, earlier) in graph.orderings() {
             self.after.push((self.pass_of[later], self.pass_of[earlier]));
         }
+    }
+
+    /// Keeps those reads from `before` on that other accesses from `accesses` on have taken subresources of.
+    fn keep_hidden(&mut self, before: usize, accesses: usize) {
+        let mut kept = before;
+        for at in before..self.hidden.len() {
+            let (pass, read) = self.hidden[at];
+            let all = read.subresources.range();
+            let left = |access: &ResolvedAccess| {
+                let part = access.subresources.range();
+                part.end.min(all.end).saturating_sub(part.start.max(all.start))
+            };
+            let own = self.accesses[accesses..].iter().filter(|access| access.of_one_use(&read));
+            if own.map(left).sum::<usize>() < all.len() {
+                self.hidden[kept] = (pass, read);
+                kept += 1;
+            }
+        }
+        self.hidden.truncate(kept);
     }
 
     /// Adds a declared access of the pass that comes next; tells whether that pass accessed the memory before.

@@ -2,6 +2,7 @@
 //! read although nobody wrote it.
 
 use super::meaning::{Effect, said_of_stencil};
+use super::subresource::SubresourceRange;
 use super::{Facts, Origin, Problem, Reads, ResolvedAccess, ResolvedAttachment, Source, declared_of, part_of};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
@@ -95,6 +96,11 @@ impl Facts {
         let inverted = self.after.iter().any(|(later, earlier)| later < earlier);
         let fine = !inverted
             && self.passes.iter_ids().all(|(id, pass)| {
+                let written = |subresource: SubresourceId| states[subresource].written != Written::No;
+                let mut hidden = self.hidden_of(id).iter();
+                if hidden.any(|(_, read)| self.depth[read.resource] == 0 && !self.any_in_range(source, read, written)) {
+                    return false;
+                }
                 let accesses = self.accesses[pass.accesses.range()].chunk_by(ResolvedAccess::of_one_use);
                 accesses.into_iter().all(|access| self.access_in_order(source, id, access, &mut states))
             });
@@ -159,6 +165,8 @@ impl Facts {
             let pass = self.passes[id];
             self.decide_loads(source, pass.attachments);
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
+            let lost = self.lost_reads(source, id);
+            let known = problems.len();
             let mut access_at = pass.accesses.start as usize;
             while access_at < pass.accesses.end as usize {
                 let first = self.accesses[access_at];
@@ -170,6 +178,12 @@ impl Facts {
                 }
                 access_at = end;
             }
+            for (by, resource, part) in lost {
+                let told = |problem: &Problem| matches!(problem, Problem::NeverWritten { resource: of, .. } if *of == resource);
+                if !problems[known..].iter().any(told) {
+                    problems.push(Problem::NeverWritten { by, resource, part });
+                }
+            }
             let pass = &mut self.passes[id];
             pass.sources = Span::new(sources, self.sources.len());
             pass.entry_reads = Span::new(entry_reads, self.entry_reads.len());
@@ -178,6 +192,26 @@ impl Facts {
         self.final_writer.clear();
         self.final_writer.as_vec_mut().extend(self.states.iter().map(|state| state.writer));
         self.check_roots(source, problems);
+    }
+
+    /// Reads of a pass that other accesses of it have taken subresources of.
+    pub(super) fn hidden_of(&self, id: ResolvedPassId) -> &[(PassId, ResolvedAccess)] {
+        let Origin::Declared(pass) = self.passes[id].origin else { return &[] };
+        let from = self.hidden.partition_point(|(of, _)| *of < pass);
+        let to = self.hidden.partition_point(|(of, _)| *of <= pass);
+        &self.hidden[from..to]
+    }
+
+    /// Reads of a pass that find nothing in their range, although other accesses of it have taken their subresources.
+    fn lost_reads(&self, source: Source<'_>, id: ResolvedPassId) -> Vec<(Reads, ResourceId, SubresourceRange)> {
+        let written = |subresource: SubresourceId| self.states[subresource].written != Written::No;
+        let of_own = self.hidden_of(id).iter().filter(|(_, read)| self.depth[read.resource] == 0);
+        let lost = of_own.filter(|(_, read)| !self.any_in_range(source, read, written));
+        lost.map(|(_, read)| {
+            let part = self.subresources.get(read.subresources.first()).part();
+            (read.declared.map_or(Reads::Inserted, Reads::Access), read.resource, part)
+        })
+        .collect()
     }
 
     /// Cuts the accesses of a pass where their subresources are in different groups of uses that commute. Other uses of
@@ -367,6 +401,8 @@ impl Facts {
             Effect::Keep => reads_explicitly(source, &access),
             _ => false,
         };
+        let scratch =
+            declared_of(source.graph, &access).is_some_and(|declared| declared.usage == Usage::AccelerationScratch);
         let sources_start = self.sources.len();
         for subresource in access.subresources.ids() {
             let state = &mut self.states[subresource];
@@ -425,6 +461,10 @@ impl Facts {
                     }
                     _ => Written::Yes,
                 };
+                // What a build leaves in its scratch memory means nothing.
+                if scratch {
+                    state.written = Written::No;
+                }
             } else {
                 state.read_since = true;
             }

@@ -53,10 +53,12 @@ enum Class {
     Read,
     /// Meets nothing.
     Alone,
+    /// Mips that are generated once the pass is over; meets reads.
+    Generated,
 }
 
 impl Class {
-    const ALL: [Self; 4] = [Self::Attachment, Self::Input, Self::Read, Self::Alone];
+    const ALL: [Self; 5] = [Self::Attachment, Self::Input, Self::Read, Self::Alone, Self::Generated];
 
     /// A load operation that throws contents away leaves none to read in place (Vulkan 1.3, "Render Pass Load
     /// Operations").
@@ -78,7 +80,8 @@ impl Class {
     fn may_meet(self, other: Self) -> bool {
         matches!(
             (self, other),
-            (Self::Read | Self::Input, Self::Read | Self::Input)
+            (Self::Read | Self::Input, Self::Read | Self::Input | Self::Generated)
+                | (Self::Generated, Self::Read | Self::Input)
                 | (Self::Attachment, Self::Input)
                 | (Self::Input, Self::Attachment)
         )
@@ -134,6 +137,10 @@ impl Check<'_> {
                         }
                     }
                 }
+                for mip in part.mips[1]..mips * u32::from(access.generate_mips) {
+                    let generated = interval(mip * 4, layers);
+                    intervals.push(Interval { class: Class::Generated, attached: false, ..generated });
+                }
             }
         }
     }
@@ -152,7 +159,13 @@ impl Check<'_> {
         };
         let says = format!("uses \"{name}\" {} and {}, and the two conflict", words(first), words(second));
         let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite);
+        let apart = |[a, b]: [[u32; 2]; 2]| a[1] <= b[0] || b[1] <= a[0];
+        let generated = (other.generate_mips || access.generate_mips)
+            && apart([other, access].map(|access| part_of(self.graph, access, shape).mips));
         let help = match (other.usage, access.usage) {
+            _ if generated => {
+                "leave generate_mips out, which fills the mips after those that it writes, or write them in another pass"
+            }
             _ if parts => "name the same mip and layers in both, or split the pass",
             (a, b) if a == b => "declare it once, or make the ranges disjoint",
             (a, b) if storage(a) && storage(b) => "use storage_read_write once",
@@ -180,7 +193,7 @@ impl Check<'_> {
 /// Two accesses among intervals of one plane, sorted by where they begin, that meet and may not.
 fn first_meeting(plane: &[Interval]) -> Option<Meeting> {
     // How far each class has reached, and which access did.
-    let mut reached: [(u64, u32); 4] = [(0, 0); 4];
+    let mut reached: [(u64, u32); 5] = [(0, 0); 5];
     let mut attached: Option<&Interval> = None;
     for interval in plane {
         for (class, (end, access)) in Class::ALL.into_iter().zip(reached) {
