@@ -1,6 +1,13 @@
 //! Passes that a flag switches.
 
 corners! {
+    what_falls_back_while_its_pass_is_off_is_not_presented = "
+        image calm imported
+        image screen imported contents=undefined
+        pass draw graphics if=on fallback=screen:calm: color screen load=clear
+        pass show graphics: present screen
+        refused RG-E215";
+
     a_chain_of_fallbacks_is_followed_to_its_end = "
         image a
         image b

@@ -163,11 +163,12 @@ impl Check<'_> {
         self.block(mistake);
     }
 
-    /// The attachments of a render pass are the same whatever the flags are, so none of them can have a fallback.
+    /// The attachments of a render pass are the same whatever the flags are, so none of them can have a fallback; and a
+    /// surface shows its own image.
     fn check_fallback_attachments(&mut self, sorted: &[Fallback]) {
         let accesses = self.graph.accesses();
         for (index, access) in accesses.iter().enumerate() {
-            let in_place = matches!(access.usage, Usage::InputAttachment | Usage::DepthStencilRead);
+            let in_place = matches!(access.usage, Usage::InputAttachment | Usage::DepthStencilRead | Usage::Present);
             if !in_place || !self.known(access.resource) {
                 continue;
             }
@@ -192,7 +193,10 @@ impl Check<'_> {
                 "pass \"{pass}\" has \"{name}\" as {}, which falls back while \"{first}\" is off",
                 access.usage.name()
             );
-            let help = format!("read \"{name}\" as sampled, or leave out its fallback");
+            let help = match access.usage {
+                Usage::Present => format!("present a copy of \"{name}\", or leave out its fallback"),
+                _ => format!("read \"{name}\" as sampled, or leave out its fallback"),
+            };
             self.block_fallback(index, fallback, message, help);
         }
     }
