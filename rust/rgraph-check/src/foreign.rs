@@ -127,7 +127,9 @@ impl Walk<'_> {
     ) {
         let memory = self.memory(resource);
         let [waits, signals] = self.demands(memory);
-        if !waits && !signals {
+        // A history is another memory than the import that it remembers, which the other user has.
+        let remembers = self.facts.frames_ago.get(resource).is_some_and(|frames| *frames > 0);
+        if remembers || !waits && !signals {
             return;
         }
         let seen = self.seen.entry((memory, queue)).or_default();

@@ -176,9 +176,9 @@ impl Facts<'_> {
         let mut makers = Vec::new();
         for u in before.take_while(|u| self.declared_passes[u.declared].uses[u.at].resource == output) {
             let declared = &self.declared_passes[u.declared];
-            // The mips that a pass generates are off with it.
+            // What a pass writes and the mips that it generates are off together, so these come from it.
             if declared.position == reader.position {
-                continue;
+                break;
             }
             let mut maker = Maker { position: declared.position, flag: declared.flag, input: None, name: None };
             // Who is under the same flag never reads while it is off.

@@ -120,8 +120,10 @@ impl Facts<'_> {
                     }
                 }
                 let at = &mut self.declared_passes[u.declared].uses[u.at];
+                // What modifies another resource holds what that one held.
                 if at.unordered
                     && at.must_read
+                    && name == 0
                     && !own().any(|subresource| before[subresource])
                     && own().any(|subresource| within[subresource])
                 {

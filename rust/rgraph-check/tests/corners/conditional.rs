@@ -1,6 +1,15 @@
 //! Passes that a flag switches.
 
 corners! {
+    mips_that_a_later_pass_generates_do_not_fall_back = "
+        image calm mips=2 imported
+        image a mips=2
+        image out root
+        pass first graphics if=on fallback=a:calm: color a load=clear
+        pass look graphics: sampled a mips=0..1; color out
+        pass last graphics: color a load=discard generate_mips
+        pass end graphics: sampled a; color out";
+
     what_falls_back_while_its_pass_is_off_is_not_presented = "
         image calm imported
         image screen imported contents=undefined

@@ -307,4 +307,11 @@ corners! {
         pass one graphics: storage_write gone; dst mid transfer=clear
         pass two graphics: src mid; dst next transfer=clear
         pass three graphics: src next; dst out";
+
+    a_history_of_an_import_with_another_user_waits_for_nobody = "
+        image there imported contents=undefined wait signal
+        image past history_of=there
+        buffer out 65536 root
+        pass look async_compute: src past; dst out
+        pass draw graphics: color there load=clear";
 }

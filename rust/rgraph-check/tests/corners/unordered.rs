@@ -239,4 +239,10 @@ corners! {
         pass host cpu effects: host_write sum range=32768..65536 load=discard
         pass add cpu: host_write sum unordered
         pass more graphics effects: storage_read_write sum range=0..32768 unordered";
+
+    unordered_uses_of_what_modifies_a_memory_that_nothing_wrote_commute = "
+        image base
+        image over modifies=base root
+        pass one graphics: storage_read_write over unordered
+        pass two graphics: storage_read_write over unordered";
 }
