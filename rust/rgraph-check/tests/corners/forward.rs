@@ -231,4 +231,13 @@ corners! {
         pass read graphics: sampled b mips=0..2; sampled b mips=1..3; color out
         pass rest graphics: storage_write b mips=2..3
         before rest read";
+
+    a_read_that_looks_forward_around_another_read_of_its_pass_is_part_of_a_cycle = "
+        image b mips=3
+        image out root
+        pass begin graphics: storage_write b mips=2..3
+        pass read graphics: sampled b mips=1..2; sampled b mips=1..3; color out
+        pass rest graphics: storage_write b mips=1..2
+        pass end graphics: sampled b mips=1..3; color out
+        refused RG-E204";
 }

@@ -130,22 +130,20 @@ impl Facts {
                 }
             }
         }
-        // Where an access of the pass took subresources of a read that looks forward, the read has its place there too.
+        // Where an access of the pass took subresources of a read, the read has its own place there too.
         for (pass, read) in &self.hidden {
             let pass = self.pass_of[*pass];
             let position = self.place_of(source, pass, std::slice::from_ref(read), first_writer);
-            if position % 2 == 1 {
-                let level = level(self, pass, read);
-                uses.extend(read.subresources.ids().map(|subresource| SubresourceUse {
-                    subresource,
-                    level,
-                    position,
-                    pass,
-                    resource: read.resource,
-                    exclusive: false,
-                    unordered: false,
-                }));
-            }
+            let level = level(self, pass, read);
+            uses.extend(read.subresources.ids().map(|subresource| SubresourceUse {
+                subresource,
+                level,
+                position,
+                pass,
+                resource: read.resource,
+                exclusive: false,
+                unordered: false,
+            }));
         }
         uses.sort_unstable();
     }
