@@ -321,7 +321,7 @@ impl Machine<'_> {
             if self.allocations[allocation].last == 0 {
                 continue;
             }
-            let noted = crate::structure::is_noted(self.plan, facts.name(id));
+            let noted = crate::structure::is_noted(self.plan, facts.memory_name(facts.memory[id]));
             let memory = facts.memory[id];
             let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
             let family = queue.and_then(|queue| self.family(queue));

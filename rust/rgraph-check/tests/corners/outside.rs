@@ -314,4 +314,9 @@ corners! {
         buffer out 65536 root
         pass look async_compute: src past; dst out
         pass draw graphics: color there load=clear";
+
+    an_image_that_the_host_uses_last_under_another_name_is_left_as_it_is = "
+        image base imported layout=transfer_dst_optimal queue=graphics
+        image over modifies=base leave=transfer_src_optimal
+        pass look cpu effects: host_read over";
 }
