@@ -245,4 +245,12 @@ corners! {
         image over modifies=base root
         pass one graphics: storage_read_write over unordered
         pass two graphics: storage_read_write over unordered";
+
+    the_first_of_a_group_must_find_contents_also_where_it_runs_later = "
+        image late
+        buffer sum 1024 root
+        pass add compute: storage_read_write sum unordered; src late
+        pass begin compute: storage_write sum unordered
+        pass draw graphics: storage_write late
+        refused RG-E203";
 }

@@ -293,8 +293,8 @@ impl Facts {
             })
     }
 
-    /// Makes a use ordinary that must find contents which only its own group makes. Tells whether any subresource that
-    /// it accesses was written before it.
+    /// Makes a use ordinary that must find contents which nothing before its own group makes. Tells whether any
+    /// subresource that it accesses was written before it.
     fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
         let written = |state: &WalkedSubresource| state.written != Written::No;
         let before_group =
@@ -304,7 +304,7 @@ impl Facts {
         let first = accesses[0];
         let found = accesses.iter().any(|access| states.slice(access.subresources).iter().any(written));
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
-        if needs && found && !accesses.iter().any(|access| states.slice(access.subresources).iter().any(before_group)) {
+        if needs && !accesses.iter().any(|access| states.slice(access.subresources).iter().any(before_group)) {
             for access in accesses {
                 access.unordered = false;
             }
