@@ -1,8 +1,8 @@
 //! The search for chains: for each hazard pair a shortest one. What it finds is believed by nobody before it is
 //! verified.
 //!
-//! One sweep over the time line of two runs per earlier use: what the chain has reached is known per queue and stage,
-//! so each link looks at stages, not at the links before it.
+//! One sweep per earlier use over the time line of two runs, from that use to the last one that needs a chain from it:
+//! what the chains have reached is known per queue and stage, so each link looks at stages, not at the links before it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use rgraph_ir::plan::{Plan, QueueId};
 
 use super::listing::Listing;
 use super::pairs::Need;
-use super::{Certificate, ChainId, Hop, LinkId, Pair, Refused};
+use super::{Certificate, ChainId, Hop, LinkId, LinkKind, Pair, Refused};
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
 rgraph_ir::id! {
@@ -35,9 +35,12 @@ struct Place {
 /// Everything that chains from one earlier use reach.
 struct Sweep<'l> {
     listing: &'l Listing,
-    need: Need,
+    /// Both ends of all hops in the order of time.
+    ends: Vec<End>,
     /// By phase and hop.
     places: [IdVec<HopId, Option<Place>>; 2],
+    /// By phase: the hops that have a place.
+    reached: [Vec<HopId>; 2],
     /// By phase, queue and stage (the last: any): the reached link that the fewest hops lead to.
     fronts: [Vec<Option<(u32, HopId)>>; 2],
 }
@@ -57,36 +60,66 @@ fn time_line(listing: &Listing) -> Vec<End> {
 }
 
 impl<'l> Sweep<'l> {
-    fn new(listing: &'l Listing, events: &[End], need: Need) -> Self {
+    fn new(listing: &'l Listing) -> Self {
         let hops = listing.links.len() * 2;
         let fronts = (listing.host.index() + 1) * (STAGES + 1);
-        let mut sweep = Self {
+        Self {
             listing,
-            need,
+            ends: time_line(listing),
             places: [IdVec::filled(None, hops), IdVec::filled(None, hops)],
+            reached: [Vec::new(), Vec::new()],
             fronts: [vec![None; fronts], vec![None; fronts]],
-        };
-        for &(_, leaves, at) in events {
-            if leaves { sweep.leave(at) } else { sweep.enter(at) }
         }
-        sweep
     }
 
-    fn enter(&mut self, at: HopId) {
-        let (listing, need) = (self.listing, self.need);
+    /// Follows all chains from the earlier use that some pairs have in common, as far as one of them needs it.
+    fn run(&mut self, needs: &[Need]) {
+        let Some(need) = needs.first() else { return };
+        for phase in 0..2 {
+            for at in self.reached[phase].drain(..) {
+                self.places[phase][at] = None;
+            }
+            self.fronts[phase].fill(None);
+        }
+        let listing = self.listing;
+        let x = &listing.accesses[need.x];
+        let begin = if need.run_before { 0 } else { listing.steps };
+        let first = match x.link {
+            None => begin + x.step.in_line(),
+            // The entries of other queues begin chains, too, and may come before this one.
+            Some(link) if listing.links[link].kind == LinkKind::Entry => begin,
+            // A split barrier begins before the change of layout that it makes.
+            Some(link) => listing.span(Hop { link, run_before: need.run_before })[0],
+        };
+        let last = needs.iter().map(|need| listing.accesses[need.y].step).max();
+        let last = listing.steps + last.map_or(0, |step| step.in_line());
+        let from = self.ends.partition_point(|(step, ..)| *step < first);
+        let to = self.ends.partition_point(|(step, ..)| *step <= last);
+        for index in from..to {
+            let (_, leaves, at) = self.ends[index];
+            if leaves { self.leave(at) } else { self.enter(at, need) }
+        }
+    }
+
+    fn enter(&mut self, at: HopId, need: &Need) {
+        let listing = self.listing;
         let hop = hop(listing, at);
-        let begins = listing.begins(hop, &need);
-        if !listing.admits(hop, &need, begins && listing.accesses[need.x].link.is_some()) {
+        let begins = listing.begins(hop, need);
+        if !listing.admits(hop, need, begins && listing.accesses[need.x].link.is_some()) {
             return;
         }
         for phase in 0..2 {
             let found =
                 if phase == 0 && begins { Some(Place { hops: 1, from: None }) } else { self.nearest(phase, at) };
-            let shown = if phase == 1 && listing.shows_to_host(hop, &need) { self.places[0][at] } else { None };
-            self.places[phase][at] = match (found, shown) {
+            let shown = if phase == 1 && listing.shows_to_host(hop, need) { self.places[0][at] } else { None };
+            let place = match (found, shown) {
                 (Some(a), Some(b)) => Some(if b.hops < a.hops { b } else { a }),
                 (a, b) => a.or(b),
             };
+            self.places[phase][at] = place;
+            if place.is_some() {
+                self.reached[phase].push(at);
+            }
         }
     }
 
@@ -128,7 +161,7 @@ impl<'l> Sweep<'l> {
             Some(own) => listing.follows(hop(listing, *at), own),
             None => listing.ends(hop(listing, *at), need),
         };
-        let reached = self.places[phase].ids().filter(|at| self.places[phase][*at].is_some() && ends(at));
+        let reached = self.reached[phase].iter().copied().filter(ends);
         let last = reached.min_by_key(|at| (self.places[phase][*at].map(|place| place.hops), *at))?;
         let mut chain: Vec<Hop> = own.into_iter().collect();
         let mut at = Some((phase, last));
@@ -144,7 +177,6 @@ impl<'l> Sweep<'l> {
 /// A chain per hazard pair, shared where they are equal.
 pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refused> {
     let (mut needs, mut reasons) = listing.needs();
-    let events = time_line(&listing);
     // Pairs with one earlier use stand together, so that each sweep is made once.
     let within = |need: &Need| {
         let [x, y] = [&listing.accesses[need.x], &listing.accesses[need.y]];
@@ -170,22 +202,22 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
     let mut known: BTreeMap<Vec<Hop>, ChainId> = BTreeMap::new();
     let mut chains = Vec::new();
     let mut pairs = Vec::new();
-    let mut sweep: Option<Sweep> = None;
-    for need in &needs {
+    let mut sweep = Sweep::new(&listing);
+    for same in needs.chunk_by(|a, b| source(a) == source(b)) {
         rgraph_ir::cancel::poll();
-        if sweep.as_ref().is_none_or(|sweep| source(&sweep.need) != source(need)) {
-            sweep = Some(Sweep::new(&listing, &events, *need));
+        sweep.run(same);
+        for need in same {
+            let Some(chain) = sweep.chain(need) else {
+                reasons.push(listing.uncovered(need));
+                continue;
+            };
+            let chain = *known.entry(chain).or_insert_with_key(|chain| {
+                chains.push(chain.clone());
+                ChainId::new(chains.len() - 1)
+            });
+            let Need { x, y, run_before, data, .. } = *need;
+            pairs.push(Pair { earlier: x, later: y, run_before, data, chain });
         }
-        let Some(chain) = sweep.as_ref().and_then(|sweep| sweep.chain(need)) else {
-            reasons.push(listing.uncovered(need));
-            continue;
-        };
-        let chain = *known.entry(chain).or_insert_with_key(|chain| {
-            chains.push(chain.clone());
-            ChainId::new(chains.len() - 1)
-        });
-        let Need { x, y, run_before, data, .. } = *need;
-        pairs.push(Pair { earlier: x, later: y, run_before, data, chain });
     }
     if !reasons.is_empty() {
         reasons.truncate(Refused::MOST);
