@@ -1,6 +1,6 @@
 //! Two passes that draw become one render pass, or the plan says why not.
 
-use rgraph_plan::access::{Load, Usage};
+use rgraph_plan::access::{Load, Stages, Usage};
 use rgraph_plan::plan::UnmergedWhy;
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{Image, ResourceId};
@@ -86,6 +86,39 @@ fn attachments_in_common_merge_and_what_cannot_is_named() {
     ];
     for (what, uses, expected) in cases {
         assert_eq!(reasons(&two(uses).0), expected, "{what}");
+    }
+}
+
+#[test]
+fn an_attachment_of_a_render_pass_before_the_last_is_nothing_in_common() {
+    let mut g = Graph::new("g", [64, 64]);
+    let [one, two] = ["one", "two"].map(|name| g.image(name, Format::Rgba8unorm));
+    g.pass("first", PassQueue::Graphics).uses(one, &cleared(COLOR));
+    g.pass("other", PassQueue::Graphics).uses(two, &cleared(COLOR));
+    g.pass("again", PassQueue::Graphics).uses(one, &loaded(COLOR));
+    g.root(one);
+    g.root(two);
+    assert_eq!(reasons(&g), [UnmergedWhy::NothingShared; 2]);
+}
+
+#[test]
+fn a_pass_with_commands_that_no_render_pass_allows_stays_apart() {
+    let [clear, load] = [cleared(COLOR), loaded(COLOR)];
+    let stages = [
+        (Stages::FRAGMENT_SHADER, true),
+        (Stages::VERTEX_SHADER, true),
+        (Stages::COMPUTE_SHADER, false),
+        (Stages::RAY_TRACING_SHADER, false),
+        (Stages::FRAGMENT_SHADER | Stages::COMPUTE_SHADER, false),
+    ];
+    let stored = stages.map(|(stages, fits)| (Use { stages, ..Use::new(Usage::StorageWrite) }, fits));
+    for (how, fits) in stored.into_iter().chain([(Use::new(Usage::TransferDst), false)]) {
+        let (mut g, _) = two([&[(0, clear)], &[(0, load)]]);
+        let out = g.buffer("out", 256);
+        g.access(g.find_pass("second").expect("it is declared"), out, &how, None);
+        g.root(out);
+        let expected = if fits { vec![] } else { vec![UnmergedWhy::NotLocal(out)] };
+        assert_eq!(reasons(&g), expected, "{:?} at {:?}", how.usage, how.stages);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mistakes between accesses of one pass: attachments, resolves, overlaps.
 
-use rgraph_plan::access::{Aspects, PassQueue, ResolveMode, Usage};
+use rgraph_plan::access::{Aspects, Load, PassQueue, ResolveMode, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Details, Use};
 use rgraph_plan::id::Id;
@@ -294,6 +294,28 @@ cases! {
         "  meets  film.py:9  sampled",
         "  depth  film.py:3  depth24plus-stencil8, 64×64",
         "  depth  film.py:8  depth_stencil_attachment, depth24plus-stencil8, 64×64",
+        "  help: use depth_stencil_read if the pass only tests, or split the pass",
+    ];
+    a_colour_that_the_pass_clears_is_not_read_in_place: |film| {
+        let (color, draw) = (film.image("color", Format::Rgba8unorm), film.draw());
+        film.access(draw, color, Use { load: Some(Load::Clear), ..Use::new(Usage::ColorAttachment) });
+        film.uses(draw, color, Usage::InputAttachment);
+    } => [
+        "RG-E217 pass \"draw\" uses \"color\" as color_attachment and as input_attachment, and the two conflict",
+        "  draw   film.py:6  input_attachment",
+        "  color  film.py:3  rgba8unorm, 64×64",
+        "  color  film.py:5  color_attachment, rgba8unorm, 64×64",
+        "  help: use load: load to read in place what was there, or leave out the input attachment",
+    ];
+    depth_that_the_pass_writes_is_not_read_in_place: |film| {
+        let (depth, draw) = (film.image("depth", Format::Depth32float), film.draw());
+        film.uses(draw, depth, Usage::InputAttachment);
+        film.uses(draw, depth, Usage::DepthStencilAttachment);
+    } => [
+        "RG-E217 pass \"draw\" uses \"depth\" as input_attachment and as depth_stencil_attachment, and the two conflict",
+        "  draw   film.py:6  depth_stencil_attachment",
+        "  depth  film.py:3  depth32float, 64×64",
+        "  depth  film.py:5  input_attachment, depth32float, 64×64",
         "  help: use depth_stencil_read if the pass only tests, or split the pass",
     ];
     reads_meet_and_attachments_meet_input_attachments: |film| {
