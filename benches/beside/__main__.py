@@ -22,12 +22,18 @@ from libraries import LIBRARIES
 HERE = Path(__file__).parent
 FRESH = 5
 """Number of fresh processes for figures of a first frame."""
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Installed packages have their byte code; so has a source tree behind the first process."""
 
 
 def measured(name: str, what: str) -> dict[str, Any] | str:
     """What a process of its own measured; a text: why the library measures nothing here."""
     done = subprocess.run(
-        [sys.executable, HERE / "measure.py", name, what], capture_output=True, text=True, check=False
+        [sys.executable, HERE / "measure.py", name, what],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
     )
     if done.returncode:
         why = done.stderr.strip().splitlines()[-1].partition("Error: ")
@@ -42,7 +48,7 @@ def help_ms() -> float:
 
     def once() -> float:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "rgraph", "--help"], capture_output=True, check=True)
+        subprocess.run([sys.executable, "-m", "rgraph", "--help"], capture_output=True, check=True, env=ENVIRONMENT)
         return (time.perf_counter() - start) * 1e3
 
     return min(once() for _ in range(FRESH))
