@@ -50,7 +50,7 @@ def ends(program: str, code: int, out: str, *, repeats: int = REPEATS, interrupt
     ``interrupted`` says that a traceback of KeyboardInterrupt is as it should be.
     """
     for ended in repeat(program, repeats):
-        assert (ended.code, ended.out) == (code, out), ended.err
+        assert (ended.code, ended.out) == (code, out), ended
         err = ended.err
         if interrupted:
             assert err.rstrip().endswith("KeyboardInterrupt"), err
