@@ -1,8 +1,8 @@
 //! For build scripts of rgraph's crates: C++ sources that another crate brings, compiled as few translation units.
 //!
-//! The crates with the sources would compile every file for itself, with parts that nobody here calls. [`Sources`] finds
-//! the folder of such a crate without building it, [`unit`] includes many files in one, and [`library`] has the settings
-//! that all of these libraries have in common.
+//! The crates with the sources would compile every file for itself, with parts that nobody here calls. [`Sources`]
+//! finds the folder of such a crate without building it, [`unit()`] includes many files in one, and [`library`] has the
+//! settings that all of these libraries have in common.
 //!
 //! All functions are for build scripts: they read the variables that cargo sets for these, and panic with a sentence
 //! where a build cannot go on, as build scripts do.
