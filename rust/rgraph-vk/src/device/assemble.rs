@@ -16,6 +16,7 @@ use crate::device::context::Context;
 use crate::device::create::{Created, create, profile};
 use crate::device::enabled::Enabled;
 use crate::device::functions::Functions;
+use crate::device::open::Undestroyed;
 use crate::device::physical::{self, Physical};
 use crate::device::queue::{Handle, Queue};
 use crate::error::{Called, Error};
@@ -161,6 +162,7 @@ impl Device {
             budget,
             owned,
             context,
+            _undestroyed: Undestroyed::count(),
         };
         for queue in &shared.queues {
             shared.name(queue.semaphore, &format!("{} timeline", queue.name));

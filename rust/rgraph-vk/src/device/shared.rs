@@ -18,6 +18,7 @@ use crate::device::enabled::Enabled;
 use crate::device::functions::Functions;
 use crate::device::handles::Handles;
 use crate::device::lend::Threads;
+use crate::device::open::Undestroyed;
 use crate::device::open_wait::{CLOSE_PATIENCE, ForeignWaits};
 use crate::device::physical::DeviceInfo;
 use crate::device::process;
@@ -78,6 +79,8 @@ pub(crate) struct Shared {
     pub(super) narrows_events: bool,
     pub(super) owned: bool,
     pub context: Arc<Context>,
+    /// The last field, so that the instance is destroyed before it.
+    pub(super) _undestroyed: Undestroyed,
 }
 
 impl std::fmt::Debug for Shared {

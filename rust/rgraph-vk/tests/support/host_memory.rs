@@ -1,8 +1,10 @@
 //! An engine's callbacks for memory of the host, which count what they give and what comes back.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use ash::vk;
 use rgraph_vk::HostAllocator;
@@ -23,9 +25,17 @@ pub struct Counts {
     left: Option<usize>,
 }
 
+/// What the callbacks know.
+#[derive(Default)]
+struct Counted {
+    counts: Mutex<Counts>,
+    /// How often memory was given back, or is about to be.
+    frees: AtomicUsize,
+}
+
 /// Callbacks with a count behind them, which lives as long as the process.
 #[derive(Clone, Copy)]
-pub struct HostMemory(&'static Mutex<Counts>);
+pub struct HostMemory(&'static Counted);
 
 impl HostMemory {
     pub fn new() -> Self {
@@ -44,17 +54,27 @@ impl HostMemory {
     }
 
     pub fn counts(self) -> Counts {
-        *self.0.lock().unwrap()
+        *self.0.counts.lock().unwrap()
     }
 
     /// Lets so many allocations through, and no more; `None`: all.
     pub fn limit(self, left: Option<usize>) {
-        self.0.lock().unwrap().left = left;
+        self.0.counts.lock().unwrap().left = left;
+    }
+
+    /// Holds up all calls of the callbacks as long as the guard lives.
+    pub fn hold(self) -> MutexGuard<'static, Counts> {
+        self.0.counts.lock().unwrap()
+    }
+
+    /// How often memory was given back, calls that are held up included.
+    pub fn frees(self) -> usize {
+        self.0.frees.load(Ordering::Acquire)
     }
 }
 
-/// The counts behind the user data.
-fn counts(user: *mut c_void) -> &'static Mutex<Counts> {
+/// What the user data is.
+fn counted(user: *mut c_void) -> &'static Counted {
     // SAFETY: the user data of `lent`.
     unsafe { &*user.cast_const().cast() }
 }
@@ -65,7 +85,7 @@ unsafe extern "system" fn allocate(
     alignment: usize,
     _: vk::SystemAllocationScope,
 ) -> *mut c_void {
-    let mut counts = counts(user).lock().unwrap();
+    let mut counts = counted(user).counts.lock().unwrap();
     if let Some(left) = &mut counts.left {
         if *left == 0 {
             return std::ptr::null_mut();
@@ -92,6 +112,7 @@ unsafe extern "system" fn free(user: *mut c_void, memory: *mut c_void) {
     if memory.is_null() {
         return;
     }
+    counted(user).frees.fetch_add(1, Ordering::AcqRel);
     let given = memory.cast::<u8>();
     // SAFETY: given by `allocate`, with its header before it.
     let [bytes, alignment, size] = unsafe { given.sub(HEADER).cast::<[usize; 3]>().read_unaligned() };
@@ -99,7 +120,7 @@ unsafe extern "system" fn free(user: *mut c_void, memory: *mut c_void) {
     let before = HEADER.next_multiple_of(alignment);
     // SAFETY: the same layout, from its first byte on.
     unsafe { dealloc(given.sub(before), layout) };
-    let mut counts = counts(user).lock().unwrap();
+    let mut counts = counted(user).counts.lock().unwrap();
     counts.held -= 1;
     counts.bytes -= size;
 }
