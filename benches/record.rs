@@ -86,7 +86,8 @@ fn timed<T>(what: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64() * 1e6, value)
 }
 
-/// Microseconds that something takes of this thread's time: a submit wakes the driver's thread, which may stop this one.
+/// Microseconds that something takes of this thread's time: a submit wakes the driver's thread, which may stop this
+/// one.
 fn thread_time<T>(what: impl FnOnce() -> T) -> (f64, T) {
     let start = clock::thread_us();
     let value = what();

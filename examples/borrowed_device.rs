@@ -1,4 +1,5 @@
-//! A Rust application that has its own Vulkan device: rgraph runs a graph on it, between the application's own commands.
+//! A Rust application that has its own Vulkan device: rgraph runs a graph on it, between the application's own
+//! commands.
 //!
 //! The application clears an image, a graph doubles its texels, and the application copies it: one image, one queue,
 //! each side saying in which state it leaves the image.

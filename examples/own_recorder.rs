@@ -1,7 +1,8 @@
 //! A plan drives an engine's own recorder: images, command buffers and submits are the engine's, and so is the device.
 //!
-//! rgraph plans the frame (what lives how long in which bytes, barriers, render passes, mips, queues) and then says step
-//! by step what to record. The engine draws a picture with mips, and remembers four runs in a buffer with a history.
+//! rgraph plans the frame (what lives how long in which bytes, barriers, render passes, mips, queues) and then says
+//! step by step what to record. The engine draws a picture with mips, and remembers four runs in a buffer with a
+//! history.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! An engine's own frame loop: its swapchain, pipelines and set of all textures; rgraph plans and runs the frame between them.
+//! An engine's own frame loop: its swapchain, pipelines and set of all textures; rgraph plans and runs the frame
+//! between them.
 //!
 //! A deferred renderer in two passes of own commands. The first one draws colours, the second one reads them through an
 //! indexed set and lights them into an image of the swapchain. The graph is declared again for each size of the window.
@@ -185,7 +186,8 @@ unsafe impl RawWork for Colors {
 /// Lights them, read through the set of all textures.
 struct Light(Arc<Renderer>, ResourceId);
 
-// SAFETY: it samples what its pass declares as sampled, in the layout that the context says, and draws to its attachment.
+// SAFETY: it samples what its pass declares as sampled, in the layout that the context says, and draws to its
+// attachment.
 unsafe impl RawWork for Light {
     fn record(&self, context: &RawContext<'_>) -> Result<(), CallbackError> {
         let renderer = &self.0;

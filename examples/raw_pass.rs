@@ -1,7 +1,7 @@
 //! A pass that records Vulkan commands itself: an engine's own pipeline inside of a render pass that rgraph planned.
 //!
-//! The engine makes its pipeline with its own code. rgraph culls and orders the pass, merges it with its neighbour into one
-//! render pass, and puts barriers around it.
+//! The engine makes its pipeline with its own code. rgraph culls and orders the pass, merges it with its neighbour into
+//! one render pass, and puts barriers around it.
 
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +25,8 @@ struct Particles {
     pipeline: Mutex<Option<(vk::Pipeline, vk::PipelineLayout)>>,
 }
 
-// SAFETY: it draws to the attachment that its pass declares, inside of the render pass, with a pipeline that lives as long.
+// SAFETY: it draws to the attachment that its pass declares, inside of the render pass, with a pipeline that lives as
+// long.
 unsafe impl RawWork for Particles {
     fn record(&self, context: &RawContext<'_>) -> Result<(), CallbackError> {
         let rendering = context.rendering().ok_or("the pass has an attachment")?;

@@ -1,5 +1,5 @@
-//! A frame in two halves, each drawn by a GPU of its own, and joined by the first; on a machine with one GPU both devices
-//! are that one.
+//! A frame in two halves, each drawn by a GPU of its own, and joined by the first; on a machine with one GPU both
+//! devices are that one.
 //!
 //! `cargo run --example several_gpus` prints the plan: parts, copies, and the modelled frame and that of one GPU.
 

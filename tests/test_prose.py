@@ -1,5 +1,6 @@
-"""Prose wraps at 120 columns, so that pages are read and compared in any editor."""
+"""Prose wraps at 120 columns, so that pages and comments are read and compared in any editor."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,15 @@ def test_lines_beyond_the_width_are_found():
 @pytest.mark.parametrize("page", pages())
 def test_prose_wraps(page: str):
     assert too_long((ROOT / page).read_text("utf-8")) == []
+
+
+def test_comments_of_rust_wrap():
+    """But for tables, and for lines of examples that pages hide."""
+    found = []
+    for folder in ("benches", "examples", "fuzz", "rust"):
+        for path in sorted((ROOT / folder).rglob("*.rs")):
+            if "target" not in path.parts:
+                lines = path.read_text("utf-8").splitlines()
+                comments = (line for line in lines if re.match(r"\s*//[/!]? (?![|#])", line))
+                found += [(path.relative_to(ROOT).as_posix(), line) for line in comments if len(line) > WIDTH]
+    assert found == []

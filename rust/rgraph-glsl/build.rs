@@ -1,8 +1,8 @@
 //! Builds glslang out of the sources that `glslang-sys` brings.
 //!
-//! That crate would compile every file for itself, HLSL's too, with live assertions that abort: two minutes of CPU time.
-//! Three translation units take forty seconds, an assertion that fails is an exception (`cpp/replaced/assert.h`), and two
-//! headers get a line that counts work, so that no text makes glslang read or look without end.
+//! That crate would compile every file for itself, HLSL's too, with live assertions that abort: two minutes of CPU
+//! time. Three translation units take forty seconds, an assertion that fails is an exception (`cpp/replaced/assert.h`),
+//! and two headers get a line that counts work, so that no text makes glslang read or look without end.
 
 use rgraph_cxx::{Sources, library, output, quoted, unit};
 
@@ -73,7 +73,8 @@ const COUNTED: [(&str, &str, &str); 2] = [
     ("glslang/Include/Types.h", "    bool contains(P predicate) const\n    {\n", "        ::rgraph::look();\n"),
 ];
 
-/// The crate with the sources, as in the workspace's manifest. No build has its feature: it only lets cargo tell the folder.
+/// The crate with the sources, as in the workspace's manifest. No build has its feature: it only lets cargo tell the
+/// folder.
 const SOURCES: Sources = Sources { name: "glslang-sys", version: "0.9.", feature: Some("sources") };
 
 fn main() {

@@ -1,7 +1,7 @@
 //! rgraph with vulkano: one device and one queue, which vulkano made and lends, with its lock.
 //!
-//! vulkano fills an image of its own, rgraph doubles its texels, and vulkano copies it. Two timeline semaphores order the
-//! three, one per writer; the host waits once, at the end.
+//! vulkano fills an image of its own, rgraph doubles its texels, and vulkano copies it. Two timeline semaphores order
+//! the three, one per writer; the host waits once, at the end.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -156,8 +156,8 @@ fn main() -> Outcome<()> {
     let (workload, id) = declare()?;
     let compiled = ours.compile(workload, &Options::default())?;
     let kind = compiled.plan().resources[id].kind;
-    // SAFETY: an image of this device, as the plan's resource is, with the usages that the pass needs; vulkano destroys it
-    // behind rgraph.
+    // SAFETY: an image of this device, as the plan's resource is, with the usages that the pass needs; vulkano destroys
+    // it behind rgraph.
     let lent = unsafe { ours.borrow_resource("image", kind, BorrowedHandle::Image(image.handle()), false) };
 
     submit(&queue, fill.build()?, None, (&by_vulkano, 1))?;

@@ -1,8 +1,9 @@
 //! rgraph with wgpu: one device and one queue, which wgpu made and lends.
 //!
-//! wgpu clears a texture of its own to red, rgraph draws green over the right half of it, and wgpu reads it. The texture
-//! never leaves the device, and no semaphore is needed: barriers order what is submitted to one queue. It changes sides as
-//! a colour attachment, the last state that wgpu knows of: wgpu's next barrier then covers what rgraph drew.
+//! wgpu clears a texture of its own to red, rgraph draws green over the right half of it, and wgpu reads it. The
+//! texture never leaves the device, and no semaphore is needed: barriers order what is submitted to one queue. It
+//! changes sides as a colour attachment, the last state that wgpu knows of: wgpu's next barrier then covers what rgraph
+//! drew.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -62,8 +63,8 @@ macro_rules! enable {
 fn open(adapter: &wgpu::Adapter) -> Result<(wgpu::Device, wgpu::Queue, EnabledFeatures), Box<dyn Error>> {
     let described = wgpu::DeviceDescriptor::default();
     let (features, limits, hints) = (described.required_features, &described.required_limits, &described.memory_hints);
-    // SAFETY: what wgpu wants stays on, what rgraph needs is in every device of Vulkan 1.3, and all that the info points
-    // to lives until the device is made.
+    // SAFETY: what wgpu wants stays on, what rgraph needs is in every device of Vulkan 1.3, and all that the info
+    // points to lives until the device is made.
     unsafe {
         let hal = adapter.as_hal::<Vulkan>().ok_or("wgpu runs on Vulkan here")?;
         let extensions = hal.required_device_extensions(features);

@@ -1,5 +1,5 @@
-//! All mutants of the planner's stages in one build (mutant schemata: Untch, Offutt and Harrold, "Mutation Analysis Using
-//! Mutant Schemata", ISSTA 1993): cargo-mutants' operators, without a build for each.
+//! All mutants of the planner's stages in one build (mutant schemata: Untch, Offutt and Harrold, "Mutation Analysis
+//! Using Mutant Schemata", ISSTA 1993): cargo-mutants' operators, without a build for each.
 //!
 //! ```text
 //! rgraph-mutants build [--root .] [--home target/mutants]

@@ -1,5 +1,6 @@
-//! Where a plan places memories, and which bytes of its heap a subresource may lie in: those of a buffer are known; of an image with optimal tiling nobody
-//! knows where a texel lies, and all its subresources overlap whatever its memory does.
+//! Where a plan places memories, and which bytes of its heap a subresource may lie in: those of a buffer are known; of
+//! an image with optimal tiling nobody knows where a texel lies, and all its subresources overlap whatever its memory
+//! does.
 //!
 //! Source: Vulkan 1.3 specification, "Memory Aliasing".
 

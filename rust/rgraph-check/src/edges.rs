@@ -18,8 +18,8 @@ fn part_of(edge: &Edge) -> SubresourceRange {
 }
 
 impl Machine<'_> {
-    /// Makes the runtime's entry barriers of all that a batch is the first of its queue to name in this run, whether its
-    /// passes are switched on or not: behind its waits, before its first command.
+    /// Makes the runtime's entry barriers of all that a batch is the first of its queue to name in this run, whether
+    /// its passes are switched on or not: behind its waits, before its first command.
     pub(crate) fn enter_batch(&mut self, queue: QueueId, batch: BatchId) {
         let (facts, plan) = (self.facts, self.plan);
         for command in &plan.commands[plan.batches[batch].commands.range()] {

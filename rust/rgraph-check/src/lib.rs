@@ -37,9 +37,9 @@
 //!
 //! **Availability and visibility.** A global barrier moves writes by kind, so it is in the clocks. A barrier that names
 //! a resource moves the writes of that resource alone: each last write keeps the barriers (*nodes*) that made it
-//! available by name. A read sees a write if a node, wait or global barrier shows it at the read's stage and access, and
-//! that one is reached from a node that took the write in. A barrier on another name of the same bytes takes a write in
-//! for what it names, and for nothing else.
+//! available by name. A read sees a write if a node, wait or global barrier shows it at the read's stage and access,
+//! and that one is reached from a node that took the write in. A barrier on another name of the same bytes takes a
+//! write in for what it names, and for nothing else.
 //!
 //! **Memory.** Each subresource has its last writes (several, if they commute), the reads since, layout, owner, a
 //! pending release, and the reason why its contents are gone, if they are: not written in this run, a transition from
@@ -62,8 +62,8 @@
 //!
 //! An exact checker in the tests keeps every operation and the whole happens-before relation, without clocks, and must
 //! agree. [`interpret`] runs plans on symbols, in orders that the plan permits, and compares values. [`certificate`]
-//! writes the chain behind each hazard, which a verifier of three files follows. The tests remove parts of good plans, and each removal
-//! that matters must be found.
+//! writes the chain behind each hazard, which a verifier of three files follows. The tests remove parts of good plans,
+//! and each removal that matters must be found.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! What somebody outside sees of a run, in symbols: what the declaration's interpreter and the plan's executor both say,
-//! so that they can be compared.
+//! What somebody outside sees of a run, in symbols: what the declaration's interpreter and the plan's executor both
+//! say, so that they can be compared.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -101,7 +101,8 @@ fn by_pass(facts: &Facts, uses: &[SubresourceUse], all: &mut Vec<PassUse>) {
     }
 }
 
-/// Which pass follows which, subresource by subresource: readers the writer before them, writers the accesses before them.
+/// Which pass follows which, subresource by subresource: readers the writer before them, writers the accesses before
+/// them.
 fn edges(facts: &Facts, pass_of: &PassOf) -> Vec<Edge> {
     let (mut edges, mut all) = (Vec::new(), Vec::new());
     for uses in facts.order.iter().flatten() {
@@ -123,8 +124,8 @@ fn edges(facts: &Facts, pass_of: &PassOf) -> Vec<Edge> {
     edges
 }
 
-/// The longest path of declared durations in microseconds. `edges` are sorted by their later pass; those that the plan's
-/// order does not keep are findings of others.
+/// The longest path of declared durations in microseconds. `edges` are sorted by their later pass; those that the
+/// plan's order does not keep are findings of others.
 fn longest(facts: &Facts, plan: &Plan, pass_of: &PassOf, edges: &[Edge]) -> f64 {
     let mut declared = IdVec::<PlanPassId, f64>::filled(0.0, plan.passes.len());
     for (id, pass) in facts.graph.passes().iter_ids() {

@@ -1,5 +1,5 @@
-//! A plan says which memories its resources are in, what those are made for, and which flags and fallbacks there are. An
-//! executor believes it, so each of these must be the declaration's. Plans of earlier files say nothing of it.
+//! A plan says which memories its resources are in, what those are made for, and which flags and fallbacks there are.
+//! An executor believes it, so each of these must be the declaration's. Plans of earlier files say nothing of it.
 
 use rgraph_check::{Rule, check};
 use rgraph_ir::access::{Layout, Usage, UsageSet};

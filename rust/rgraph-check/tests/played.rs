@@ -5,8 +5,8 @@ use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::plan::{Command, Plan};
 use rgraph_plan::profile::Profile;
 
-/// Plays the batches of a plan: each starts once its queue is free and its waits are met, and its passes take their share
-/// of the time between two barrier calls; returns the end of the last.
+/// Plays the batches of a plan: each starts once its queue is free and its waits are met, and its passes take their
+/// share of the time between two barrier calls; returns the end of the last.
 fn played(plan: &Plan, profile: &Profile) -> f64 {
     let mut free = std::collections::HashMap::new();
     let mut signals = std::collections::HashMap::new();

@@ -328,8 +328,8 @@ fn an_aspect_that_no_pass_finds_is_no_attachment() {
     }
 }
 
-/// In a subpass an attachment is a whole image: what another pass of the render pass says of depth does not tell in which
-/// layout a pass that names stencil alone has it.
+/// In a subpass an attachment is a whole image: what another pass of the render pass says of depth does not tell in
+/// which layout a pass that names stencil alone has it.
 #[test]
 fn a_pass_finds_both_aspects_of_what_it_attaches_in_a_subpass() {
     let text = |aspects: &str, more: &str| {

@@ -1,4 +1,5 @@
-//! A layout transition behind the signal that another queue waits for: the reader on that queue is not ordered behind it.
+//! A layout transition behind the signal that another queue waits for: the reader on that queue is not ordered behind
+//! it.
 
 use rgraph_check::check;
 use rgraph_check::interpret::disagreement;
@@ -8,8 +9,8 @@ use rgraph_plan::plan::{Batch, Command, ImageBarrier, Plan};
 
 use crate::support::corner;
 
-/// Gives the barrier call at the end of a batch, which changes a layout for a batch of another queue, a batch of its own
-/// that nobody waits for. `None`: the plan has none.
+/// Gives the barrier call at the end of a batch, which changes a layout for a batch of another queue, a batch of its
+/// own that nobody waits for. `None`: the plan has none.
 fn transition_behind_its_signal(plan: &Plan) -> Option<Plan> {
     let changes = |batch: &Batch| {
         let Some(Command::Barriers(barriers)) = plan.commands[batch.commands.range()].last() else { return false };

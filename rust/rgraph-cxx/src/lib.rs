@@ -103,7 +103,8 @@ pub fn output(name: &str) -> PathBuf {
 }
 
 /// The settings of a library of C++17: small where it is released and quickly built elsewhere, without symbols for
-/// debuggers, warnings and type information, linked with its own C++ library, since a wheel's system may have an older one.
+/// debuggers, warnings and type information, linked with its own C++ library, since a wheel's system may have an older
+/// one.
 pub fn library() -> cc::Build {
     let mut build = cc::Build::new();
     let level = if variable("PROFILE") == "release" { "s" } else { "1" };

@@ -1,4 +1,5 @@
-//! Graph and profile files: what is written reads back equal, and everything that `docs/reference/formats.md` allows is understood.
+//! Graph and profile files: what is written reads back equal, and everything that `docs/reference/formats.md` allows is
+//! understood.
 
 use std::path::Path;
 

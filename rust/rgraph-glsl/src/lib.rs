@@ -2,7 +2,8 @@
 //!
 //! glslang is C++. A text of a stranger must not end the process, so `cpp/glsl.cpp` catches all exceptions, a failed
 //! assertion is an exception, and tokens and types are counted while they are read (`build.rs`). What remains is the
-//! stack: glslang recurses as deep as a text nests, so callers bound the nesting and give it a thread with a large stack.
+//! stack: glslang recurses as deep as a text nests, so callers bound the nesting and give it a thread with a large
+//! stack.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -72,8 +73,8 @@ pub struct Request<'a> {
 pub enum Fault {
     /// Errors in the text, at least one.
     Refused(Vec<Message>),
-    /// It reads more than 2^21 tokens once macros and files are expanded, nests types without end, or asks for more memory
-    /// than there is.
+    /// It reads more than 2^21 tokens once macros and files are expanded, nests types without end, or asks for more
+    /// memory than there is.
     TooMuch,
     /// An invariant of glslang's does not hold.
     Failed(String),
@@ -125,12 +126,14 @@ unsafe extern "C" {
 
 impl Drop for RawOutput {
     fn drop(&mut self) {
-        // SAFETY: both pointers are null or what the call that filled the struct allocated; nothing uses them afterwards.
+        // SAFETY: both pointers are null or what the call that filled the struct allocated; nothing uses them
+        // afterwards.
         unsafe { rgraph_glsl_free(self) }
     }
 }
 
-/// Compiles a text to SPIR-V 1.6 for Vulkan 1.3, with names and without optimisation. Texts without `#version` are of 450.
+/// Compiles a text to SPIR-V 1.6 for Vulkan 1.3, with names and without optimisation. Texts without `#version` are of
+/// 450.
 ///
 /// The caller bounds how deep the text nests: see the crate's documentation.
 ///
@@ -199,7 +202,8 @@ fn call(request: &Request<'_>, preprocess: bool) -> Result<RawOutput, Fault> {
         include_count: includes.len(),
     };
     let mut output = RawOutput { words: std::ptr::null_mut(), count: 0, text: std::ptr::null_mut(), length: 0 };
-    // SAFETY: all that the request points to outlives the call, with its lengths; numbers of files are below their count.
+    // SAFETY: all that the request points to outlives the call, with its lengths; numbers of files are below their
+    // count.
     match unsafe { rgraph_glsl_compile(&raw const raw, &raw mut output) } {
         0 => Ok(output),
         1 => Err(Fault::Refused(messages(&text(&output)))),

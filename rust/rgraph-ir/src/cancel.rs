@@ -1,9 +1,9 @@
-//! Long pure work that can be given up. Loops that may run long call [`poll`]; a caller that wants to be able to give up
-//! runs the work in [`cancellable`] with a function to be asked now and then. Without one, polling changes nothing, and
-//! work that is not given up is the same work: nothing else looks at the answer.
+//! Long pure work that can be given up. Loops that may run long call [`poll`]; a caller that wants to be able to give
+//! up runs the work in [`cancellable`] with a function to be asked now and then. Without one, polling changes nothing,
+//! and work that is not given up is the same work: nothing else looks at the answer.
 //!
-//! Work that is given up unwinds, with [`Cancelled`] in place of a message and past the panic hook; what it had in hand is
-//! dropped. So no stage returns a further error, and no caller can see half of a plan.
+//! Work that is given up unwinds, with [`Cancelled`] in place of a message and past the panic hook; what it had in hand
+//! is dropped. So no stage returns a further error, and no caller can see half of a plan.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

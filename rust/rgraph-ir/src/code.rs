@@ -1,5 +1,5 @@
-//! The one list of error codes: of declarations and files, of shaders, of devices, of everything. Each crate takes its own
-//! from here; `python/rgraph/errors.md` explains each, and tests raise each and compare what it says.
+//! The one list of error codes: of declarations and files, of shaders, of devices, of everything. Each crate takes its
+//! own from here; `python/rgraph/errors.md` explains each, and tests raise each and compare what it says.
 //!
 //! Codes are stable: a number is never used for something else, and never again once it is gone. The first digit says
 //! what is spoken of: 1 devices, 2 declarations, files and runs, 3 shaders and what is bound to them, 4 what is in use,

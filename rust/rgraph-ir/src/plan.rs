@@ -96,8 +96,8 @@ pub struct Plan {
     pub sets: Vec<PassSet>,
     /// Live passes by set, by [`PassSet::passes`].
     pub set_passes: Vec<PlanPassId>,
-    /// Passes whose packets a run may sort together, by [`Plan::packet_passes`]: neighbours in the commands of one batch,
-    /// in plan order.
+    /// Passes whose packets a run may sort together, by [`Plan::packet_passes`]: neighbours in the commands of one
+    /// batch, in plan order.
     pub packets: Vec<Span>,
     /// Passes by row of [`Plan::packets`].
     pub packet_passes: Vec<PlanPassId>,
@@ -237,8 +237,8 @@ pub struct PlanResource {
     pub ring: u32,
     /// Of a history: which memory of which ring it is.
     pub remembers: Option<Remembers>,
-    /// What its memory is made for under all of its names, and in all of its ring: the usages of accesses and of what the
-    /// plan and the caller do with it. `None`: the plan was read from a file that does not say.
+    /// What its memory is made for under all of its names, and in all of its ring: the usages of accesses and of what
+    /// the plan and the caller do with it. `None`: the plan was read from a file that does not say.
     pub usages: Option<UsageSet>,
 }
 
@@ -367,8 +367,8 @@ pub struct Attachment {
     pub mip: u32,
     /// Array layers, half-open.
     pub layers: [u32; 2],
-    /// The aspects that are attached: of depth and stencil, those that a pass of the render pass accesses. The render pass
-    /// leaves the other alone, in whatever layout and hands it is.
+    /// The aspects that are attached: of depth and stencil, those that a pass of the render pass accesses. The render
+    /// pass leaves the other alone, in whatever layout and hands it is.
     pub aspects: Aspects,
     /// What becomes of the old contents (of depth, where there is depth).
     pub load: Load,
@@ -493,8 +493,8 @@ pub struct Subgraph {
 /// Passes that may run at once.
 ///
 /// Of the CPU: no dependency orders two of them, not even through the GPU, and none writes bytes that another one uses.
-/// A pass starts once the earlier passes of earlier sets are done. Of the GPU: no barrier call, event or wait orders two
-/// of them; passes of one render pass are in one set, within which they overlap in rasterisation order.
+/// A pass starts once the earlier passes of earlier sets are done. Of the GPU: no barrier call, event or wait orders
+/// two of them; passes of one render pass are in one set, within which they overlap in rasterisation order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassSet {
     /// Whether they run on the CPU.

@@ -123,8 +123,8 @@ impl Size {
 pub enum Life {
     /// Within one frame; memory is shared with others.
     Transient,
-    /// Within one frame, in memory that no other resource and no other frame under way has: nothing orders its first use
-    /// after the frame before.
+    /// Within one frame, in memory that no other resource and no other frame under way has: nothing orders its first
+    /// use after the frame before.
     Fresh,
     /// From frame to frame, in memory of its own.
     Persistent,

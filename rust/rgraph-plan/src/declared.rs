@@ -27,8 +27,8 @@ pub fn kinds(graph: &Graph, profile: &Profile) -> Option<IdVec<ResourceId, PlanK
     (problems.is_empty() && graph.ids_fit()).then(|| sizes.iter().map(|shape| shape.kind).collect())
 }
 
-/// Optional features that a device needs for all passes of a graph, its modules flattened: those that passes name, those
-/// of their shaders and those of their accesses. O(passes + accesses).
+/// Optional features that a device needs for all passes of a graph, its modules flattened: those that passes name,
+/// those of their shaders and those of their accesses. O(passes + accesses).
 ///
 /// ```
 /// use rgraph_plan::access::Usage;
@@ -49,9 +49,9 @@ pub fn needed_features(graph: &Graph) -> Features {
     of_passes.chain(graph.accesses().iter().map(implied)).collect()
 }
 
-/// Adds to a plan that was read from a file of an earlier version what such files do not say: memories of resources, what
-/// they are made for, flags and fallbacks. Changes no plan that says it ([`Plan::says_memory`]).
-/// O(passes + accesses + resources).
+/// Adds to a plan that was read from a file of an earlier version what such files do not say: memories of resources,
+/// what they are made for, flags and fallbacks. Changes no plan that says it ([`Plan::says_memory`]). O(passes +
+/// accesses + resources).
 ///
 /// The graph must be valid, and the plan must be one of it, with the graph's ids: the checker says so.
 pub fn complete(graph: &Graph, plan: &mut Plan) {

@@ -1,5 +1,5 @@
-//! Heap limits: a frame is refused only if no order and placement that the planner tries fits, and the refusal names the
-//! worst moment. A refusal that claims to be a proof is compared with all orders of small graphs, listed here.
+//! Heap limits: a frame is refused only if no order and placement that the planner tries fits, and the refusal names
+//! the worst moment. A refusal that claims to be a proof is compared with all orders of small graphs, listed here.
 
 use rgraph_plan::prelude::*;
 use rgraph_plan::resource::ResourceId;

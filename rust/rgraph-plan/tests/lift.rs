@@ -1,4 +1,5 @@
-//! What passes of one render pass wait for, waits for the first of them: they merge in whatever order they are declared.
+//! What passes of one render pass wait for, waits for the first of them: they merge in whatever order they are
+//! declared.
 
 use rgraph_plan::plan::Command;
 use rgraph_plan::prelude::*;

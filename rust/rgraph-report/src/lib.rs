@@ -1,8 +1,9 @@
 //! Views of a plan: text listing, differences, explanations, pictures, a trace, a page to explore.
 //!
 //! All views read the same data and decide nothing. [`svg()`] draws timeline, resources, memory and matrix without
-//! scripts. [`trace()`] writes Chrome's trace format. [`dot()`] writes Graphviz's language, with a node per version of a
-//! resource, so that there is no cycle. [`Series`] makes columns of many frames, which the page shows as one more view.
+//! scripts. [`trace()`] writes Chrome's trace format. [`dot()`] writes Graphviz's language, with a node per version of
+//! a resource, so that there is no cycle. [`Series`] makes columns of many frames, which the page shows as one more
+//! view.
 
 #![cfg_attr(not(test), warn(unreachable_pub))]
 mod devices;

@@ -181,8 +181,8 @@ fn host(plan: &Plan, measured: Option<&Measured>, times: &IdVec<PlanPassId, Opti
                 events.push(meta("thread_name", HOST, 1 + at, &format!("host ({})", at + 1)));
             }
         }
-        // Importers cut begin and duration to nanoseconds, each by itself: what ends with the slice around it ends a little
-        // before, or it would end behind.
+        // Importers cut begin and duration to nanoseconds, each by itself: what ends with the slice around it ends a
+        // little before, or it would end behind.
         let around = open[at].last().map_or(f64::INFINITY, |around| around[1] - INSIDE);
         let end = span.end_us.min(around).max(span.begin_us);
         open[at].push([span.end_us, end]);

@@ -155,7 +155,8 @@ impl Type {
         }
     }
 
-    /// Bytes from element to element of the array of open length that the type is or ends with; `None`: it has a fixed size.
+    /// Bytes from element to element of the array of open length that the type is or ends with; `None`: it has a fixed
+    /// size.
     pub fn open_stride(&self) -> Option<u32> {
         match self {
             Self::Array { len: None, stride, .. } => Some(*stride),

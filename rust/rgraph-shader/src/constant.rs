@@ -1,4 +1,5 @@
-//! Constants that get their values when a pipeline is made: WGSL's `override`, specialization constants of GLSL and SPIR-V.
+//! Constants that get their values when a pipeline is made: WGSL's `override`, specialization constants of GLSL and
+//! SPIR-V.
 
 use rgraph_ir::error::Code;
 use rgraph_ir::nearest::nearest;

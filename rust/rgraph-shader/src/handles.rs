@@ -67,8 +67,8 @@ pub(crate) fn of_expression(expression: &mut Expression, change: &mut impl FnMut
     }
 }
 
-/// Gives each expression that the statements of a block name to `change`, and each range of them to `emit`. Blocks nest as
-/// deep as the text was allowed to.
+/// Gives each expression that the statements of a block name to `change`, and each range of them to `emit`. Blocks nest
+/// as deep as the text was allowed to.
 pub(crate) fn of_block(
     block: &mut Block,
     change: &mut impl FnMut(&mut Named),

@@ -12,7 +12,8 @@ pub const MOST_FILES: usize = 256;
 /// A file that is included.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IncludedFile {
-    /// Its name as seen from the folder of the text that includes it, with `/` between its parts; it may begin with `..`.
+    /// Its name as seen from the folder of the text that includes it, with `/` between its parts; it may begin with
+    /// `..`.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -32,10 +33,10 @@ impl Included {
         Self { files: Vec::new(), lines: Vec::new() }
     }
 
-    /// Finds the files that lines `#include "name"` and `#include <name>` name, also in branches that are
-    /// off: a file that is not there is an error only where the line is reached. A name is looked
-    /// for in the folder of the file that has the line, then in that of the text. `read` returns the text of a file by its
-    /// name as seen from the latter, if it is there and may be read: names with `..` at their begin lie above that folder.
+    /// Finds the files that lines `#include "name"` and `#include <name>` name, also in branches that are off: a file
+    /// that is not there is an error only where the line is reached. A name is looked for in the folder of the file
+    /// that has the line, then in that of the text. `read` returns the text of a file by its name as seen from the
+    /// latter, if it is there and may be read: names with `..` at their begin lie above that folder.
     pub fn find(text: &str, mut read: impl FnMut(&str) -> Option<String>) -> Self {
         let mut found = Self::default();
         let mut next = 0;
@@ -79,7 +80,8 @@ impl Included {
         &self.files
     }
 
-    /// Which line names which file: the text (0) or file (its position and one) that has it, the name, the file's position.
+    /// Which line names which file: the text (0) or file (its position and one) that has it, the name, the file's
+    /// position.
     #[cfg(feature = "glsl")]
     pub(crate) fn lines(&self) -> &[(usize, String, usize)] {
         &self.lines

@@ -1,10 +1,11 @@
 //! Programs that were compiled before: graphs are often declared again, files are read again and again, and callbacks
 //! record every frame.
 //!
-//! They are known by what they are made of: a hash of sources, kind and entry point finds one, and comparing the sources
-//! proves it. The name is not part of that: what is remembered has none, and is handed out with the one that is asked for. When all
-//! slots are taken, a clock picks the slot to reuse: the hand clears the marks of those used since it last passed, and
-//! stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system", 1969).
+//! They are known by what they are made of: a hash of sources, kind and entry point finds one, and comparing the
+//! sources proves it. The name is not part of that: what is remembered has none, and is handed out with the one that is
+//! asked for. When all slots are taken, a clock picks the slot to reuse: the hand clears the marks of those used since
+//! it last passed, and stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system",
+//! 1969).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -111,7 +112,8 @@ impl Program {
     }
 
     /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
-    /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
+    /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of
+    /// it.
     pub fn recall(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Arc<Self>> {
         Self::remembered(kind, text, entry, constants).map(|known| known.take())
     }
@@ -127,8 +129,8 @@ impl Program {
         known()?.find(key, |known| choice.is(known) && same_text(known)).cloned()
     }
 
-    /// This program with lengths for the arrays of bindings that its shader leaves open: made, or remembered. Programs of
-    /// other lengths have other layouts and pipelines.
+    /// This program with lengths for the arrays of bindings that its shader leaves open: made, or remembered. Programs
+    /// of other lengths have other layouts and pipelines.
     ///
     /// # Errors
     /// As [`Program::specialized`], where the shader is compiled again.
@@ -239,8 +241,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The process that gave up waiting for a thread that does not exist in it.
 static ORPHANED_IN: AtomicU32 = AtomicU32::new(0);
 
-/// The programs remembered. Another thread that has them just now is waited for, but not for ever: in a forked child that
-/// thread does not exist, and nothing is remembered there from then on.
+/// The programs remembered. Another thread that has them just now is waited for, but not for ever: in a forked child
+/// that thread does not exist, and nothing is remembered there from then on.
 fn known() -> Option<MutexGuard<'static, Known>> {
     let known = KNOWN.get_or_init(Mutex::default);
     let mut since = None;

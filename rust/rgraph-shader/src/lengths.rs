@@ -9,8 +9,8 @@ use crate::spirv::close::close;
 use crate::stage::Module;
 
 impl Program {
-    /// The same program with lengths for its arrays of open length. WGSL is compiled again, because its indices are kept
-    /// inside of the array; in the code of the other languages the arrays get their lengths.
+    /// The same program with lengths for its arrays of open length. WGSL is compiled again, because its indices are
+    /// kept inside of the array; in the code of the other languages the arrays get their lengths.
     ///
     /// # Errors
     /// As [`Program::specialized`].

@@ -1,4 +1,5 @@
-//! Sources that a compiler or the reader of SPIR-V took in: entry points and constants are known, stages are made of them.
+//! Sources that a compiler or the reader of SPIR-V took in: entry points and constants are known, stages are made of
+//! them.
 
 use crate::constant::{Constants, SpecConstant};
 use crate::error::ShaderError;
@@ -62,7 +63,8 @@ impl<'a> Loaded<'a> {
         }
     }
 
-    /// Gives values to the constants of all sources. What they declare, by name: of one that several declare, the first.
+    /// Gives values to the constants of all sources. What they declare, by name: of one that several declare, the
+    /// first.
     pub(crate) fn specialize(
         name: &str,
         all: &mut [Self],

@@ -1,7 +1,7 @@
-//! Functions of WGSL that take pointers into buffers, workgroup memory or push data, or storage textures. Naga refuses the
-//! former, and of the latter it does not know which variable a function writes. So each such function is copied for the
-//! variables that its calls give it (Tint's "direct variable access"): the copy names the variable, and takes the indices
-//! on the way into it as numbers.
+//! Functions of WGSL that take pointers into buffers, workgroup memory or push data, or storage textures. Naga refuses
+//! the former, and of the latter it does not know which variable a function writes. So each such function is copied for
+//! the variables that its calls give it (Tint's "direct variable access"): the copy names the variable, and takes the
+//! indices on the way into it as numbers.
 
 use std::collections::HashMap;
 

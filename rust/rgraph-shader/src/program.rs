@@ -75,7 +75,8 @@ impl Deref for Program {
 
 static COMPILED: AtomicU64 = AtomicU64::new(0);
 
-/// Stack of the thread that compiles: naga's front ends and back ends recurse, and so does glslang. Reserved, not used, unless a text is deep.
+/// Stack of the thread that compiles: naga's front ends and back ends recurse, and so does glslang. Reserved, not used,
+/// unless a text is deep.
 const STACK: usize = 128 << 20;
 
 /// Does what recurses on a thread with a large stack, and turns a panic into an error.
@@ -127,9 +128,9 @@ impl Program {
     /// A compute program has one source; a raster program one source with a vertex and a fragment stage (or only a
     /// vertex stage: depth only), or one with only a fragment stage (a triangle that covers the target is then
     /// supplied, to be drawn as three vertices, at depth 0, with `@location(0) uv: vec2<f32>`), or a source for each
-    /// stage, in the order of a pipeline: vertex, tessellation control and evaluation, geometry, fragment; or task, mesh,
-    /// fragment. A ray-tracing program has a source for each shader, at most 4,096, in GLSL or SPIR-V. `entry` chooses where
-    /// there are several entry points; of a program with several stages it may name several, with commas.
+    /// stage, in the order of a pipeline: vertex, tessellation control and evaluation, geometry, fragment; or task,
+    /// mesh, fragment. A ray-tracing program has a source for each shader, at most 4,096, in GLSL or SPIR-V. `entry`
+    /// chooses where there are several entry points; of a program with several stages it may name several, with commas.
     ///
     /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
@@ -180,8 +181,8 @@ impl Program {
         COMPILED.load(Ordering::Relaxed)
     }
 
-    /// How many texts of GLSL this process compiled or tried to, so far: programs that are remembered and texts that were
-    /// found on disk (`RGRAPH_SHADER_CACHE`) are not counted.
+    /// How many texts of GLSL this process compiled or tried to, so far: programs that are remembered and texts that
+    /// were found on disk (`RGRAPH_SHADER_CACHE`) are not counted.
     pub fn glsl_compiled_so_far() -> u64 {
         crate::glsl::compiled_so_far()
     }
@@ -288,8 +289,8 @@ pub(crate) fn needs(modules: &[Module], interface: &Interface) -> Features {
     by_stores.chain(capabilities.map(Features::of_capability)).collect()
 }
 
-/// Refuses stages that do not make a pipeline (Vulkan 1.3, "Graphics Pipelines": a vertex or a mesh stage begins it, both
-/// tessellation stages or none).
+/// Refuses stages that do not make a pipeline (Vulkan 1.3, "Graphics Pipelines": a vertex or a mesh stage begins it,
+/// both tessellation stages or none).
 fn together(name: &str, parts: &[StageInterface]) -> Result<(), ShaderError> {
     let has = |stage: Stage| parts.iter().any(|part| part.module.stage == stage);
     let (control, evaluation) = (has(Stage::TessellationControl), has(Stage::TessellationEvaluation));

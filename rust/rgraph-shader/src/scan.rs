@@ -50,8 +50,8 @@ fn comment_end(text: &[u8], start: usize, nests: bool) -> usize {
     text.len()
 }
 
-/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else the one that its file says, else compute if that is
-/// wanted, else what only that stage has.
+/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else the one that its file says, else compute if that
+/// is wanted, else what only that stage has.
 pub(crate) fn glsl_stage(text: &str, kind: Kind, explicit: Option<Stage>) -> Stage {
     let text = without_comments(text, Language::Glsl);
     for line in text.lines() {
@@ -121,8 +121,8 @@ fn pragma_stage(line: &str) -> Option<&str> {
     Some(inner.split(')').next()?.trim())
 }
 
-/// The lines of a text without comments that are directives of that name: their bytes, without their end, and what follows
-/// the name.
+/// The lines of a text without comments that are directives of that name: their bytes, without their end, and what
+/// follows the name.
 pub(crate) fn directives<'t>(bare: &'t str, name: &'t str) -> impl Iterator<Item = (Range<usize>, &'t str)> {
     let mut next = 0;
     bare.split_inclusive('\n').filter_map(move |line| {

@@ -136,8 +136,9 @@ const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 20] = [
 const SPIRV: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 impl GivenCode {
-    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.tesc`, `.tese`, `.geom`, `.task`,
-    /// `.mesh`, `.frag`, `.rgen`, `.rmiss`, `.rchit`, `.rahit`, `.rint`, `.rcall`, `.vs`, `.fs`, `.cs`, `.spv`.
+    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.tesc`, `.tese`, `.geom`,
+    /// `.task`, `.mesh`, `.frag`, `.rgen`, `.rmiss`, `.rchit`, `.rahit`, `.rint`, `.rcall`, `.vs`, `.fs`, `.cs`,
+    /// `.spv`.
     pub fn is_shader_file(path: &Path) -> bool {
         suffix(path).is_some()
     }
@@ -146,8 +147,8 @@ impl GivenCode {
     /// `#version`.
     ///
     /// # Errors
-    /// If it is text that is not UTF-8. GLSL may be: of its comments nobody knows what they are written in, and elsewhere
-    /// the compiler refuses such characters.
+    /// If it is text that is not UTF-8. GLSL may be: of its comments nobody knows what they are written in, and
+    /// elsewhere the compiler refuses such characters.
     pub fn of_file(path: &Path, bytes: Vec<u8>) -> Result<Self, std::string::FromUtf8Error> {
         match suffix(path) {
             Some(None) => Ok(Self::Spirv(bytes)),

@@ -1,5 +1,5 @@
-//! Compiled GLSL on disk, by content, so that a process that starts again does not compile again. WGSL is not kept: naga
-//! takes about as long as reading a file.
+//! Compiled GLSL on disk, by content, so that a process that starts again does not compile again. WGSL is not kept:
+//! naga takes about as long as reading a file.
 //!
 //! An entry holds the whole request with its answer and a checksum of both: its name is a hash, and comparing the
 //! request proves it. Whatever else is in the folder (entries cut short, damaged, of other compilers) is ignored.

@@ -447,7 +447,8 @@ fn options(binding_map: spv::BindingMap) -> spv::Options<'static> {
             | spv::WriterFlags::CLAMP_FRAG_DEPTH
             | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: true,
-        // The driver's zeros: naga's own are written by one invocation, element by element, which takes some compilers minutes.
+        // The driver's zeros: naga's own are written by one invocation, element by element, which takes some compilers
+        // minutes.
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,
         bounds_check_policies: BoundsCheckPolicies {
             index: BoundsCheckPolicy::Restrict,

@@ -1,4 +1,5 @@
-//! Functions that grow without bound once their calls are inlined are refused, with the call, before any driver compiles them.
+//! Functions that grow without bound once their calls are inlined are refused, with the call, before any driver
+//! compiles them.
 
 use rgraph_ir::error::Code;
 use rgraph_shader::{Kind, Language, Program, ShaderError, Source};

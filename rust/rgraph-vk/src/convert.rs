@@ -39,8 +39,8 @@ pub(crate) fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
     bits(stages.bits(), &TABLE)
 }
 
-/// Access kinds at stages. Builds of acceleration structures read their inputs as shader reads, not as reads of storage (Vulkan
-/// 1.3, "Supported Access Types").
+/// Access kinds at stages. Builds of acceleration structures read their inputs as shader reads, not as reads of storage
+/// (Vulkan 1.3, "Supported Access Types").
 pub(crate) fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
     const TABLE: [vk::AccessFlags2; 18] = [
         vk::AccessFlags2::INDIRECT_COMMAND_READ,

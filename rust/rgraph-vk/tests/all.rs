@@ -1,5 +1,5 @@
-//! The crate's tests in one program: `cargo test --test all NAME::` runs those of one file. What asks for a process of its
-//! own is a program of its own in `Cargo.toml`.
+//! The crate's tests in one program: `cargo test --test all NAME::` runs those of one file. What asks for a process of
+//! its own is a program of its own in `Cargo.toml`.
 
 #[path = "../../rgraph-plan/tests/common/counting.rs"]
 mod counting;

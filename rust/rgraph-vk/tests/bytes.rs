@@ -1,5 +1,5 @@
-//! Bytes to the device and back: through staging blocks in pieces, from and into page-locked memory, several at a time, and
-//! without allocating once the blocks are there.
+//! Bytes to the device and back: through staging blocks in pieces, from and into page-locked memory, several at a time,
+//! and without allocating once the blocks are there.
 
 use rgraph_plan::format::Format;
 use rgraph_vk::{Device, DeviceResource};

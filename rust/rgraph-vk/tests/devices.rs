@@ -1,4 +1,5 @@
-//! One graph over two devices of a process: two of lavapipe, or lavapipe and SwiftShader where a script or Chromium brought it.
+//! One graph over two devices of a process: two of lavapipe, or lavapipe and SwiftShader where a script or Chromium
+//! brought it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

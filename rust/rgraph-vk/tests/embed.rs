@@ -1,5 +1,5 @@
-//! What an embedding engine needs: passes that record Vulkan commands themselves, semaphores and fences of its own, the queues
-//! of the device between runs.
+//! What an embedding engine needs: passes that record Vulkan commands themselves, semaphores and fences of its own, the
+//! queues of the device between runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

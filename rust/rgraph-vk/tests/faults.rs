@@ -18,8 +18,8 @@ use crate::support::fault::{Faults, SmallWorld};
 /// Longest that a frame may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Calls whose failure takes nothing from anybody: names for debuggers, the pipeline cache; and those after which memory
-/// is had in another way (smaller, on its own, of another kind).
+/// Calls whose failure takes nothing from anybody: names for debuggers, the pipeline cache; and those after which
+/// memory is had in another way (smaller, on its own, of another kind).
 const HARMLESS: [&str; 5] = [
     "vkSetDebugUtilsObjectNameEXT",
     "vkGetPipelineCacheData",
@@ -243,8 +243,8 @@ fn a_run_that_fails_half_way_gives_back_what_it_did_not_submit() {
             break;
         }
         device.wait_idle().expect("what was submitted ends");
-        // The fence is signalled behind everything, so the run that failed never did. It is as the first run left it, or
-        // without a signal where its own submit failed.
+        // The fence is signalled behind everything, so the run that failed never did. It is as the first run left it,
+        // or without a signal where its own submit failed.
         assert!(!fence.is_given() || fence.is_signalled().expect("a fence"), "submit {k}");
         assert!(fence.is_given() || k > 1, "no submit of the run was tried behind the first");
         let waited = before.reached().is_err();

@@ -30,7 +30,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     textureStore(dst, id.xy, textureLoad(src, id.xy, 0).yxzw);
 }";
 
-/// Two passes, the transient between them and the root behind them, and the plan that a file of the device's would hold.
+/// Two passes, the transient between them and the root behind them, and the plan that a file of the device's would
+/// hold.
 fn case(device: &Device) -> (Bench, Plan, ResourceId) {
     let mut bench = Bench::new([64, 32]);
     let [a, b] = ["a", "b"].map(|name| bench.graph().image(name, Format::Rgba8unorm));

@@ -46,9 +46,9 @@ fn mips_that_fall_together_in_smaller_images_and_clears_of_parts_beside_copies_c
     }
 }
 
-/// Layer 1.4.364 has a message for each: writes after writes between which a read was declared and not done, or whose pass
-/// was off; images that a plan for three families leaves to another one, on a device with one; and two subpasses that use
-/// an attachment in the layout to which the first of them changes it (1616, 930, 50332).
+/// Layer 1.4.364 has a message for each: writes after writes between which a read was declared and not done, or whose
+/// pass was off; images that a plan for three families leaves to another one, on a device with one; and two subpasses
+/// that use an attachment in the layout to which the first of them changes it (1616, 930, 50332).
 #[test]
 fn layers_follow_what_orders_one_write_after_another() {
     let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());

@@ -1,5 +1,5 @@
-//! Functions of several passes run at once: on the host, while steps are asked for, and while commands are recorded. They
-//! meet at barriers, which none of them gets past alone.
+//! Functions of several passes run at once: on the host, while steps are asked for, and while commands are recorded.
+//! They meet at barriers, which none of them gets past alone.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -180,8 +180,8 @@ fn a_function_that_fails_ends_the_run() {
     assert_eq!(*calls.lock().unwrap(), 1);
 }
 
-/// A function that runs a graph of another device, which has as many functions itself, ends; one that would wait for its
-/// own device is refused on any thread.
+/// A function that runs a graph of another device, which has as many functions itself, ends; one that would wait for
+/// its own device is refused on any thread.
 #[test]
 fn runs_within_functions_end_or_are_refused() {
     let (Some(device), Some(other)) = (device(2), device(2)) else { return };

@@ -1,5 +1,5 @@
-//! Row T9 behind a function table that counts: sorted packets of several passes bind each pipeline once, and compute the
-//! same.
+//! Row T9 behind a function table that counts: sorted packets of several passes bind each pipeline once, and compute
+//! the same.
 
 use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::format::Format;

@@ -1,5 +1,5 @@
-//! Plan files from strangers: mutants of plans that run are refused in words or compute what their graph says. `make mutants`
-//! tries a hundred thousand; `RGRAPH_PLAN_MUTANTS` and `RGRAPH_PLAN_SEED` say how many, and from which on.
+//! Plan files from strangers: mutants of plans that run are refused in words or compute what their graph says. `make
+//! mutants` tries a hundred thousand; `RGRAPH_PLAN_MUTANTS` and `RGRAPH_PLAN_SEED` say how many, and from which on.
 
 use std::path::PathBuf;
 

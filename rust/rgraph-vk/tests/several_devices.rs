@@ -1,6 +1,6 @@
-//! Several devices of one process, each with an instance of its own, opened, used and closed on several threads at once.
-//! `RGRAPH_SEVERAL_ROUNDS` makes it longer, `RGRAPH_SEVERAL_THREADS` wider; `RGRAPH_SEVERAL_PARTS` (some of `stay`, `ask`,
-//! `come`) leaves threads out, to find which of them a driver cannot run at the same time.
+//! Several devices of one process, each with an instance of its own, opened, used and closed on several threads at
+//! once. `RGRAPH_SEVERAL_ROUNDS` makes it longer, `RGRAPH_SEVERAL_THREADS` wider; `RGRAPH_SEVERAL_PARTS` (some of
+//! `stay`, `ask`, `come`) leaves threads out, to find which of them a driver cannot run at the same time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! W5, the closed loop on a device: plans are tried while frames run, and every frame computes the same. Times come from
-//! the test, so no clock decides.
+//! W5, the closed loop on a device: plans are tried while frames run, and every frame computes the same. Times come
+//! from the test, so no clock decides.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,5 @@
-//! Two GPUs against one: a copy between them, a frame in two halves, and chains that are independent. Prints numbers and
-//! compares results, word for word; ignored, since its times mean something on real GPUs only.
+//! Two GPUs against one: a copy between them, a frame in two halves, and chains that are independent. Prints numbers
+//! and compares results, word for word; ignored, since its times mean something on real GPUs only.
 //!
 //! `cargo test -p rgraph-vk --test all two_gpus:: -- --ignored --nocapture`
 

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-/// Does the work of each job, on as many threads of the name `thread` as there are cores; one job alone is left to the caller, who needs it at
-/// once. Threads take the next job when they are done with one, since some take much longer than others.
+/// Does the work of each job, on as many threads of the name `thread` as there are cores; one job alone is left to the
+/// caller, who needs it at once. Threads take the next job when they are done with one, since some take much longer
+/// than others.
 pub fn on_all_cores<T: Sync>(thread: &str, jobs: &[T], work: impl Fn(&T) + Sync) {
     if jobs.len() < 2 {
         return;

@@ -243,8 +243,8 @@ pub struct Draw {
     pub count: DrawCount,
     /// Viewport and scissor `[x, y, width, height]` in texels; `None`: the whole area.
     pub viewport: Option<[f32; 4]>,
-    /// Draws of a pass are sorted by it, equal keys in their order; so are those of `unordered` passes of a render pass, equal
-    /// keys by what they bind.
+    /// Draws of a pass are sorted by it, equal keys in their order; so are those of `unordered` passes of a render
+    /// pass, equal keys by what they bind.
     pub key: u64,
 }
 
@@ -290,8 +290,8 @@ pub enum DrawCount {
         /// Added to each index.
         vertex_offset: i32,
     },
-    /// Parameters in a buffer, as Vulkan lays them out: vertices or indices, or three counts of workgroups of a mesh stage,
-    /// which keep within the limits of [`DrawCount::Mesh`].
+    /// Parameters in a buffer, as Vulkan lays them out: vertices or indices, or three counts of workgroups of a mesh
+    /// stage, which keep within the limits of [`DrawCount::Mesh`].
     Indirect {
         /// The buffer.
         buffer: ResourceId,
@@ -302,7 +302,8 @@ pub enum DrawCount {
         /// Bytes from draw to draw.
         stride: u32,
     },
-    /// Workgroups of a mesh stage, or of the task stage in front of it; at most 65,535 on each axis and 4,194,304 in all.
+    /// Workgroups of a mesh stage, or of the task stage in front of it; at most 65,535 on each axis and 4,194,304 in
+    /// all.
     Mesh {
         /// Their number on each axis.
         groups: [u32; 3],

@@ -188,8 +188,8 @@ impl Listing {
             let z = &self.accesses[at.access];
             let here =
                 names(&z.region, &x.region, need.subresources[0]) || names(&z.region, &y.region, need.subresources[1]);
-            // A store operation follows the change of layout itself. What a device saw, the host has not seen; the state
-            // in which a run leaves memory is no access of the host.
+            // A store operation follows the change of layout itself. What a device saw, the host has not seen; the
+            // state in which a run leaves memory is no access of the host.
             let host = y.queue == self.host && y.link.is_none();
             let saw = y.within != Within::Store && (!host || z.queue == y.queue);
             self.always_happens(at, need)

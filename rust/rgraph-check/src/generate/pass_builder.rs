@@ -228,7 +228,8 @@ impl Maker {
             || leave && builder.work == Work::Host && !self.allows(Construct::LeaveAfterHost)
     }
 
-    /// Whether the pass would read in place and attach an image in part: without an aspect that it does not find either.
+    /// Whether the pass would read in place and attach an image in part: without an aspect that it does not find
+    /// either.
     fn is_in_part(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
         let own = (at, how.usage, self.subresources(at, how));
         let all = || {

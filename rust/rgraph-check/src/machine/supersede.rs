@@ -19,7 +19,8 @@ pub(crate) struct Replaced {
 
 impl Machine<'_> {
     /// Lets an allocation supersede the other residents of its bytes, once writes that were checked against all of them
-    /// have replaced each of its subresources. Callers have checked and recorded a write outside of any unordered group.
+    /// have replaced each of its subresources. Callers have checked and recorded a write outside of any unordered
+    /// group.
     pub(crate) fn supersede(&mut self, AllocationPlace { allocation, subresource }: AllocationPlace) {
         if self.allocations[allocation].replaced.is_refused {
             return;
@@ -42,8 +43,8 @@ impl Machine<'_> {
         let is_fresh = |allocation: AllocationId| fresh[allocations[allocation].memory];
         let keep = |other: AllocationId| allocations[other].filled || is_fresh(allocation) && !is_fresh(other);
         self.residents.supersede(allocation, |other| other != allocation && keep(other));
-        // Earlier uses of such a resident are ordered before these writes, and available to them. So its own next access
-        // is checked against these writes alone, too.
+        // Earlier uses of such a resident are ordered before these writes, and available to them. So its own next
+        // access is checked against these writes alone, too.
         for other in others.into_iter().filter(|other| !self.residents.is_resident(*other)) {
             for state in self.allocations[other].subresources.iter_mut() {
                 state.writes.clear();

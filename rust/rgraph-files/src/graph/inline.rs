@@ -1,5 +1,5 @@
-//! Modules as values: `"modules"` of a file declares them once, `"use"` among the passes makes an instance. A module is read
-//! as a file of its own would be, so an instance has its own options, resources and names.
+//! Modules as values: `"modules"` of a file declares them once, `"use"` among the passes makes an instance. A module is
+//! read as a file of its own would be, so an instance has its own options, resources and names.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Layers: a pass that is opened by name with its attachments, among other layers by its order. Extensions with a key add
-//! passes to it from anywhere; they draw to its attachments, lower keys first.
+//! Layers: a pass that is opened by name with its attachments, among other layers by its order. Extensions with a key
+//! add passes to it from anywhere; they draw to its attachments, lower keys first.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! The schema of what passes of graph files do. Its readers are those of `rgraph_vk::file`: a test there looks for each of
-//! their keys and words in it, and `tests/test_graph_files_page.py` gives them each of its own.
+//! The schema of what passes of graph files do. Its readers are those of `rgraph_vk::file`: a test there looks for each
+//! of their keys and words in it, and `tests/test_graph_files_page.py` gives them each of its own.
 
 use serde_json::{Value, json};
 

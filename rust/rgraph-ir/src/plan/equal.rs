@@ -6,8 +6,8 @@ use crate::plan::{Barriers, Batch, Command, Memory, PassSet, Plan, PlanPass, Pla
 impl PartialEq for Plan {
     /// Equal decisions for equal graphs and profiles; how long the bake took does not count. O(plan).
     fn eq(&self, other: &Self) -> bool {
-        // Taken apart, so that a new field does not compile until it is compared. What spans point into is compared with
-        // what holds the spans.
+        // Taken apart, so that a new field does not compile until it is compared. What spans point into is compared
+        // with what holds the spans.
         let Self {
             graph,
             graph_hash,

@@ -33,8 +33,8 @@ impl Plan {
         matches!(life, PlanLife::Transient | PlanLife::Fresh | PlanLife::Root)
     }
 
-    /// Whether it says which memories its resources are in and what they are made for. Plan files of earlier versions do
-    /// not.
+    /// Whether it says which memories its resources are in and what they are made for. Plan files of earlier versions
+    /// do not.
     pub fn says_memory(&self) -> bool {
         self.resources.iter().all(|resource| resource.usages.is_some())
     }

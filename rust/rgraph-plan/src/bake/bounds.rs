@@ -36,7 +36,8 @@ impl Scratch {
         self.facts.passes[self.live.passes[live]].accesses.range().is_empty()
     }
 
-    /// Writes down which frame no plan of the graph beats, and the longest path. The plan has its modelled frame already.
+    /// Writes down which frame no plan of the graph beats, and the longest path. The plan has its modelled frame
+    /// already.
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());

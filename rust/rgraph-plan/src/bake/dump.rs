@@ -1,5 +1,5 @@
-//! What each stage of the last bake made, as text: for reading, for tests of one stage alone, for finding the stage that
-//! changed a plan.
+//! What each stage of the last bake made, as text: for reading, for tests of one stage alone, for finding the stage
+//! that changed a plan.
 
 use crate::stages::ids::{PhysicalId, ResolvedPassId};
 use std::borrow::Cow;

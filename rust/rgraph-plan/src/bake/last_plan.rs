@@ -45,9 +45,9 @@ fn asked(options: &Options) -> Asked {
 }
 
 impl LastPlan {
-    /// The plan of a graph: the last one, if that was made of an equal declaration, profile and options, else baked into
-    /// its memory. A plan that is not made again keeps the `bake_us` of its bake. O(passes + resources) for an equal
-    /// declaration, and allocates nothing then.
+    /// The plan of a graph: the last one, if that was made of an equal declaration, profile and options, else baked
+    /// into its memory. A plan that is not made again keeps the `bake_us` of its bake. O(passes + resources) for an
+    /// equal declaration, and allocates nothing then.
     ///
     /// # Errors
     /// As [`bake`](super::bake); there is then no last plan.

@@ -117,7 +117,8 @@ impl Orders {
 }
 
 impl fmt::Display for Orders {
-    /// The tree, a box per line; a pass with its duration, the passes that it depends on, and the resources between them.
+    /// The tree, a box per line; a pass with its duration, the passes that it depends on, and the resources between
+    /// them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not recursive: a box may be as deep as there are passes.
         let mut stack = if self.tree.is_empty() { Vec::new() } else { vec![(0, String::new(), String::new())] };

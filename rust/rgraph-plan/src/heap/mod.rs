@@ -1,7 +1,7 @@
 //! Offsets in chunks of device memory, as plain arithmetic: where a range goes, never the memory itself.
 //!
-//! A chunk is a node of 64 slots; a node of finer slots, a sixteenth each, takes four of them, and so on: with chunks of
-//! 64 MiB slots of 1 MiB, 64 KiB, 4 KiB and 256 bytes. A range is a run of slots in one node.
+//! A chunk is a node of 64 slots; a node of finer slots, a sixteenth each, takes four of them, and so on: with chunks
+//! of 64 MiB slots of 1 MiB, 64 KiB, 4 KiB and 256 bytes. A range is a run of slots in one node.
 //!
 //! ```text
 //! chunk   [1 MiB|1 MiB|1 MiB|1 MiB|…]           64 bits
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! For each class nodes are listed by their longest run of free slots, with one bit for each list that is not empty, so
-//! the tightest node is one count of trailing zeros away; in it a hole of exactly the right length is preferred. A range
-//! remembers its node and slot, so freeing searches nothing. Either is O(1), and neither allocates once as many nodes
-//! exist as are ever needed at a time.
+//! the tightest node is one count of trailing zeros away; in it a hole of exactly the right length is preferred. A
+//! range remembers its node and slot, so freeing searches nothing. Either is O(1), and neither allocates once as many
+//! nodes exist as are ever needed at a time.
 //!
 //! # Source
 //! Granite's allocator (slots in a mask, lists by longest run); arity and steps by measurement, see `benches/heap`.
@@ -115,8 +115,8 @@ pub enum FreeError {
 impl Heap {
     /// A heap that holds nothing yet.
     ///
-    /// `chunk_size` in bytes is rounded up to a power of two from 1 MiB to 1 GiB; [`DEFAULT_CHUNK`] is what was measured,
-    /// an eighth of the device's heap or less suits small ones. `spare` empty chunks are kept for later.
+    /// `chunk_size` in bytes is rounded up to a power of two from 1 MiB to 1 GiB; [`DEFAULT_CHUNK`] is what was
+    /// measured, an eighth of the device's heap or less suits small ones. `spare` empty chunks are kept for later.
     pub fn new(chunk_size: u64, spare: u32) -> Self {
         static NEWEST: AtomicU32 = AtomicU32::new(0);
         let size = chunk_size.clamp(1 << CHUNK_BITS.start(), 1 << CHUNK_BITS.end()).next_power_of_two();
@@ -141,8 +141,8 @@ impl Heap {
 
     /// A range of `size` bytes at a multiple of `align` (a power of two, else rounded up to one; 0 means 1).
     ///
-    /// `None` if `size` is 0, or `size` or `align` are above [`Heap::chunk_size`]: such memory is a dedicated allocation.
-    /// `grow` gets memory for the chunk of the given index, if no chunk has room.
+    /// `None` if `size` is 0, or `size` or `align` are above [`Heap::chunk_size`]: such memory is a dedicated
+    /// allocation. `grow` gets memory for the chunk of the given index, if no chunk has room.
     ///
     /// # Errors
     /// Those of `grow`; the heap is then as it was.

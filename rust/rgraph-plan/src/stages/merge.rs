@@ -344,8 +344,8 @@ impl Scratch {
     }
 
     /// The depth attachment of which a pass of a group or this one attaches one aspect alone, if they have subpasses
-    /// together: a subpass takes both aspects (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which
-    /// layout it is, nobody would ask.
+    /// together: a subpass takes both aspects (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in
+    /// which layout it is, nobody would ask.
     fn lone_aspect(&self, input: Input<'_>, group: GroupId, live: LiveId) -> Option<ResourceId> {
         let g = &self.groups[group];
         let lone = g.lone.or_else(|| lone_aspect_of(input, live))?;

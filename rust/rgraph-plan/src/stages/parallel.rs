@@ -1,9 +1,9 @@
 //! What may run at once: sets of CPU passes by their dependencies, sets of GPU passes by the plan's barriers and waits;
 //! and the passes that only move bytes.
 //!
-//! The set of a pass is the length of the longest chain of passes of its side that come before it, so a set is as early as
-//! it can be. CPU passes have no barriers between them: dependencies order them, through passes of the GPU too, and so do
-//! bytes that they share. Source of the sets: The Machinery, "Render Graphs" (`validate_and_build`).
+//! The set of a pass is the length of the longest chain of passes of its side that come before it, so a set is as early
+//! as it can be. CPU passes have no barriers between them: dependencies order them, through passes of the GPU too, and
+//! so do bytes that they share. Source of the sets: The Machinery, "Render Graphs" (`validate_and_build`).
 
 use super::describe::Input;
 use crate::access::{Accesses, Usage};

@@ -1,8 +1,8 @@
 //! What each memory is made for: the usages of all accesses under any of its names, and of all that a plan and a caller
 //! do with it besides. A driver is asked with them how many bytes it takes, and images and buffers are made with them.
 //!
-//! Accesses of culled passes count: the bytes are asked for before anything is culled, and images that are made for less
-//! than was asked may take others.
+//! Accesses of culled passes count: the bytes are asked for before anything is culled, and images that are made for
+//! less than was asked may take others.
 
 use crate::access::{Layout, Usage, UsageSet};
 use crate::graph::Graph;
@@ -73,8 +73,8 @@ impl Memories {
         self.hand_on(graph);
     }
 
-    /// What is read in the place of an output is read like the output, and may itself have a fallback. Each hand-over adds
-    /// a usage, so there are at most as many as usages for each fallback.
+    /// What is read in the place of an output is read like the output, and may itself have a fallback. Each hand-over
+    /// adds a usage, so there are at most as many as usages for each fallback.
     fn hand_on(&mut self, graph: &Graph) {
         self.fallbacks.clear();
         let owner = |id: ResourceId| self.owner[id];

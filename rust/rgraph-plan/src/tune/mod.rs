@@ -3,8 +3,8 @@
 //! A few frames are measured pass by pass, which gives durations. With these, plans are searched (by the caller, in the
 //! background). Each of them is *tried*: blocks of frames of the plan that is kept and of the tried one alternate, so
 //! that a clock that drifts hits both, and the tried one stays only if its frames follow each other faster by more than
-//! the noise, or as fast and each of them is shorter. Then one frame in many is watched; a frame that has become another begins again. No clock, no thread: the
-//! caller brings the times.
+//! the noise, or as fast and each of them is shorter. Then one frame in many is watched; a frame that has become
+//! another begins again. No clock, no thread: the caller brings the times.
 
 mod samples;
 
@@ -86,9 +86,9 @@ pub struct Turn {
 pub struct FrameTime {
     /// The frame itself.
     pub us: f64,
-    /// From the end of the frame before to its own, where that is known: what a program gets that asks for frames ahead.
-    /// The host's time is in it as far as the device waits for it, which depends on the plan; so is a program's that
-    /// waits for a display.
+    /// From the end of the frame before to its own, where that is known: what a program gets that asks for frames
+    /// ahead. The host's time is in it as far as the device waits for it, which depends on the plan; so is a program's
+    /// that waits for a display.
     pub period_us: Option<f64>,
 }
 
@@ -434,8 +434,8 @@ impl Tuning {
             let why = format!("slower by {:.0} %: given up early", frames.percent());
             return self.over(Some(frames), false, why);
         }
-        // What a program gets comes first. Where it waits for something else, such as a display, frames follow each other
-        // as they did, and shorter ones leave it more time.
+        // What a program gets comes first. Where it waits for something else, such as a display, frames follow each
+        // other as they did, and shorter ones leave it more time.
         let periods = Comparison::new(&kept.period_us, &tried.period_us, margin);
         let decisive = periods.filter(|periods| periods.is_faster() || periods.is_slower());
         let by = if decisive.is_some() { " from frame to frame" } else { "" };

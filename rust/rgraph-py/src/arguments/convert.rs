@@ -72,11 +72,12 @@ pub(crate) struct Bytes(pub u64);
 #[derive(Clone, Copy)]
 pub(crate) struct Number(pub f64);
 
-/// The exception of a value that is no number of a kind, by the one of the extraction: `RG-E213` if it is a number that is
-/// out of range or not whole, else a `TypeError`, to which pyo3 adds the argument's name.
+/// The exception of a value that is no number of a kind, by the one of the extraction: `RG-E213` if it is a number that
+/// is out of range or not whole, else a `TypeError`, to which pyo3 adds the argument's name.
 fn no_number(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
     let py = value.py();
-    // Only numbers are shown: the text of anything else may be long. Python writes no integer of more than 4,300 digits.
+    // Only numbers are shown: the text of anything else may be long. Python writes no integer of more than 4,300
+    // digits.
     let shown = || match value.str() {
         Ok(text) => text.to_string_lossy().chars().take(40).collect::<String>(),
         Err(_) => "the number".to_owned(),

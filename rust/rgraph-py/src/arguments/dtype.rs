@@ -132,7 +132,8 @@ impl Dtype {
         Ok(dict.into_any())
     }
 
-    /// Reads `dtype=`: a name (`"float32"`, `"<f4"`), numpy's scalar type or dtype, or what `numpy.dtype` takes for records.
+    /// Reads `dtype=`: a name (`"float32"`, `"<f4"`), numpy's scalar type or dtype, or what `numpy.dtype` takes for
+    /// records.
     pub fn read(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         let spec = value.is_instance_of::<PyDict>() || value.is_instance_of::<pyo3::types::PyList>();

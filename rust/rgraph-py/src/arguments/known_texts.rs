@@ -11,8 +11,8 @@ use rgraph_shader::{Kind, Program, Remembered};
 /// Texts known per thread, a power of two.
 const PLACES: usize = 64;
 
-/// A text and its program without entry point and constants. The text is held, so its address means no other one, and it
-/// is exactly a `str`, which never changes.
+/// A text and its program without entry point and constants. The text is held, so its address means no other one, and
+/// it is exactly a `str`, which never changes.
 struct Known {
     text: Py<PyString>,
     kind: Kind,

@@ -106,8 +106,8 @@ fn pass_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// A proposal out of `{"order": [passes], "queue": {pass: queue}}`; what it leaves out is the planner's own. Inside: why it
-/// is refused, where it names what does not exist.
+/// A proposal out of `{"order": [passes], "queue": {pass: queue}}`; what it leaves out is the planner's own. Inside:
+/// why it is refused, where it names what does not exist.
 fn read(made: &Bound<'_, PyAny>, problem: &Problem) -> PyResult<Result<Proposal, String>> {
     let expected = || PyTypeError::new_err("a proposal is {\"order\": [passes], \"queue\": {pass: queue}} or None");
     let made = made.cast::<PyDict>().map_err(|_| expected())?;

@@ -101,7 +101,8 @@ pub(crate) fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants>
     dict.iter().map(one).collect()
 }
 
-/// The program of a `shader=` argument, with `entry=` and `constants=`. That of a text has no name of its own: messages call it by its pass.
+/// The program of a `shader=` argument, with `entry=` and `constants=`. That of a text has no name of its own: messages
+/// call it by its pass.
 ///
 /// # Errors
 /// `ShaderError` with the source line; `OSError` if a file cannot be read.

@@ -1,7 +1,7 @@
 //! What images and buffers are, read back from the declaration: formats, sizes in texels, counts, ranges of views.
 //!
-//! The planner resolves all shapes of a graph at once, for a device; here one resource is looked at, as it is declared by
-//! now, through those that it is relative to. O(length of that chain).
+//! The planner resolves all shapes of a graph at once, for a device; here one resource is looked at, as it is declared
+//! by now, through those that it is relative to. O(length of that chain).
 
 use pyo3::prelude::*;
 use rgraph_plan::declared::full_mips;

@@ -37,8 +37,8 @@ impl PyGraphModule {
     /// format
     ///     Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
     /// like
-    ///     An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not its
-    ///     mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
+    ///     An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not
+    ///     its mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
     /// scale
     ///     One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
     /// round
@@ -60,8 +60,8 @@ impl PyGraphModule {
     /// first_frame
     ///     Contents of a history in the first frames: `"zero"`, `"undefined"`, or an array, which is copied.
     /// persistent
-    ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
-    ///     format, size and layers are those of the array where they are not given, as in `import_array`.
+    ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else
+    ///     zeros; format, size and layers are those of the array where they are not given, as in `import_array`.
     /// fresh
     ///     If true, each frame in flight has memory of its own for it: no barrier and no wait orders its first use
     ///     after the frame before. Costs its bytes once per frame in flight (`frames_in_flight`).
@@ -173,8 +173,8 @@ impl PyGraphModule {
     /// contents
     ///     `"defined"`, or `"undefined"` where they need not be kept.
     /// wait
-    ///     If true, another user has it between runs, and each run waits for that user's semaphore before the first use:
-    ///     `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
+    ///     If true, another user has it between runs, and each run waits for that user's semaphore before the first
+    ///     use: `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
     /// signal
     ///     If true, each run may signal the other user behind the last use: `signal=[(semaphore, value, "name")]`.
     /// layers, mips, samples, cube, leave, sharing, memory_domain
@@ -231,8 +231,8 @@ impl PyGraphModule {
     /// name
     ///     Its name among resources.
     /// size
-    ///     Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers another
-    ///     buffer.
+    ///     Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers
+    ///     another buffer.
     /// shape
     ///     Shape of its array, an integer or several; needs `dtype`.
     /// dtype

@@ -228,8 +228,8 @@ impl PyGraphModule {
     /// draws, stride
     ///     Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
     /// groups
-    ///     (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
-    ///     on an axis.
+    ///     (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most
+    ///     65,535 on an axis.
     /// clear
     ///     Clear colour of the targets, or a list with one per target. A function without arguments is called at each
     ///     run; `params` of a run can change the value, too.

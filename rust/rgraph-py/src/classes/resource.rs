@@ -110,8 +110,8 @@ impl PyResource {
     /// name
     ///     Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
     /// first_frame
-    ///     Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
-    ///     dtype, or of as many bytes as the buffer.
+    ///     Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape
+    ///     and dtype, or of as many bytes as the buffer.
     ///
     /// Returns
     /// -------

@@ -55,8 +55,8 @@ impl PyCompiledDevices {
 impl PyDevices {
     /// Run a frame, and wait until all devices are done.
     ///
-    /// What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C comes,
-    /// all devices stop at their next step, and the call raises that one error.
+    /// What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C
+    /// comes, all devices stop at their next step, and the call raises that one error.
     ///
     /// Parameters
     /// ----------

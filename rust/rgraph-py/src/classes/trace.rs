@@ -137,13 +137,13 @@ impl PyGraphModule {
     /// miss
     ///     Shaders of rays that hit nothing, in the order of miss indices.
     /// hit
-    ///     Hit groups, in the order of their positions: each a closest-hit shader, None, or a dict with `closest`, `any` and
-    ///     `intersection`; the latter makes it one of boxes.
+    ///     Hit groups, in the order of their positions: each a closest-hit shader, None, or a dict with `closest`,
+    ///     `any` and `intersection`; the latter makes it one of boxes.
     /// callable
     ///     Shaders that others call, in the order of their positions.
     /// size
-    ///     Rays (x, y, z), or an image with as many texels; default: a ray for each texel of the one image that the shaders
-    ///     write.
+    ///     Rays (x, y, z), or an image with as many texels; default: a ray for each texel of the one image that the
+    ///     shaders write.
     /// depth
     ///     How deep traces nest: 1 where only `raygen` traces rays.
     /// queue

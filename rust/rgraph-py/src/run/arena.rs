@@ -1,5 +1,5 @@
-//! Memory of CUDA that torch's pluggable allocator splits: `rgraph_cuda_alloc` and `rgraph_cuda_free`. torch calls them while
-//! it holds its allocator's lock, so they take no lock of the interpreter's.
+//! Memory of CUDA that torch's pluggable allocator splits: `rgraph_cuda_alloc` and `rgraph_cuda_free`. torch calls them
+//! while it holds its allocator's lock, so they take no lock of the interpreter's.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};

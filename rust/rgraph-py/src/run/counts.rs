@@ -1,5 +1,5 @@
-//! How much was done so far in this process, counted where it is done: tests compare counts, which are the same on every
-//! machine, where they would else compare times.
+//! How much was done so far in this process, counted where it is done: tests compare counts, which are the same on
+//! every machine, where they would else compare times.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,8 +1,8 @@
 //! Imported resources that an object lends for one run: tensors of CUDA, see `rgraph.cuda`.
 //!
-//! The array of such a resource is a lender. Each run calls `lender.__rgraph_lend__(device, given)` with what `inputs` has
-//! for it, or None, and gets a lease: `lease.resource` is bound to the import; `lease.ran()` is called when the run was
-//! submitted, and what it returns is a result of the frame; `lease.failed()` if it was not.
+//! The array of such a resource is a lender. Each run calls `lender.__rgraph_lend__(device, given)` with what `inputs`
+//! has for it, or None, and gets a lease: `lease.resource` is bound to the import; `lease.ran()` is called when the run
+//! was submitted, and what it returns is a result of the frame; `lease.failed()` if it was not.
 
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -24,8 +24,8 @@ fn is_given_up() -> bool {
 /// How long the caller waits before it looks at signals again.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Runs `work` on another thread, without the interpreter lock. A signal whose handler raises (Ctrl-C) ends the wait within
-/// 50 ms; `work` then ends in the background, at its next poll if it polls, and its result is dropped there.
+/// Runs `work` on another thread, without the interpreter lock. A signal whose handler raises (Ctrl-C) ends the wait
+/// within 50 ms; `work` then ends in the background, at its next poll if it polls, and its result is dropped there.
 pub(crate) fn patiently<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (send, mut receive) = channel();
     let given_up = Arc::new(AtomicBool::new(false));

@@ -158,8 +158,8 @@ impl Table {
     }
 }
 
-/// The step with other resources, and with its shader called by its pass if it has no name; `None` where a resource is not
-/// found.
+/// The step with other resources, and with its shader called by its pass if it has no name; `None` where a resource is
+/// not found.
 pub(crate) fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
     let named = |program: &Arc<Program>| match program.name.is_empty() {
         true => Arc::new(program.renamed(pass)),

@@ -1,5 +1,5 @@
-//! Clear values, loads and viewports of a pass that may differ from run to run. Like arrays, functions for them are those of
-//! the graph that is run, so graphs of equal declarations share what was compiled.
+//! Clear values, loads and viewports of a pass that may differ from run to run. Like arrays, functions for them are
+//! those of the graph that is run, so graphs of equal declarations share what was compiled.
 
 use pyo3::prelude::*;
 use rgraph_plan::graph::PassId;

@@ -1,5 +1,5 @@
-//! The side of a compiled graph that arguments and results of its runs see, on one device and on several: names, shapes,
-//! arrays, and what runs change.
+//! The side of a compiled graph that arguments and results of its runs see, on one device and on several: names,
+//! shapes, arrays, and what runs change.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -230,8 +230,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A script without the lines that are comments: a tenth of the viewer, which every page would carry. Its sources have no
-/// text of several lines in which such a line could be meant.
+/// A script without the lines that are comments: a tenth of the viewer, which every page would carry. Its sources have
+/// no text of several lines in which such a line could be meant.
 fn without_comments(script: &str) -> String {
     script.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//")).collect()
 }

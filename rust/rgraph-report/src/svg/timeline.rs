@@ -97,8 +97,8 @@ impl Picture {
         below + 22.0
     }
 
-    /// Decides where names are written, and where arrows come past them. As many names as there is room for stand below the
-    /// boxes; of more, those of the longest passes.
+    /// Decides where names are written, and where arrows come past them. As many names as there is room for stand below
+    /// the boxes; of more, those of the longest passes.
     fn lane(&self, data: &PlanData, lane: Lane, passes: Vec<usize>, ends: Ends<'_>, left: f64) -> Lane {
         let fits = |pass: usize| {
             let [begin, end] = ends(pass);

@@ -173,8 +173,8 @@ impl Binary<'_> {
                 // Traces and queries look into their structure.
                 op::TRACE_RAY => out.mark(roots(at(0), &local), READ),
                 op::RAY_QUERY_INITIALIZE => out.mark(roots(at(1), &local), READ),
-                // CompositeConstruct, CompositeInsert, Select, Phi, ReturnValue and extended instructions let a pointer out of sight, and of what extensions
-                // do nothing is known: anything may happen to what they name.
+                // CompositeConstruct, CompositeInsert, Select, Phi, ReturnValue and extended instructions let a pointer
+                // out of sight, and of what extensions do nothing is known: anything may happen to what they name.
                 80 | 82 | 169 | 245 | 254 | op::EXT_INST | 4096.. => {
                     // An extended instruction's number is no id.
                     let first = if instruction.op == op::EXT_INST { 4 } else { 0 };
@@ -188,7 +188,8 @@ impl Binary<'_> {
         out
     }
 
-    /// Whether a type is an image, a sampler, an acceleration structure or an array of them, which are handles and no data.
+    /// Whether a type is an image, a sampler, an acceleration structure or an array of them, which are handles and no
+    /// data.
     fn is_handle(&self, mut ty: u32) -> bool {
         for _ in 0..DEEPEST {
             match self.form(ty) {

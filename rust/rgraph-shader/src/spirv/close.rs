@@ -30,7 +30,8 @@ struct Declared {
     number: Option<u32>,
 }
 
-/// Gives variables their lengths. A module that uses such a variable in another way than by its elements stays as it is.
+/// Gives variables their lengths. A module that uses such a variable in another way than by its elements stays as it
+/// is.
 pub(crate) fn close(words: &[u32], lengths: &[Length]) -> Option<Vec<u32>> {
     let bound = *words.get(3)?;
     let body = words.get(HEADER..)?;
@@ -110,8 +111,8 @@ fn read(body: &[u32]) -> Declared {
     declared
 }
 
-/// Whether an instruction of a function names such a variable, and not one of its elements. Literals that happen to be its
-/// number count too.
+/// Whether an instruction of a function names such a variable, and not one of its elements. Literals that happen to be
+/// its number count too.
 fn is_used_whole(body: &[u32], open: &HashMap<u32, (u32, Option<u32>)>) -> bool {
     let code = instructions(body).skip_while(|instruction| instruction.op != op::FUNCTION);
     let mut code = code.filter(|instruction| !matches!(instruction.op, op::NAME | op::DECORATE));

@@ -1,10 +1,10 @@
 //! Layout decorations where Vulkan allows none.
 //!
-//! Naga (30) decorates every array with a stride and every member with an offset. On types of workgroup variables that is
-//! an error: their layout is the driver's (SPIR-V specification 1.6, 2.16.2 "explicit layout";
+//! Naga (30) decorates every array with a stride and every member with an offset. On types of workgroup variables that
+//! is an error: their layout is the driver's (SPIR-V specification 1.6, 2.16.2 "explicit layout";
 //! VUID-StandaloneSpirv-None-10684). Types that only they have lose their decorations; of types that a buffer has too,
-//! they get copies without. A copy is another type, so nothing may be read or written whole but zeros; where a shader does
-//! that, its words stay as they are, as drivers take them.
+//! they get copies without. A copy is another type, so nothing may be read or written whole but zeros; where a shader
+//! does that, its words stay as they are, as drivers take them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -118,7 +118,8 @@ impl Types {
 
     /// The words with types of their own for workgroup variables; `None`: none is needed, or none can be.
     fn split(&self, words: &[u32]) -> Option<Vec<u32>> {
-        // Arrays and structs that are or have one that is in a buffer too; types come after those that they are made of.
+        // Arrays and structs that are or have one that is in a buffer too; types come after those that they are made
+        // of.
         let mut clash: HashSet<u32> = HashSet::new();
         for (_, all) in instructions(words) {
             let found = all.get(1).and_then(|id| Some((*id, self.parts.get(id).filter(|(whole, _)| whole == all)?)));
@@ -188,8 +189,8 @@ impl Types {
         copy
     }
 
-    /// The zeros of those types, by the type that they are of, if nothing else is read or written whole through pointers
-    /// to workgroup variables.
+    /// The zeros of those types, by the type that they are of, if nothing else is read or written whole through
+    /// pointers to workgroup variables.
     fn only_zeros(&self, words: &[u32], wanted: &BTreeSet<u32>) -> Option<BTreeMap<u32, u32>> {
         let mut nulls: HashMap<u32, u32> = HashMap::new();
         // What pointers to wanted types point to, by pointer.

@@ -1,8 +1,8 @@
 //! Sample masks as Vulkan has them.
 //!
 //! Naga (30) declares `@builtin(sample_mask)` as one number. In SPIR-V for Vulkan it is an array of them
-//! (VUID-SampleMask-SampleMask-04359), so variables become arrays of one, and what loads and stores them goes through its
-//! first element.
+//! (VUID-SampleMask-SampleMask-04359), so variables become arrays of one, and what loads and stores them goes through
+//! its first element.
 
 use std::collections::HashMap;
 

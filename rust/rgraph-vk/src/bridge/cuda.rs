@@ -1,10 +1,10 @@
 //! A pair of GPUs whose copies CUDA makes: from memory of the one into memory of the other, over the link between them.
 //!
-//! CUDA copies fast only between memory that it made itself (394 GB/s between two H200; 38 if Vulkan made both ends). So
-//! each device has slots made by `cuMemCreate`, which it imports. One stream waits until a slot is filled, copies it, and
-//! signals both devices. Each timeline has one writer: the devices signal `filled` and `emptied`, CUDA `left` and `come`.
-//! A device submits before CUDA waits, since CUDA blocks where it waits for what is not submitted. The host waits for the
-//! devices only: a host's wait for what CUDA signals takes 10 ms.
+//! CUDA copies fast only between memory that it made itself (394 GB/s between two H200; 38 if Vulkan made both ends).
+//! So each device has slots made by `cuMemCreate`, which it imports. One stream waits until a slot is filled, copies
+//! it, and signals both devices. Each timeline has one writer: the devices signal `filled` and `emptied`, CUDA `left`
+//! and `come`. A device submits before CUDA waits, since CUDA blocks where it waits for what is not submitted. The host
+//! waits for the devices only: a host's wait for what CUDA signals takes 10 ms.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -357,8 +357,8 @@ impl CudaPair {
     /// Slots of `bytes` in all on either device.
     ///
     /// # Errors
-    /// `RG-E102` if CUDA does not know a device or reaches none from the other, or a device shares nothing; else what CUDA
-    /// or a driver says. What was made is given back.
+    /// `RG-E102` if CUDA does not know a device or reaches none from the other, or a device shares nothing; else what
+    /// CUDA or a driver says. What was made is given back.
     pub(super) fn new(cuda: Cuda, from: &Device, to: &Device, bytes: u64) -> Result<Self, Error> {
         let functions = cuda.functions;
         let users = reachable(cuda, &[from, to])?;
@@ -390,8 +390,8 @@ impl CudaPair {
         (to.buffer(), Outside { waits, signals, concurrent: Some(to.concurrent()) })
     }
 
-    /// Copies some bytes of the slots when they are filled, which is submitted, and when copy number `before` out of them
-    /// is over, which is submitted too.
+    /// Copies some bytes of the slots when they are filled, which is submitted, and when copy number `before` out of
+    /// them is over, which is submitted too.
     ///
     /// # Errors
     /// What CUDA says. Then nothing is signalled.

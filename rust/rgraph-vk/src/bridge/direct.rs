@@ -1,6 +1,6 @@
 //! Buffers in memory that CUDA made on their device, in the address space of the GPUs that they are copied between: one
-//! copy over the link, with no slot between. The host orders: it waits for the devices before and for CUDA behind, since a
-//! GPU that changes sides between Vulkan and CUDA takes longer than the host does.
+//! copy over the link, with no slot between. The host orders: it waits for the devices before and for CUDA behind,
+//! since a GPU that changes sides between Vulkan and CUDA takes longer than the host does.
 
 use std::mem::ManuallyDrop;
 use std::os::fd::AsFd;
@@ -23,8 +23,8 @@ const AWAKE: Duration = Duration::from_millis(5);
 /// A buffer of a device that CUDA copies to and from those of other devices.
 ///
 /// # Errors
-/// As [`reachable`]; `RG-E102` if the device shares no memory, or none for these usages; else what CUDA or a driver says.
-/// What was made is given back.
+/// As [`reachable`]; `RG-E102` if the device shares no memory, or none for these usages; else what CUDA or a driver
+/// says. What was made is given back.
 pub(crate) fn buffer(
     cuda: Cuda,
     device: &Device,

@@ -1,6 +1,6 @@
 //! Copies from one device to another, piece by piece through slots: one device fills a slot while the other one empties
-//! those before. The slots are memory of the host that both devices import, or memory of either device between which CUDA
-//! copies.
+//! those before. The slots are memory of the host that both devices import, or memory of either device between which
+//! CUDA copies.
 
 mod cuda;
 pub(crate) mod direct;
@@ -35,15 +35,15 @@ pub(crate) use driver::Wish;
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 /// Slots of the host, and bytes of a piece at most.
 const HOST: (u64, u64) = (8, 8 << 20);
-/// Slots of each device between which CUDA copies, and bytes of a piece at most. On two H100s a GiB goes at 80, 130 and 169
-/// GB/s with pieces of 32, 64 and 128 MiB: each piece changes sides twice.
+/// Slots of each device between which CUDA copies, and bytes of a piece at most. On two H100s a GiB goes at 80, 130 and
+/// 169 GB/s with pieces of 32, 64 and 128 MiB: each piece changes sides twice.
 const CUDA: (u64, u64) = (4, 128 << 20);
 /// Bytes of a piece that is not worth to be cut.
 const LEAST: u64 = 1 << 20;
 /// Multiple of the bytes of every texel block, and of what drivers want of offsets.
 const ALIGNMENT: u64 = 64 << 10;
-/// Bytes up to which a queue for transfers alone is faster: it copies a fifth as fast as another queue, but changes to and
-/// from CUDA in 40 µs instead of 380 (H200).
+/// Bytes up to which a queue for transfers alone is faster: it copies a fifth as fast as another queue, but changes to
+/// and from CUDA in 40 µs instead of 380 (H200).
 const APART: u64 = 32 << 20;
 
 /// How contents go from one device to another, the fastest first.
@@ -276,8 +276,8 @@ impl Bridge {
         Ok((number, signalled))
     }
 
-    /// Copies pieces out of their slots into all of a resource, as `next` says that they come. Returns when the last copy
-    /// is submitted.
+    /// Copies pieces out of their slots into all of a resource, as `next` says that they come. Returns when the last
+    /// copy is submitted.
     pub(crate) fn receive(
         &self,
         physical: &Arc<PhysicalResource>,

@@ -58,8 +58,8 @@ impl Device {
     /// inputs are copied. Functions of passes are called in each trial.
     ///
     /// # Errors
-    /// As [`Device::compile`] and [`Compiled::run`](crate::Compiled::run), and for 0 seeds or frames. What the trials find
-    /// is no error here.
+    /// As [`Device::compile`] and [`Compiled::run`](crate::Compiled::run), and for 0 seeds or frames. What the trials
+    /// find is no error here.
     pub fn chaos(
         &self,
         workload: &Workload,

@@ -189,8 +189,9 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The graph of a trial. What it writes for others is a root: those resources outlive the frame anyway. Acceleration
-    /// structures and their scratch memory are none: only a driver knows what their bytes mean, and it may vary.
+    /// The graph of a trial. What it writes for others is a root: those resources outlive the frame anyway.
+    /// Acceleration structures and their scratch memory are none: only a driver knows what their bytes mean, and it may
+    /// vary.
     fn graph_of(&self, trial: &Trial) -> Graph {
         let mut graph = self.workload.graph.clone();
         let written: HashSet<ResourceId> =

@@ -78,8 +78,8 @@ impl Shared {
         Err(Error::input(name, message, "draw to an image with layers, or write it in a compute pass"))
     }
 
-    /// Refuses modes in which the device resolves no depth or no stencil; all devices take the first sample (Vulkan 1.3,
-    /// `VkPhysicalDeviceDepthStencilResolveProperties`).
+    /// Refuses modes in which the device resolves no depth or no stencil; all devices take the first sample (Vulkan
+    /// 1.3, `VkPhysicalDeviceDepthStencilResolveProperties`).
     pub(super) fn check_resolves(&self, plan: &Plan, table: &PassTable, renderings: &Renderings) -> Result<(), Error> {
         let mut known = None;
         for rendering in &renderings.passes {

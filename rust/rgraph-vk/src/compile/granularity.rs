@@ -12,8 +12,8 @@ pub(super) struct Bytes {
     pub is_image: bool,
 }
 
-/// By placement: whether it is a buffer that shares a page, but no byte, with an image. A plan for the device's own profile
-/// has none; one from elsewhere may be made for smaller pages. O(placements).
+/// By placement: whether it is a buffer that shares a page, but no byte, with an image. A plan for the device's own
+/// profile has none; one from elsewhere may be made for smaller pages. O(placements).
 pub(super) fn strays(placed: &[Bytes], granularity: u64) -> Vec<bool> {
     if granularity <= 1 {
         return vec![false; placed.len()];

@@ -1,4 +1,5 @@
-//! Builds and traces compared with what their pass declares, with what the driver asks for and with the device's limits.
+//! Builds and traces compared with what their pass declares, with what the driver asks for and with the device's
+//! limits.
 
 use ash::vk;
 use rgraph_plan::access::{Transfer as TransferKind, Usage};

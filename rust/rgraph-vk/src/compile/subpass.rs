@@ -334,8 +334,8 @@ impl Maker<'_> {
     }
 
     /// The plan's barriers within the render pass: like any barrier command, each orders all subpasses before it and
-    /// all after it. A dependency of Vulkan is about one pair. A change of layout is made by the first subpass behind it
-    /// that uses the attachment, and those that use it later have to follow that one (Vulkan 1.3, "Automatic layout
+    /// all after it. A dependency of Vulkan is about one pair. A change of layout is made by the first subpass behind
+    /// it that uses the attachment, and those that use it later have to follow that one (Vulkan 1.3, "Automatic layout
     /// transitions").
     fn dependencies(&self, references: &[References]) -> Dependencies {
         let mut out = Dependencies::default();

@@ -81,7 +81,8 @@ pub(crate) fn features(
     has12: &vk::PhysicalDeviceVulkan12Features<'_>,
     (mesh, rays): (bool, Rays),
 ) -> Features {
-    // By the specification every device of Vulkan 1.2 has ShaderNonUniform; drivers without any such indexing complain of it.
+    // By the specification every device of Vulkan 1.2 has ShaderNonUniform; drivers without any such indexing complain
+    // of it.
     let non_uniform = has12.shader_uniform_buffer_array_non_uniform_indexing
         | has12.shader_sampled_image_array_non_uniform_indexing
         | has12.shader_storage_buffer_array_non_uniform_indexing

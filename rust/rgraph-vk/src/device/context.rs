@@ -448,8 +448,8 @@ unsafe extern "system" fn on_message(
 /// The target of what shaders print.
 const PRINTF: &str = "rgraph.printf";
 
-/// The text of a shader's print out of the layer's message. Layers up to 1.3.280 put it behind the objects and the number
-/// of the message, later ones behind a title.
+/// The text of a shader's print out of the layer's message. Layers up to 1.3.280 put it behind the objects and the
+/// number of the message, later ones behind a title.
 fn printed(message: &str) -> &str {
     let behind = message.split_once("| MessageID = ").and_then(|(_, rest)| rest.split_once(" | "));
     let text = behind.map_or(message, |(_, text)| text);

@@ -301,8 +301,8 @@ pub(crate) fn features(context: &Context, device: &Physical, extensions: &[vk::E
     Wanted::of(context, device, extensions, true).features
 }
 
-/// Makes a device with every feature that it has, but sparse memory, and rays that are not wanted. Robust access stays on: no index that a shader
-/// computes, no draw that a user asks for reaches outside of its buffer.
+/// Makes a device with every feature that it has, but sparse memory, and rays that are not wanted. Robust access stays
+/// on: no index that a shader computes, no draw that a user asks for reaches outside of its buffer.
 pub(crate) fn create(
     context: &Context,
     device: &Physical,

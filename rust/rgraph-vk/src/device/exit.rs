@@ -9,8 +9,9 @@ use crate::device::process::{is_fork_of_user, is_left_at_work};
 
 /// Prepares the exit of the process, whose other threads do not use devices any more: waits until the open devices have
 /// done all that was submitted and those that threads destroy are destroyed, but no longer than `timeout`. If they have
-/// not or are not, or if the process is the fork of one that had devices, `exit` skips all functions that were registered for it until now: it writes out the streams of C,
-/// and the process ends with its status. Nothing is destroyed, and errors are left to those who use the devices.
+/// not or are not, or if the process is the fork of one that had devices, `exit` skips all functions that were
+/// registered for it until now: it writes out the streams of C, and the process ends with its status. Nothing is
+/// destroyed, and errors are left to those who use the devices.
 ///
 /// Only glibc can skip them (`on_exit`, Linux manual, section 3); elsewhere the driver is trusted.
 pub fn prepare_exit(timeout: Duration) {

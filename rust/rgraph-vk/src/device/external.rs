@@ -120,8 +120,8 @@ impl SemaphoreSignal {
     }
 
     /// Behind the last use of this import, where the plan has its other user signalled
-    /// ([`Imported::signal`](rgraph_plan::resource::Imported::signal)); behind the whole run if the host uses it, or the
-    /// run reads it back.
+    /// ([`Imported::signal`](rgraph_plan::resource::Imported::signal)); behind the whole run if the host uses it, or
+    /// the run reads it back.
     #[must_use]
     pub fn behind(self, resource: ResourceId) -> Self {
         Self { resource: Some(resource), ..self }

@@ -300,8 +300,8 @@ impl EnabledFeatures {
         self.extensions.iter().any(|one| **one == *name)
     }
 
-    /// Features of [`EnabledFeatures::required`] that are off, by Vulkan's names: a library that makes the device for both
-    /// adds them.
+    /// Features of [`EnabledFeatures::required`] that are off, by Vulkan's names: a library that makes the device for
+    /// both adds them.
     pub fn missing(&self) -> Vec<&'static str> {
         let needs = [
             ("timelineSemaphore", self.v12.timeline_semaphore),

@@ -70,8 +70,8 @@ impl Fence {
         }
     }
 
-    /// Has a run signal it; what an earlier run signalled is forgotten when that is submitted. A run that fails gives it back
-    /// as it was, or without a signal if the submit that signals it is the one that failed.
+    /// Has a run signal it; what an earlier run signalled is forgotten when that is submitted. A run that fails gives
+    /// it back as it was, or without a signal if the submit that signals it is the one that failed.
     ///
     /// # Errors
     /// `RG-E225` if a run has it that is not done; if the device is closed or lost.

@@ -1,4 +1,5 @@
-//! Waits for semaphores of others that were submitted: which of them keep a device from ending, and of whose runs they are.
+//! Waits for semaphores of others that were submitted: which of them keep a device from ending, and of whose runs they
+//! are.
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
@@ -30,8 +31,8 @@ pub(crate) struct Waiter<'a> {
 }
 
 impl Shared {
-    /// Remembers those waits of submits that are for semaphores of others: those of the caller's, and rgraph's, which other
-    /// devices, processes and the host signal. `last` is the value that the last submit signals.
+    /// Remembers those waits of submits that are for semaphores of others: those of the caller's, and rgraph's, which
+    /// other devices, processes and the host signal. `last` is the value that the last submit signals.
     pub(crate) fn note_waits(
         &self,
         (queue, last): (DeviceQueueId, u64),
@@ -129,8 +130,8 @@ impl Shared {
     }
 }
 
-/// How long a wait for the end of a device goes on while only semaphores of others keep it from that: work of the GPU is
-/// waited for as long as it takes.
+/// How long a wait for the end of a device goes on while only semaphores of others keep it from that: work of the GPU
+/// is waited for as long as it takes.
 #[derive(Debug)]
 pub struct Patience {
     limit: Option<Duration>,

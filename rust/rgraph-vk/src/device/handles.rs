@@ -1,5 +1,5 @@
-//! Semaphores and fences of a device by their Vulkan handles: a handle that comes back from foreign code is the object that
-//! it is of, with all that is known of it.
+//! Semaphores and fences of a device by their Vulkan handles: a handle that comes back from foreign code is the object
+//! that it is of, with all that is known of it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

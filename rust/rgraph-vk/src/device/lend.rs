@@ -1,4 +1,5 @@
-//! What an engine lends a device besides queues: memory objects, callbacks for memory of the host, and threads for jobs.
+//! What an engine lends a device besides queues: memory objects, callbacks for memory of the host, and threads for
+//! jobs.
 //!
 //! ```
 //! # use ash::vk;
@@ -82,13 +83,13 @@ unsafe impl Send for LentMemory {}
 // SAFETY: as above; rgraph orders access to the bytes.
 unsafe impl Sync for LentMemory {}
 
-/// An engine's allocator of device memory: [`DeviceOptions::memory`](crate::DeviceOptions). Calls come from any thread, one
-/// at a time. Shared memory (`Device::shared_memory`) is exported and does not come from here.
+/// An engine's allocator of device memory: [`DeviceOptions::memory`](crate::DeviceOptions). Calls come from any thread,
+/// one at a time. Shared memory (`Device::shared_memory`) is exported and does not come from here.
 ///
 /// # Safety
 /// What [`allocate`](Self::allocate) returns is of the request's memory type, holds `size` bytes from an aligned offset
-/// that nothing else uses, is mapped if it is host-visible, and stays so until it is given back. On a device with acceleration
-/// structures it is allocated with `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT`: buffers in it have addresses.
+/// that nothing else uses, is mapped if it is host-visible, and stays so until it is given back. On a device with
+/// acceleration structures it is allocated with `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT`: buffers in it have addresses.
 pub unsafe trait MemorySource: Debug + Send + Sync {
     /// Lends memory.
     ///
@@ -100,9 +101,10 @@ pub unsafe trait MemorySource: Debug + Send + Sync {
     fn free(&self, lent: LentMemory);
 }
 
-/// An engine's allocator of the host's memory, which drivers keep their objects in: [`DeviceOptions::host`](crate::DeviceOptions).
-/// Every call that makes or destroys an object of the device passes it on: `vkCreate…`, `vkDestroy…`, `vkAllocateMemory`,
-/// `vkFreeMemory`. With it, memory objects do not come from gpu-allocator, which passes none on.
+/// An engine's allocator of the host's memory, which drivers keep their objects in:
+/// [`DeviceOptions::host`](crate::DeviceOptions). Every call that makes or destroys an object of the device passes it
+/// on: `vkCreate…`, `vkDestroy…`, `vkAllocateMemory`, `vkFreeMemory`. With it, memory objects do not come from
+/// gpu-allocator, which passes none on.
 ///
 /// ```
 /// # use std::ffi::c_void;
@@ -134,8 +136,8 @@ impl HostAllocator {
     /// Callbacks as Vulkan has them: functions and the user data that they get.
     ///
     /// # Safety
-    /// The functions do as the specification says ("Host Memory", `VkAllocationCallbacks`), on any thread, and they and the
-    /// user data stay valid until the device, everything made of it, and its instance are gone.
+    /// The functions do as the specification says ("Host Memory", `VkAllocationCallbacks`), on any thread, and they and
+    /// the user data stay valid until the device, everything made of it, and its instance are gone.
     pub unsafe fn new(callbacks: vk::AllocationCallbacks<'static>) -> Self {
         Self(callbacks)
     }
@@ -157,8 +159,8 @@ unsafe impl Send for HostAllocator {}
 // SAFETY: as above; the struct itself is never changed.
 unsafe impl Sync for HostAllocator {}
 
-/// An engine's threads: [`DeviceOptions::threads`](crate::DeviceOptions). They record command buffers and call functions of
-/// passes, besides the thread that waits for the work.
+/// An engine's threads: [`DeviceOptions::threads`](crate::DeviceOptions). They record command buffers and call
+/// functions of passes, besides the thread that waits for the work.
 pub trait JobThreads: Debug + Send + Sync {
     /// Runs a job on some thread, soon or late. Work goes on without it: a job that comes late finds nothing to do. It
     /// must not run inside of this call.

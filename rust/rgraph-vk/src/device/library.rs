@@ -1,9 +1,10 @@
 //! Shared libraries that drivers bring stay loaded until the process ends.
 //!
 //! A loader closes a driver's libraries with the last instance. A thread that has used them may end at that moment, and
-//! the C library then calls a destructor of its thread-specific data (POSIX, `pthread_key_create`) whose code is unmapped:
-//! with NVIDIA's driver (580.159 on Linux), whose libEGL.so.1 registers one, 33 of 40 processes died so in which
-//! threads ended while the last device closed, and none of 16 since. glibc's remedy is `RTLD_NODELETE` (dlopen(3)).
+//! the C library then calls a destructor of its thread-specific data (POSIX, `pthread_key_create`) whose code is
+//! unmapped: with NVIDIA's driver (580.159 on Linux), whose libEGL.so.1 registers one, 33 of 40 processes died so in
+//! which threads ended while the last device closed, and none of 16 since. glibc's remedy is `RTLD_NODELETE`
+//! (dlopen(3)).
 
 /// The libraries of the process at one moment.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ mod platform {
                 return;
             }
             for name in now.names.difference(&self.names) {
-                // SAFETY: the library is loaded already, so none of its initialisers runs; one that was unloaded meanwhile
-                // stays so. The handle is kept for ever on purpose.
+                // SAFETY: the library is loaded already, so none of its initialisers runs; one that was unloaded
+                // meanwhile stays so. The handle is kept for ever on purpose.
                 unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
             }
         }

@@ -64,8 +64,8 @@ pub struct DeviceOptions {
     pub loader: Option<PathBuf>,
     /// Whether the validation layer watches; `None`: the environment's `RGRAPH_VALIDATE`.
     pub validation: Option<bool>,
-    /// Whether what shaders print (`debugPrintfEXT`) is logged under `rgraph.printf`, by the validation layer; `None`: the
-    /// environment's `RGRAPH_PRINTF`.
+    /// Whether what shaders print (`debugPrintfEXT`) is logged under `rgraph.printf`, by the validation layer; `None`:
+    /// the environment's `RGRAPH_PRINTF`.
     pub printf: Option<bool>,
     /// Frames that may be under way at once, 1 to 8; 0: two.
     pub frames_in_flight: u32,
@@ -73,8 +73,8 @@ pub struct DeviceOptions {
     pub cache: Option<PathBuf>,
     /// Most queues of each kind; 0: one.
     pub queues: u32,
-    /// A profile that says what synchronization, passes and copies cost on the device, as `rgraph doctor --measure` writes
-    /// it; its queues, limits and memory do not count. `None`: the costs of a usual discrete GPU.
+    /// A profile that says what synchronization, passes and copies cost on the device, as `rgraph doctor --measure`
+    /// writes it; its queues, limits and memory do not count. `None`: the costs of a usual discrete GPU.
     pub costs: Option<Profile>,
     /// Whether passes carry labels for debuggers and captures; `None`: where the driver has them.
     pub labels: Option<bool>,

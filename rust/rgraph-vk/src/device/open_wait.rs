@@ -9,7 +9,8 @@ use rgraph_plan::graph::Place;
 use crate::device::queue::Point;
 use crate::frame::outcome::Outcome;
 
-/// How long [`Device::close`](crate::Device::close) waits while nothing but semaphores of others keeps the device from ending.
+/// How long [`Device::close`](crate::Device::close) waits while nothing but semaphores of others keeps the device from
+/// ending.
 pub const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A wait of a run, a read or a write for a value of a timeline that rgraph does not signal itself.

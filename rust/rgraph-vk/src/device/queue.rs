@@ -16,8 +16,8 @@ rgraph_plan::id! {
 }
 
 impl DeviceQueueId {
-    /// The first queue of every device: the graphics queue if there is one. It can do everything that rgraph does of its
-    /// own accord: clears, uploads, read-backs.
+    /// The first queue of every device: the graphics queue if there is one. It can do everything that rgraph does of
+    /// its own accord: clears, uploads, read-backs.
     pub const FIRST: Self = Self(NonMax::ZERO);
 }
 
@@ -160,7 +160,8 @@ impl Queue {
         let mut signals: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
         for (submit, own) in submits.iter().zip(*last + 1..) {
             signals.extend(submit.signals.iter().map(|(semaphore, value)| signal(*semaphore, *value)));
-            // Drivers of software signal one by one: who waits for this one finds the others signalled, and may destroy them.
+            // Drivers of software signal one by one: who waits for this one finds the others signalled, and may destroy
+            // them.
             signals.push(signal(self.semaphore, own));
         }
         let (mut wait, mut command, mut first) = (0, 0, 0);

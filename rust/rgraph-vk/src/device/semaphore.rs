@@ -130,8 +130,8 @@ impl Semaphore {
     /// Has a run set the value when it is done. A run that fails before it submits that signal gives the value back.
     ///
     /// # Errors
-    /// `RG-E225` if the value is not above that which it has and those that runs signal, or the device has one queue and a
-    /// run under way waits for that value or a higher one; else as [`Semaphore::value`].
+    /// `RG-E225` if the value is not above that which it has and those that runs signal, or the device has one queue
+    /// and a run under way waits for that value or a higher one; else as [`Semaphore::value`].
     pub fn promised(&self, value: u64) -> Result<SemaphoreSignal, Error> {
         self.check_writer()?;
         let mut known = self.known()?;
@@ -140,7 +140,8 @@ impl Semaphore {
             let message = format!("a run cannot signal a semaphore with {value}: it has or will have {highest}");
             return Err(Error::input("?", message, format!("signal a value above {highest}")));
         }
-        // Behind a run that waits for it, a queue never comes to the signal, and until then no other signal may take its place.
+        // Behind a run that waits for it, a queue never comes to the signal, and until then no other signal may take
+        // its place.
         if known.awaited >= value && self.0.shared.queues.len() == 1 {
             let awaited = known.awaited;
             let message = format!(

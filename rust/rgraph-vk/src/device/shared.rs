@@ -227,8 +227,8 @@ impl Shared {
     /// Lets the barriers of an event wait for nothing less than all later commands, where the driver needs that.
     ///
     /// Behind NVIDIA's `vkCmdWaitEvents2` (driver 580.159) commands read other words, the same in each run, unless its
-    /// second scope is all commands and all accesses; a full barrier before the event is set does not help, while the same
-    /// barriers as a pipeline barrier in the wait's place are right. Frames of hashes found it on an H200.
+    /// second scope is all commands and all accesses; a full barrier before the event is set does not help, while the
+    /// same barriers as a pipeline barrier in the wait's place are right. Frames of hashes found it on an H200.
     pub(crate) fn widen_events(
         &self,
         memory: &mut [vk::MemoryBarrier2<'_>],

@@ -54,8 +54,8 @@ impl Shared {
         self.wait_awake(points, timeout, AWAKE)
     }
 
-    /// The same. A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it looks again
-    /// and again for `awake` before.
+    /// The same. A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it looks
+    /// again and again for `awake` before.
     pub(crate) fn wait_awake(
         &self,
         points: &[Point],

@@ -105,7 +105,8 @@ impl CompiledDevices {
         self.0.parts.iter().map(|(part, compiled)| (part, compiled))
     }
 
-    /// Copies of a frame that no CPU makes; the others go through staging memory of each device, and a CPU copies between.
+    /// Copies of a frame that no CPU makes; the others go through staging memory of each device, and a CPU copies
+    /// between.
     pub fn direct_copies(&self) -> usize {
         self.copy_ways().into_iter().filter(|way| *way != CopyWay::Staged).count()
     }

@@ -3,12 +3,12 @@
 use rgraph_plan::devices::{DeviceCopyId, DeviceId, DeviceStep, DevicesPlan};
 use rgraph_plan::id::{Id, IdVec};
 
-/// Those of some copies that may wait for their receiver without a circle of devices that wait for each other; the others need
-/// room for all of their contents. O(steps · devices).
+/// Those of some copies that may wait for their receiver without a circle of devices that wait for each other; the
+/// others need room for all of their contents. O(steps · devices).
 ///
 /// A walk over the steps in which such a send and its receive happen at once. Where it is stuck, the first send that
-/// waits gets room. Each device has one order of steps, so how the walk interleaves them makes no difference (Kahn, "The
-/// Semantics of a Simple Language for Parallel Programming", 1974).
+/// waits gets room. Each device has one order of steps, so how the walk interleaves them makes no difference (Kahn,
+/// "The Semantics of a Simple Language for Parallel Programming", 1974).
 pub(super) fn meeting(plan: &DevicesPlan, mut meets: IdVec<DeviceCopyId, bool>) -> IdVec<DeviceCopyId, bool> {
     let mut sent: IdVec<DeviceCopyId, bool> = plan.copies.iter().map(|_| false).collect();
     let mut steps: Vec<Vec<DeviceStep>> = (0..plan.profiles.len())

@@ -1,5 +1,5 @@
-//! Command buffers with the initial barriers of a recording's batches, kept from run to run: a run whose resources come in
-//! the states in which they came before records nothing.
+//! Command buffers with the initial barriers of a recording's batches, kept from run to run: a run whose resources come
+//! in the states in which they came before records nothing.
 
 use ash::vk;
 use rgraph_plan::plan::BatchId;

@@ -41,7 +41,8 @@ pub(crate) struct External<'a> {
 
 impl External<'_> {
     /// Refuses a timeline whose signal of the run comes behind a wait of the run for that value or a later one: the run
-    /// would wait for itself, or the value would go back. A signal behind one import may come before a wait for another one.
+    /// would wait for itself, or the value would go back. A signal behind one import may come before a wait for another
+    /// one.
     fn check_order(&self) -> Result<(), Error> {
         for wait in self.waits {
             let Some(value) = wait.value else { continue };

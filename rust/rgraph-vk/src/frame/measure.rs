@@ -16,8 +16,8 @@ pub enum Measure {
     /// None: no query exists, and no command of one is recorded.
     #[default]
     Off,
-    /// One timestamp at the start and the end of each batch: the frame runs as it does unmeasured. The time of a batch is
-    /// shared out over its passes.
+    /// One timestamp at the start and the end of each batch: the frame runs as it does unmeasured. The time of a batch
+    /// is shared out over its passes.
     Frame,
     /// One timestamp at the start and the end of each batch, and one at each barrier call. Passes between two of them
     /// go on overlapping; their common time is shared out over them.

@@ -1,4 +1,5 @@
-//! How the host passes of a run go: who waits for the run waits for its outcome, and so do later users of its resources.
+//! How the host passes of a run go: who waits for the run waits for its outcome, and so do later users of its
+//! resources.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -82,8 +82,9 @@ impl Recorder<'_> {
 
     /// Records the passes from `at` on that are sorted together, and returns their number; 0: record the pass alone.
     ///
-    /// Passes with transfers, with commands of the caller's functions, or with clears and viewports of this run keep their
-    /// places. So do all in runs whose passes are measured one by one, and in chaos runs, which look for passes that do not commute.
+    /// Passes with transfers, with commands of the caller's functions, or with clears and viewports of this run keep
+    /// their places. So do all in runs whose passes are measured one by one, and in chaos runs, which look for passes
+    /// that do not commute.
     pub(super) fn sorted(
         &self,
         commands: vk::CommandBuffer,

@@ -46,9 +46,9 @@ pub unsafe trait RawWork: Send + Sync {
     /// Whether the recorded commands stay right while the graph, its flags and its imports stay the same. rgraph then
     /// submits them again without calling [`record`](RawWork::record); by default it is called in every run.
     ///
-    /// Commands are recorded once for each combination of imports and flags and each frame context, and all of these stay.
-    /// So a descriptor set that [`record`](RawWork::record) writes is a new one in each call: writing to a set ends the
-    /// use of commands that bind it. The sets go when the graph's frames are done.
+    /// Commands are recorded once for each combination of imports and flags and each frame context, and all of these
+    /// stay. So a descriptor set that [`record`](RawWork::record) writes is a new one in each call: writing to a set
+    /// ends the use of commands that bind it. The sets go when the graph's frames are done.
     fn is_static(&self) -> bool {
         false
     }
@@ -175,8 +175,8 @@ impl RawContext<'_> {
     }
 
     /// Index of the frame context, below [`Device::frames_in_flight`](crate::Device::frames_in_flight): the GPU is done
-    /// with all that an earlier run of this compiled graph recorded with the same index, so buffers kept one per index can be
-    /// written. Each compiled graph counts for itself: what is shared with a graph before it
+    /// with all that an earlier run of this compiled graph recorded with the same index, so buffers kept one per index
+    /// can be written. Each compiled graph counts for itself: what is shared with a graph before it
     /// ([`Device::compile_next`](crate::Device::compile_next)) may still be in use by a frame of that one.
     pub fn context_index(&self) -> usize {
         (self.run % self.binder.shared.frames_in_flight as u64) as usize

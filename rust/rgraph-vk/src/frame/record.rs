@@ -512,7 +512,8 @@ impl Recorder<'_> {
             (DrawCount::Indirect { buffer, offset, draws, stride }, _) if *is_mesh => {
                 if let Some(meshes) = &self.compiled.shared.meshes {
                     let buffer = reads.of_buffer(buffer);
-                    // SAFETY: a pipeline with a mesh stage and all that it needs is bound; the counts lie in the buffer.
+                    // SAFETY: a pipeline with a mesh stage and all that it needs is bound; the counts lie in the
+                    // buffer.
                     unsafe { meshes.cmd_draw_mesh_tasks_indirect(commands, buffer, offset, draws, stride) };
                 }
             }

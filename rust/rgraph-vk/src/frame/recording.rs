@@ -112,8 +112,8 @@ pub(crate) struct Ingredients<'a> {
 }
 
 impl Recording {
-    /// Everything but the recording. What the graph alone decides is taken from a recording that is not needed any more,
-    /// and whose frames are done.
+    /// Everything but the recording. What the graph alone decides is taken from a recording that is not needed any
+    /// more, and whose frames are done.
     pub(crate) fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
         let compiled = from.compiled;
         let mut recording = Self {

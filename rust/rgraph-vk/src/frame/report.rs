@@ -129,9 +129,9 @@ impl FrameReport {
         }
     }
 
-    /// The report of a frame whose parts ran on several devices: `parts` has each part's device and report, in the order
-    /// of the plan. Times of devices have no common clock, so passes have no start; GPU time is the longest sum of one
-    /// device's parts.
+    /// The report of a frame whose parts ran on several devices: `parts` has each part's device and report, in the
+    /// order of the plan. Times of devices have no common clock, so passes have no start; GPU time is the longest sum
+    /// of one device's parts.
     pub(crate) fn of_devices(graph: &str, run: u64, parts: Vec<(DeviceId, Self)>) -> Option<Self> {
         let devices = parts.iter().map(|(device, _)| device.index() + 1).max()?;
         let mut busy = IdVec::<DeviceId, _>::filled(None, devices);

@@ -131,8 +131,9 @@ impl RunState {
 
     /// Waits until the context's last frame is done, and takes back what it used.
     ///
-    /// A caller that is ahead of the device by all its contexts has nothing to gain from being awake at once: the frames
-    /// after the one that it waits for are under way. So after a long wait the next one sleeps without looking before.
+    /// A caller that is ahead of the device by all its contexts has nothing to gain from being awake at once: the
+    /// frames after the one that it waits for are under way. So after a long wait the next one sleeps without looking
+    /// before.
     fn begin_context(&mut self, compiled: &CompiledGraph, at: ContextId, inputs: &Inputs<'_>) -> Result<(), Error> {
         let shared = &compiled.shared;
         let context = &mut self.contexts[at];

@@ -3,8 +3,8 @@
 //! Each subresource of what a pass reads comes from the last writer before it that runs or names a fallback. While one
 //! of those is off, the pass reads the fallback of the last one that is, and the whole of it.
 //!
-//! A pass that writes records of instances reads no structure, but holds the addresses of those that a pass at its place
-//! would read. Nothing orders it after their builds, so the declaration decides which of them come before it.
+//! A pass that writes records of instances reads no structure, but holds the addresses of those that a pass at its
+//! place would read. Nothing orders it after their builds, so the declaration decides which of them come before it.
 
 use rgraph_plan::access::Aspects;
 use rgraph_plan::declared;

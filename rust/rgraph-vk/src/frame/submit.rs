@@ -161,8 +161,8 @@ struct Run<'a, 't> {
     host_waits: Vec<(vk::Semaphore, u64)>,
     /// Whether host batches may be submitted before batches that are earlier in the plan.
     ahead: bool,
-    /// Calls of functions on the host so far. A chaos run makes them one after the other in the order of its trial: which
-    /// of two functions comes first must not depend on threads.
+    /// Calls of functions on the host so far. A chaos run makes them one after the other in the order of its trial:
+    /// which of two functions comes first must not depend on threads.
     host_calls: u32,
     outcome: Option<Arc<Outcome>>,
     turn: &'a mut Option<MutexGuard<'t, ()>>,

@@ -1,11 +1,12 @@
-//! Attachments and viewports of one run: clear values, loads and viewports other than declared. The plan stays as it is.
+//! Attachments and viewports of one run: clear values, loads and viewports other than declared. The plan stays as it
+//! is.
 //!
 //! A clear value and a viewport are parameters of commands. A load changes contents, so not every change fits a plan: a
 //! pass that is planned to load may clear, because its dependencies, layouts and store operations hold for any new
 //! contents, whether they depend on the old ones or not. A pass that is planned to clear cannot load, because its plan
 //! keeps no old contents: earlier writers may be culled, the image's bytes may be another's, its layout is undefined.
-//! The same holds for a pass that only tests depth: its plan orders no write. So a pass with a load per run is declared,
-//! planned and checked as one that loads.
+//! The same holds for a pass that only tests depth: its plan orders no write. So a pass with a load per run is
+//! declared, planned and checked as one that loads.
 
 use std::collections::BTreeMap;
 

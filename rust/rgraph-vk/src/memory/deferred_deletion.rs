@@ -88,8 +88,8 @@ impl DeferredDeletion {
             Self::Event(raw) => unsafe { device.destroy_event(raw, device.host()) },
             // SAFETY: see above.
             Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, device.host()) },
-            // SAFETY: see above. The device signals a fence behind the semaphores of its submit, which the queue waited for, so
-            // the wait ends at once; if it fails, the device is lost.
+            // SAFETY: see above. The device signals a fence behind the semaphores of its submit, which the queue waited
+            // for, so the wait ends at once; if it fails, the device is lost.
             Self::Fence { raw, submitted } => unsafe {
                 if submitted {
                     let _ = device.wait_for_fences(&[raw], true, FENCE_NANOSECONDS);

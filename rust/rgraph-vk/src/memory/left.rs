@@ -15,8 +15,8 @@ use crate::memory::state::ResourceState;
 pub struct ResourceLeft(pub(crate) ResourceState);
 
 impl ResourceLeft {
-    /// The state of a resource whose foreign work was submitted to `state.queue` before the run, or is awaited by one of
-    /// the run's semaphores.
+    /// The state of a resource whose foreign work was submitted to `state.queue` before the run, or is awaited by one
+    /// of the run's semaphores.
     ///
     /// # Safety
     /// As of [`DeviceResource::set_state`](crate::DeviceResource::set_state).

@@ -287,8 +287,8 @@ pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> boo
 }
 
 impl Memory {
-    /// The memory of a device, from its driver or from the engine's source. With callbacks of an engine's it takes memory
-    /// objects itself, since gpu-allocator has no place for them. `addresses`: buffers in it have some.
+    /// The memory of a device, from its driver or from the engine's source. With callbacks of an engine's it takes
+    /// memory objects itself, since gpu-allocator has no place for them. `addresses`: buffers in it have some.
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
@@ -308,8 +308,8 @@ impl Memory {
         Ok(Self { source, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }
 
-    /// Bytes of a large chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the
-    /// host's memory less, because page-locking is slow and a device with memory of its own needs little of it.
+    /// Bytes of a large chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of
+    /// the host's memory less, because page-locking is slow and a device with memory of its own needs little of it.
     fn chunk(&self, types: u32) -> u64 {
         let known = self.properties.memory_types_as_slice().iter().zip(0..);
         let allowed = known.filter(|(_, at)| types & 1 << at != 0).map(|(of, _)| of);

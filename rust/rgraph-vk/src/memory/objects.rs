@@ -23,8 +23,8 @@ impl std::fmt::Debug for Objects {
     }
 }
 
-// SAFETY: each object is new, of the type and size that are wanted, mapped from its first byte on if it can be, and freed
-// by `free` only.
+// SAFETY: each object is new, of the type and size that are wanted, mapped from its first byte on if it can be, and
+// freed by `free` only.
 unsafe impl MemorySource for Objects {
     fn allocate(&self, request: &MemoryRequest<'_>) -> Result<LentMemory, vk::Result> {
         let mut only = vk::MemoryDedicatedAllocateInfo::default()

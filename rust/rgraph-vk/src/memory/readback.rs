@@ -51,8 +51,8 @@ impl Readback {
         if !*is_settled {
             let len = packed_bytes(self.0.kind);
             self.0.block.invalidate([0, len])?;
-            // SAFETY: the block is mapped and that large, the device is done with it, and nobody else has a reference to
-            // its bytes before this is done.
+            // SAFETY: the block is mapped and that large, the device is done with it, and nobody else has a reference
+            // to its bytes before this is done.
             let bytes = unsafe { std::slice::from_raw_parts_mut(self.0.block.start().as_ptr(), len as usize) };
             clear_padding(self.0.kind, bytes);
             *is_settled = true;

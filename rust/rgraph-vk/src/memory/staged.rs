@@ -303,8 +303,8 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Waits until runs that have the resource are over. `apart`: whether the copies go over a queue for transfers alone;
-    /// `None`: as those of other transfers.
+    /// Waits until runs that have the resource are over. `apart`: whether the copies go over a queue for transfers
+    /// alone; `None`: as those of other transfers.
     pub(crate) fn begin(physical: &'a Arc<PhysicalResource>, write: bool, apart: Option<bool>) -> Result<Self, Error> {
         let _reservation = reserve(physical, None)?;
         let queue = match apart {

@@ -23,8 +23,8 @@ use crate::memory::{Domain, Want};
 /// Where arrays of all kinds of numbers may begin, and vector instructions of a CPU like to.
 const ALIGNMENT: u64 = 64;
 
-/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last one of a loan gives
-/// it back.
+/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last one of a loan
+/// gives it back.
 #[derive(Debug)]
 pub(crate) struct Block {
     shared: Arc<Shared>,

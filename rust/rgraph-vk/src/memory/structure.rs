@@ -12,8 +12,8 @@ use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::physical_resource::Structure;
 
 impl PhysicalResource {
-    /// The acceleration structure that the whole buffer holds, made once; `None`: the device has none. Its kind is that of
-    /// its builds: the object itself takes both.
+    /// The acceleration structure that the whole buffer holds, made once; `None`: the device has none. Its kind is that
+    /// of its builds: the object itself takes both.
     pub(crate) fn structure(&self) -> Result<Option<Structure>, Error> {
         let (Some(rays), PlanKind::Buffer { size }) = (self.shared.rays.as_deref(), self.kind) else { return Ok(None) };
         let mut structure = self.structure.lock().unwrap_or_else(PoisonError::into_inner);

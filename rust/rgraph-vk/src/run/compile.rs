@@ -17,8 +17,8 @@ use crate::run::compiled::Compiled;
 use crate::work::Workload;
 
 impl Device {
-    /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run. A graph that is
-    /// declared as one of the last few is not baked again: both have the same plan.
+    /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run. A graph that
+    /// is declared as one of the last few is not baked again: both have the same plan.
     ///
     /// A program may declare its graph again for each frame. With
     /// [`DeviceOptions::spare_graphs`](crate::DeviceOptions), of a graph nothing of which lasts from run to run and
@@ -46,9 +46,9 @@ impl Device {
     /// name and shape keep memory, contents and states, and frames of `previous` that are under way stay valid. What is
     /// declared in another size, format or depth of history starts again, and a note of the report says so.
     ///
-    /// `previous` may run on until the new graph does: its first run goes on behind the last one of `previous`, which is
-    /// refused from then on (RG-E403). The same happens if a further graph is compiled after this one before it ran. Of a
-    /// graph that a [`Tuner`](crate::Tuner) runs, `previous` is [`Tuner::last`](crate::Tuner::last).
+    /// `previous` may run on until the new graph does: its first run goes on behind the last one of `previous`, which
+    /// is refused from then on (RG-E403). The same happens if a further graph is compiled after this one before it ran.
+    /// Of a graph that a [`Tuner`](crate::Tuner) runs, `previous` is [`Tuner::last`](crate::Tuner::last).
     ///
     /// # Errors
     /// As [`Device::compile`]; RG-E131 if `previous` is of another device.

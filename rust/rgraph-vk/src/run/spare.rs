@@ -98,8 +98,8 @@ impl Spares {
         drop((kept, first));
     }
 
-    /// A spare graph of an equal declaration that takes the workload and does what it says from now on; else the workload
-    /// stays as it is.
+    /// A spare graph of an equal declaration that takes the workload and does what it says from now on; else the
+    /// workload stays as it is.
     pub(crate) fn find(
         &self,
         key: PlanKey,
@@ -179,8 +179,8 @@ impl Packets {
 }
 
 impl CompiledGraph {
-    /// Whether it may do the work of an equal declaration after its owner is gone: nothing lasts from run to run, and no
-    /// function of the caller's has a part in it.
+    /// Whether it may do the work of an equal declaration after its owner is gone: nothing lasts from run to run, and
+    /// no function of the caller's has a part in it.
     pub(crate) fn is_renewable(&self) -> bool {
         let fleeting = |(memory, place): (_, &Place)| match place {
             Place::Unused | Place::PerContext(_) | Place::Import(..) => true,

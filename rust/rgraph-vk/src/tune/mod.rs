@@ -47,8 +47,8 @@ pub struct TunerOptions {
     /// Proposes further orders and queues; called in the background.
     pub hook: Option<Box<dyn Propose + Send>>,
     /// Where the time of a frame comes from; default: from the call of [`Tuner::run`], or from the last timestamp of
-    /// the frame before if that is later, to its last timestamp. Before that counts from the end of one frame to that of
-    /// the next: see [`FrameTime::period_us`](rgraph_plan::tune::FrameTime::period_us).
+    /// the frame before if that is later, to its last timestamp. Before that counts from the end of one frame to that
+    /// of the next: see [`FrameTime::period_us`](rgraph_plan::tune::FrameTime::period_us).
     pub times: Option<Measured>,
     /// Where plans are searched and made ready; default: a thread for each errand.
     pub background: Option<Background>,
@@ -78,9 +78,10 @@ impl std::fmt::Debug for TunerOptions {
 
 /// A graph that is run, and meanwhile tuned.
 ///
-/// Each run is a frame as [`Compiled::run`] makes it, and computes the same. Some frames are measured; plans that may be
-/// faster are searched and compiled in the background, tried for some frames, and stay only if their frames are shorter
-/// beyond the noise. While a plan is tried, its transients take memory in addition to those of the current plan.
+/// Each run is a frame as [`Compiled::run`] makes it, and computes the same. Some frames are measured; plans that may
+/// be faster are searched and compiled in the background, tried for some frames, and stay only if their frames are
+/// shorter beyond the noise. While a plan is tried, its transients take memory in addition to those of the current
+/// plan.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,8 +1,9 @@
-//! A plan that drives the recorder of an engine: its images, its command buffers, its submits, and no device of rgraph's.
+//! A plan that drives the recorder of an engine: its images, its command buffers, its submits, and no device of
+//! rgraph's.
 //!
 //! A [`Walk`] says which images and buffers to make, and then goes through a frame: for each batch the waits, barriers,
-//! render passes and passes in order, as Vulkan's own structs, and what is signalled. A [`Recorder`] of the engine's does
-//! each of them.
+//! render passes and passes in order, as Vulkan's own structs, and what is signalled. A [`Recorder`] of the engine's
+//! does each of them.
 
 mod barrier;
 mod changes;
@@ -192,9 +193,9 @@ impl Walk {
 
     /// Goes through the next run: the recorder does each step in this order. Flags in `off` switch conditional passes.
     ///
-    /// Frames may be recorded one after the other without waiting: the batches of a run wait for those of the run before
-    /// where they must. Only what is [fresh](rgraph_plan::plan::PlanLife::Fresh) needs that no more runs are under way
-    /// than `frames` of [`Walk::bake`].
+    /// Frames may be recorded one after the other without waiting: the batches of a run wait for those of the run
+    /// before where they must. Only what is [fresh](rgraph_plan::plan::PlanLife::Fresh) needs that no more runs are
+    /// under way than `frames` of [`Walk::bake`].
     ///
     /// # Errors
     /// What the recorder returns, and RG-E225 for unknown flags. The run then counts as not recorded: what was recorded

@@ -114,8 +114,8 @@ impl WalkPass<'_> {
 
 /// An engine's recorder. It records into command buffers of its own, with images and buffers of its own.
 ///
-/// Batches come one after the other, and may be submitted so. A recorder of one queue needs one command buffer for all of
-/// them and no semaphore: then no batch waits for another queue.
+/// Batches come one after the other, and may be submitted so. A recorder of one queue needs one command buffer for all
+/// of them and no semaphore: then no batch waits for another queue.
 pub trait Recorder {
     /// What may go wrong.
     type Error;
@@ -169,8 +169,8 @@ pub trait Recorder {
     /// What ends the walk.
     fn begin_rendering(&mut self, rendering: &super::WalkRendering) -> Result<(), Self::Error>;
 
-    /// The commands of a pass; inside of a render pass if one is open. Of a batch of the host: the pass is to be done on
-    /// the CPU, behind the batch's waits.
+    /// The commands of a pass; inside of a render pass if one is open. Of a batch of the host: the pass is to be done
+    /// on the CPU, behind the batch's waits.
     ///
     /// # Errors
     /// What ends the walk.

@@ -97,7 +97,8 @@ impl WalkRendering {
     /// Records `vkCmdBeginRendering` with the engine's views.
     ///
     /// # Safety
-    /// The command buffer is being recorded, and `view` gives views that are as asked for and live until it was executed.
+    /// The command buffer is being recorded, and `view` gives views that are as asked for and live until it was
+    /// executed.
     pub unsafe fn begin(
         &self,
         device: &ash::Device,

@@ -1,5 +1,5 @@
-//! The shaders of a graph file, compiled on all cores before the file is read: reading then finds them remembered. What is
-//! wrong with the file or with a shader is found again, and reported, where it is read.
+//! The shaders of a graph file, compiled on all cores before the file is read: reading then finds them remembered. What
+//! is wrong with the file or with a shader is found again, and reported, where it is read.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -50,8 +50,8 @@ use crate::work::Workload;
 pub struct Loaded<R: ?Sized = Infallible> {
     /// The declaration, and what its passes do.
     pub load: Workload<R>,
-    /// What images and buffers are filled with, unless a run gives them something else; what is persistent or a history is
-    /// filled before the first run only.
+    /// What images and buffers are filled with, unless a run gives them something else; what is persistent or a history
+    /// is filled before the first run only.
     pub pictures: Vec<(ResourceId, Arc<Picture>)>,
     /// Shapes and kinds of numbers of buffers that are seen as arrays.
     pub typed: Vec<(ResourceId, Typed)>,

@@ -153,8 +153,8 @@ impl Work<'_, '_> {
         Some((id, part.ranges.bytes.map_or(0, |[first, _]| first)))
     }
 
-    /// The attachments: those that the draw names, else those of the pass's accesses. How many colours there are, and the
-    /// depth target that the draw names.
+    /// The attachments: those that the draw names, else those of the pass's accesses. How many colours there are, and
+    /// the depth target that the draw names.
     fn targets(
         &mut self,
         node: &Node<'_, '_>,

@@ -187,8 +187,8 @@ pub(super) fn of_sources<const N: usize>(
     Some(Program::of(name, kind, sources, entry.as_deref(), &constants))
 }
 
-/// The files that GLSL of a file includes, of those below `within`, where somebody says that; `files` grows by each that is
-/// looked for.
+/// The files that GLSL of a file includes, of those below `within`, where somebody says that; `files` grows by each
+/// that is looked for.
 pub fn included(path: &Path, code: &GivenCode, within: Option<&Path>, files: &mut Vec<PathBuf>) -> Included {
     let (GivenCode::Text(Language::Glsl, text), Some(folder)) = (code, path.parent()) else {
         return Included::default();

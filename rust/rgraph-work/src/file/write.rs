@@ -41,8 +41,8 @@ pub struct Arrays<'a> {
 }
 
 /// Writes a graph file with its work: the declaration as `rgraph_files::write_graph` does, with all accesses, and
-/// shaders, samplers and the work of each pass. Shaders that were read from files below `folder` and did not
-/// change since are named, all others written out. Reading it gives the same graph with the same work and the same arrays.
+/// shaders, samplers and the work of each pass. Shaders that were read from files below `folder` and did not change
+/// since are named, all others written out. Reading it gives the same graph with the same work and the same arrays.
 ///
 /// # Errors
 /// `GraphError` with every pass whose work is a function, unless those are skipped.

@@ -25,8 +25,8 @@ pub struct DepthTarget {
 impl Needs {
     /// Declares the depth attachment of a draw.
     ///
-    /// With `depth_write` off, depth is only tested, and so is stencil unless the stencil test writes. An aspect that is
-    /// cleared or discarded is written all the same.
+    /// With `depth_write` off, depth is only tested, and so is stencil unless the stencil test writes. An aspect that
+    /// is cleared or discarded is written all the same.
     pub fn depth(&mut self, target: &DepthTarget, state: &RasterState) {
         let DepthTarget { at, part, clear, load, stencil_load } = *target;
         let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(Usage::DepthStencilAttachment) };

@@ -7,8 +7,8 @@ use rgraph_shader::{Given, GivenCode, Program, Stage};
 use super::{AccessRange, Needs, Who};
 use crate::work::{Build, Geometry, Instances, RayGroups, Step};
 
-/// Bytes of an acceleration structure that its declaration gives for each primitive, and for the structure itself. Drivers
-/// ask for 60 to 200 per triangle; if one asks for more, the error says how many.
+/// Bytes of an acceleration structure that its declaration gives for each primitive, and for the structure itself.
+/// Drivers ask for 60 to 200 per triangle; if one asks for more, the error says how many.
 const STRUCTURE_BYTES: [u64; 2] = [256, 16 << 10];
 
 /// Bytes that a declaration gives to the structure, or to the scratch memory, of so many primitives.

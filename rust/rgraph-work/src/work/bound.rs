@@ -11,8 +11,9 @@ use super::{Bound, Dispatch, Draw, DrawCount, Groups, PushData, RasterState, Vie
 use crate::error::WorkError;
 
 impl Bound {
-    /// Bindings by the names of the program's variables, for [`Dispatch::new`] and [`Draw::new`]. A name that comes again is the next element of its array; what the shader
-    /// declares and does not use is left out. Compiling the graph compares the rest with the program.
+    /// Bindings by the names of the program's variables, for [`Dispatch::new`] and [`Draw::new`]. A name that comes
+    /// again is the next element of its array; what the shader declares and does not use is left out. Compiling the
+    /// graph compares the rest with the program.
     ///
     /// # Errors
     /// RG-E312 if the program has no variable of a name.

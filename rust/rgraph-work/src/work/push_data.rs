@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Push data of a step. Up to [`PushData::IN_PLACE`] bytes are part of the step, so that thousands of draws with push data
-/// of their own allocate nothing; more lie on the heap. It reads as a slice.
+/// Push data of a step. Up to [`PushData::IN_PLACE`] bytes are part of the step, so that thousands of draws with push
+/// data of their own allocate nothing; more lie on the heap. It reads as a slice.
 ///
 /// ```
 /// use rgraph_work::PushData;

@@ -16,8 +16,8 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    /// Finds all pairs of items that overlap in time or are not ordered by `before`; `false`, with nothing built, if more
-    /// than `limit` pairs would have to be looked at.
+    /// Finds all pairs of items that overlap in time or are not ordered by `before`; `false`, with nothing built, if
+    /// more than `limit` pairs would have to be looked at.
     ///
     /// O(n + pairs that overlap), and O(n²) where `before` is given.
     pub(super) fn build<B: Fn(ItemId, ItemId) -> bool>(

@@ -1,8 +1,8 @@
 //! Byte offsets of transient resources, and which of them reuse the bytes of which others.
 //!
-//! [`place`](place::place) shortens lifetimes to a timeline, sweeps it with an arena of holes, and with more effort tries
-//! greedy rules and a depth-first search over all conflicts. [`previous_owners`](walk::previous_owners)
-//! then walks the bytes.
+//! [`place`](place::place) shortens lifetimes to a timeline, sweeps it with an arena of holes, and with more effort
+//! tries greedy rules and a depth-first search over all conflicts. [`previous_owners`](walk::previous_owners) then
+//! walks the bytes.
 
 pub(crate) mod item;
 pub(crate) mod place;

@@ -72,8 +72,8 @@ pub struct WalkScratch {
     found_at: IdVec<ItemId, Span>,
 }
 
-/// Finds, for every item of a heap, the direct previous owners of its bytes: in the same frame or, where no earlier item
-/// of this frame owned a byte, its last owner in the frame before, which may be the item itself.
+/// Finds, for every item of a heap, the direct previous owners of its bytes: in the same frame or, where no earlier
+/// item of this frame owned a byte, its last owner in the frame before, which may be the item itself.
 ///
 /// O(n log n): each step of the walk adds at most two cuts to the address map and takes away those that it covers,
 /// so that there are fewer than 4n of them. Nothing is allocated once the scratch has grown.

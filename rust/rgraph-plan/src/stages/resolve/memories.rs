@@ -65,11 +65,11 @@ impl Facts {
         for (id, resource) in resources.iter_ids() {
             is_kept[self.memory[id]] |= !resource.life.is_of_frame() || self.remembered[id] || graph.is_root(id);
         }
-        let mut said_at = IdVec::filled(0, resources.len());
+        let mut depth_of = IdVec::filled(0, resources.len());
         for (id, resource) in resources.iter_ids() {
             let memory = self.memory[id];
-            if resource.leave.is_some() && is_kept[memory] && self.depth[id] >= said_at[memory] {
-                (self.leave[memory], said_at[memory]) = (resource.leave, self.depth[id]);
+            if resource.leave.is_some() && is_kept[memory] && self.depth[id] >= depth_of[memory] {
+                (self.leave[memory], depth_of[memory]) = (resource.leave, self.depth[id]);
             }
         }
     }

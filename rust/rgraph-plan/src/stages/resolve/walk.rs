@@ -179,8 +179,11 @@ impl Facts {
                 access_at = end;
             }
             for (by, resource, part) in lost {
-                let told = |problem: &Problem| matches!(problem, Problem::NeverWritten { resource: of, .. } if *of == resource);
-                if !problems[known..].iter().any(told) {
+                let is_same = |problem: &Problem| match problem {
+                    Problem::NeverWritten { resource: of, .. } => *of == resource,
+                    _ => false,
+                };
+                if !problems[known..].iter().any(is_same) {
                     problems.push(Problem::NeverWritten { by, resource, part });
                 }
             }

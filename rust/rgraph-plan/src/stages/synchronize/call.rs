@@ -160,8 +160,8 @@ impl Calls {
         self.barriers.push(Barrier { merges: true, ..Barrier::new(call, source, About::Memory, scope, why) })
     }
 
-    /// Makes a barrier part of another one of its call, if they have the same first or the same second scope, or the same
-    /// stages in both.
+    /// Makes a barrier part of another one of its call, if they have the same first or the same second scope, or the
+    /// same stages in both.
     pub(crate) fn merge(&mut self, barrier: BarrierId, into: BarrierId) -> bool {
         let [scope, known] = [barrier, into].map(|id| self.barriers[id].scope);
         let stages = |scope: Scope| (scope.src_stages, scope.dst_stages);
@@ -263,8 +263,8 @@ impl Calls {
         barrier.scope.dst_access |= access;
     }
 
-    /// Whether a barrier, or the use that it was made for, whose stages are `own`, follows a wait that holds up `held`. If
-    /// so, it is not split.
+    /// Whether a barrier, or the use that it was made for, whose stages are `own`, follows a wait that holds up `held`.
+    /// If so, it is not split.
     pub(crate) fn follows_wait(&mut self, barrier: BarrierId, held: Stages, own: Stages) -> bool {
         let mut more = held;
         let before = self.barriers[barrier];
@@ -276,10 +276,10 @@ impl Calls {
         follows
     }
 
-    /// Makes a barrier follow a wait that holds up the stages `held`; `own` are those of the use that it was made for. One
-    /// about memory need not, unless others rely on it: all that a signal follows is visible behind a wait for it (Vulkan
-    /// 1.3, "Semaphore Waiting"), which holds up all stages of that use then. An event would be set before the wait, so
-    /// the barrier is not split.
+    /// Makes a barrier follow a wait that holds up the stages `held`; `own` are those of the use that it was made for.
+    /// One about memory need not, unless others rely on it: all that a signal follows is visible behind a wait for it
+    /// (Vulkan 1.3, "Semaphore Waiting"), which holds up all stages of that use then. An event would be set before the
+    /// wait, so the barrier is not split.
     pub(crate) fn follow_wait(&mut self, barrier: BarrierId, held: &mut Stages, own: Stages) {
         let barrier = &mut self.barriers[barrier];
         if barrier.about != About::Memory || barrier.joined {

@@ -1,6 +1,6 @@
-//! Points at which a frame waits for the other users of its imports, and lets them go on: a wait before the first use on
-//! each queue, a signal behind the last one. Batches are cut there, so that earlier passes wait for nobody, and nobody
-//! waits for later ones.
+//! Points at which a frame waits for the other users of its imports, and lets them go on: a wait before the first use
+//! on each queue, a signal behind the last one. Batches are cut there, so that earlier passes wait for nobody, and
+//! nobody waits for later ones.
 //!
 //! Each point may cost the device a change of side ([`Profile::foreign_us`]). Two waits of a queue become one, before
 //! the first one's passes, if the passes between them take less than that; two signals become one, behind the last.

@@ -226,8 +226,8 @@ impl ReadGroups {
         }
     }
 
-    /// The images of a ring are used by all who use what is remembered or any of its histories. Where the host is one of
-    /// them, nobody gives them from one family to another.
+    /// The images of a ring are used by all who use what is remembered or any of its histories. Where the host is one
+    /// of them, nobody gives them from one family to another.
     fn share_rings(&mut self, context: Context<'_>) {
         for (id, &family) in context.facts.family.iter_ids() {
             if family == id || context.facts.memory[id] != id {

@@ -1,10 +1,11 @@
-//! First scopes of barriers: the walks leave out what barriers about all memory order already. Orderings of `after` count
-//! on all barriers and on waits.
+//! First scopes of barriers: the walks leave out what barriers about all memory order already. Orderings of `after`
+//! count on all barriers and on waits.
 //!
-//! Two walks over the barrier calls and waits of each queue, in the order of time, with a clock of its stages. The first
-//! completes what a barrier needs of its own run. The second continues with the next run and completes what a barrier
-//! needs of the run before: between a last use in one run and a first use in the next stand all calls behind the one and
-//! before the other. Scopes only grow while they are completed, so what was left to another barrier stays true.
+//! Two walks over the barrier calls and waits of each queue, in the order of time, with a clock of its stages. The
+//! first completes what a barrier needs of its own run. The second continues with the next run and completes what a
+//! barrier needs of the run before: between a last use in one run and a first use in the next stand all calls behind
+//! the one and before the other. Scopes only grow while they are completed, so what was left to another barrier stays
+//! true.
 
 use super::call::{About, CallSite, Calls, Required};
 use super::hazard::{HazardInputs, Hazards};
@@ -61,8 +62,8 @@ pub(crate) struct Sources {
     open: Vec<(BarrierId, Scope, [Ordered; 2])>,
     /// What barriers about all memory order.
     clock: StageClock,
-    /// The same with barriers about images and buffers and waits for other queues, for orderings of `after`; walked where
-    /// there are any.
+    /// The same with barriers about images and buffers and waits for other queues, for orderings of `after`; walked
+    /// where there are any.
     every: StageClock,
     orderings: bool,
     /// Steps from the run before, which begins at moment 0, to this run.
@@ -132,7 +133,8 @@ impl Sources {
         self.merge(&mut hazards.calls);
     }
 
-    /// Merges barriers whose first scopes were open with others of their calls. O(barriers · different scopes of a call).
+    /// Merges barriers whose first scopes were open with others of their calls. O(barriers · different scopes of a
+    /// call).
     fn merge(&mut self, calls: &mut Calls) {
         for barriers in &self.of_call {
             let barriers = &self.sorted[barriers.range()];
@@ -208,10 +210,10 @@ impl Sources {
                 continue;
             }
             barrier.scope = scope;
-            // A barrier about an image orders all work at its stages, too, but validation layers follow its order for that
-            // image alone (Vulkan-ValidationLayers 1.3.239, synchronization validation), and not that of waits for other
-            // queues through these (1.4.364). So hazards do not count on them. A release has no second scope, and an acquire
-            // no first one that others could follow.
+            // A barrier about an image orders all work at its stages, too, but validation layers follow its order for
+            // that image alone (Vulkan-ValidationLayers 1.3.239, synchronization validation), and not that of waits for
+            // other queues through these (1.4.364). So hazards do not count on them. A release has no second scope, and
+            // an acquire no first one that others could follow.
             if barrier.about == About::Memory {
                 self.clock.add(at, scope);
             }

@@ -1,8 +1,9 @@
-//! What the barriers of one queue order, stage by stage: for each pair of stages, up to which time work at the one is done
-//! before the other begins. A barrier orders all earlier work at its first stages before all later work at its second
-//! ones, whatever memory it names, and barriers chain where the second stages of one meet the first stages of another
-//! (Vulkan 1.3, "Execution and Memory Dependencies"). What a scope takes in it takes in from the start of the queue, so one
-//! number per pair is exact; clocks as in Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
+//! What the barriers of one queue order, stage by stage: for each pair of stages, up to which time work at the one is
+//! done before the other begins. A barrier orders all earlier work at its first stages before all later work at its
+//! second ones, whatever memory it names, and barriers chain where the second stages of one meet the first stages of
+//! another (Vulkan 1.3, "Execution and Memory Dependencies"). What a scope takes in it takes in from the start of the
+//! queue, so one number per pair is exact; clocks as in Mattern, "Virtual Time and Global States of Distributed
+//! Systems", 1989.
 
 use super::narrow::{bits, with_earlier, with_later};
 use crate::access::Stages;

@@ -138,8 +138,8 @@ impl Check<'_> {
         self.add(mistake);
     }
 
-    /// Finds attachments of depth or of stencil alone in a pass that reads in place. Its render pass has subpasses, and so
-    /// it attaches whole images (Vulkan 1.3, `VkSubpassDescription2`): the pass says how it finds the other aspect.
+    /// Finds attachments of depth or of stencil alone in a pass that reads in place. Its render pass has subpasses, and
+    /// so it attaches whole images (Vulkan 1.3, `VkSubpassDescription2`): the pass says how it finds the other aspect.
     #[cold]
     pub(super) fn check_whole(&mut self, of_pass: &[u32]) {
         let graph = self.graph;

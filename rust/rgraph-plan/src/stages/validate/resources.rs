@@ -375,11 +375,11 @@ impl Check<'_> {
     }
 
     /// Whether a name of a memory says something else than the names below it.
-    fn says_otherwise<T: PartialEq>(&self, id: ResourceId, base: ResourceId, said: fn(&Resource) -> Option<T>) -> bool {
+    fn says_otherwise<T: PartialEq>(&self, id: ResourceId, base: ResourceId, what: fn(&Resource) -> Option<T>) -> bool {
         let resources = self.graph.resources();
         let below = std::iter::successors(Some(base), |at| resources.get(*at)?.modifies).take(resources.len());
-        let mut declared = below.filter_map(|at| said(resources.get(at)?));
-        said(&resources[id]).is_some_and(|own| declared.next().is_some_and(|other| other != own))
+        let mut declared = below.filter_map(|at| what(resources.get(at)?));
+        what(&resources[id]).is_some_and(|own| declared.next().is_some_and(|other| other != own))
     }
 
     /// One memory under two names, or a blit from one to the other.

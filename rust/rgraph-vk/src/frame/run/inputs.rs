@@ -75,8 +75,8 @@ impl Prologue {
 }
 
 impl RunState {
-    /// Refuses a run that would not wait for the other user of an import: memory of the caller's own for which it has no
-    /// semaphore.
+    /// Refuses a run that would not wait for the other user of an import: memory of the caller's own for which it has
+    /// no semaphore.
     pub(super) fn check_awaited(&self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<(), Error> {
         let plan = &compiled.plan;
         for point in plan.foreign.iter().filter(|point| point.wait.is_some()) {

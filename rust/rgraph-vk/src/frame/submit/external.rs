@@ -111,8 +111,8 @@ impl Run<'_, '_> {
     }
 
     /// Waits of a batch for the semaphores before a memory that it enters, at the stages of the entry, unless the plan
-    /// names the batches that wait. Returns those stages if the batch waits here, as its queue's first, or where the plan
-    /// says: a change of layout follows the wait only if its barrier begins there.
+    /// names the batches that wait. Returns those stages if the batch waits here, as its queue's first, or where the
+    /// plan says: a change of layout follows the wait only if its barrier begins there.
     ///
     /// Source: Vulkan 1.3 specification, "Semaphore Waiting" (second synchronization scope), "Execution and Memory
     /// Dependencies".
@@ -167,8 +167,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Signals behind the batch that the open submits end with, if it is the last one that the plan names: with its submit
-    /// if it is the only one, else in a submit behind all of them.
+    /// Signals behind the batch that the open submits end with, if it is the last one that the plan names: with its
+    /// submit if it is the only one, else in a submit behind all of them.
     pub(super) fn signal_behind(&mut self, batch: BatchId, queue: DeviceQueueId) -> Result<(), Error> {
         for at in 0..self.released.len() {
             let released = &mut self.released[at];

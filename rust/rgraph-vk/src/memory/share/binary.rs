@@ -1,7 +1,8 @@
 //! Binary semaphores, alone or shared with other devices, processes and APIs as file descriptors.
 //!
-//! A descriptor of kind `opaque_fd` names the semaphore itself, for the same device and driver. One of kind `sync_fd` names
-//! one signal that was submitted; every driver of the system takes it, and the export undoes the signal as a wait does.
+//! A descriptor of kind `opaque_fd` names the semaphore itself, for the same device and driver. One of kind `sync_fd`
+//! names one signal that was submitted; every driver of the system takes it, and the export undoes the signal as a wait
+//! does.
 //!
 //! Source: Vulkan 1.3 specification, "Importing Semaphore Payloads" (copy and reference transference).
 
@@ -18,7 +19,8 @@ use crate::device::{Device, Shared};
 use crate::error::{Called, DeviceError, Error};
 use crate::memory::share::semaphore_fd::SemaphoreFd;
 
-/// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses it.
+/// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses
+/// it.
 #[derive(Clone, Debug)]
 pub struct BinarySemaphore(pub(crate) Arc<OwnedBinary>);
 
@@ -71,12 +73,12 @@ impl Device {
         Ok(BinarySemaphore::own(shared, raw, export, signalled))
     }
 
-    /// Imports a binary semaphore (`opaque_fd`), or one signal of one (`sync_fd`; `None` stands for a signal that is over,
-    /// which Vulkan writes as descriptor -1). The descriptor stays the caller's.
+    /// Imports a binary semaphore (`opaque_fd`), or one signal of one (`sync_fd`; `None` stands for a signal that is
+    /// over, which Vulkan writes as descriptor -1). The descriptor stays the caller's.
     ///
     /// # Errors
-    /// `RG-E131` if an `opaque_fd` is of another device or driver, `RG-E102` if the driver takes no such descriptors; if the
-    /// descriptor is closed, is no semaphore, or is refused by the driver.
+    /// `RG-E131` if an `opaque_fd` is of another device or driver, `RG-E102` if the driver takes no such descriptors;
+    /// if the descriptor is closed, is no semaphore, or is refused by the driver.
     ///
     /// # Safety
     /// The descriptor was exported as that kind, from a semaphore of that origin. Drivers do not check that.
@@ -222,13 +224,13 @@ impl BinarySemaphore {
         Ok(SemaphoreSignal::of(self.0.raw, None, self.0.made))
     }
 
-    /// A new descriptor for another device, process or API. One of kind `sync_fd` has the signal that was submitted last,
-    /// and takes it away from this semaphore; `None`: that signal is over.
+    /// A new descriptor for another device, process or API. One of kind `sync_fd` has the signal that was submitted
+    /// last, and takes it away from this semaphore; `None`: that signal is over.
     ///
     /// # Errors
     /// If it was not made to be exported, a `sync_fd` has no signal or one behind a wait for a timeline that nothing
-    /// signalled yet (Vulkan 1.3, VUID-VkSemaphoreGetFdInfoKHR-handleType-03254), the device is closed or lost, or the driver
-    /// fails.
+    /// signalled yet (Vulkan 1.3, VUID-VkSemaphoreGetFdInfoKHR-handleType-03254), the device is closed or lost, or the
+    /// driver fails.
     pub fn export(&self) -> Result<Option<OwnedFd>, Error> {
         let shared = &self.0.shared;
         shared.check()?;

@@ -1,5 +1,6 @@
-//! Functions that fit a pattern: for each one that may fail a wrapper that asks [`enter`](super::enter) first, for each that makes or
-//! gives back objects one that keeps the ledger. Errors are those that `vk.xml` of 1.3 lists for the call.
+//! Functions that fit a pattern: for each one that may fail a wrapper that asks [`enter`](super::enter) first, for each
+//! that makes or gives back objects one that keeps the ledger. Errors are those that `vk.xml` of 1.3 lists for the
+//! call.
 
 #![allow(non_snake_case, reason = "functions have their Vulkan names")]
 

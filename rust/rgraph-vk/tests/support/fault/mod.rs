@@ -1,5 +1,5 @@
-//! A Vulkan function table between a program and its driver: it counts fallible calls, makes one of them fail, and keeps
-//! a ledger of living objects.
+//! A Vulkan function table between a program and its driver: it counts fallible calls, makes one of them fail, and
+//! keeps a ledger of living objects.
 //!
 //! Vulkan's functions carry no closure, so there is one table in a process: [`Faults`] holds it for one test at a time.
 //! An error is only given where the specification lists it for that call (`vk.xml` of 1.3). A lost device stays lost:
@@ -99,7 +99,8 @@ impl Faults {
         self.arm(Armed { left: k, error, only: None });
     }
 
-    /// Makes the `k`-th (from 1) of the coming calls of that name give `error`, whether the specification lists it or not.
+    /// Makes the `k`-th (from 1) of the coming calls of that name give `error`, whether the specification lists it or
+    /// not.
     pub fn fail_call(&self, name: &'static str, k: u64, error: vk::Result) {
         self.arm(Armed { left: k, error, only: Some(name) });
     }

@@ -1,5 +1,5 @@
-//! A driver with other memory types than it has, and with wishes of its own: each of its types is the real driver's that
-//! can do what it promises and is most like it.
+//! A driver with other memory types than it has, and with wishes of its own: each of its types is the real driver's
+//! that can do what it promises and is most like it.
 
 #![allow(non_snake_case, reason = "functions have their Vulkan names")]
 
@@ -15,8 +15,8 @@ use super::state;
 /// What to pretend; the default pretends nothing.
 #[derive(Clone, Default, Debug)]
 pub struct Pretended {
-    /// Memory types, on one heap; none: those that the driver has. Images that are transient attachments may have any of
-    /// them, everything else those that are not lazily allocated, if it may have the real type behind them.
+    /// Memory types, on one heap; none: those that the driver has. Images that are transient attachments may have any
+    /// of them, everything else those that are not lazily allocated, if it may have the real type behind them.
     pub types: Vec<vk::MemoryPropertyFlags>,
     /// The real types behind them, found when the driver is asked for its own; none: no real type can do as much.
     pub behind: Vec<Option<u32>>,

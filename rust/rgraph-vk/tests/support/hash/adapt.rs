@@ -50,8 +50,8 @@ struct Adapter {
     changed: BTreeMap<&'static str, u32>,
 }
 
-/// The graph of a seed. `swift`: made for SwiftShader, which has no depth of 24 bits with stencil, and fetches no level of a
-/// view whose number is below that of the view's first mip in its image: there all such levels are one.
+/// The graph of a seed. `swift`: made for SwiftShader, which has no depth of 24 bits with stencil, and fetches no level
+/// of a view whose number is below that of the view's first mip in its image: there all such levels are one.
 pub fn adapt(seed: u64, limits: Limits, swift: bool) -> Adapted {
     let (old, _) = generate(seed, limits);
     let old = old.flattened().unwrap_or(old);
@@ -244,7 +244,8 @@ impl Adapter {
         }
     }
 
-    /// Whether a pass draws to nothing that another pass draws to whose draws commute: these draws depend on their order.
+    /// Whether a pass draws to nothing that another pass draws to whose draws commute: these draws depend on their
+    /// order.
     fn commutes(&mut self, pass: PassId) -> bool {
         let memory = |mut id: ResourceId| {
             while let Some(base) = self.old.resources()[id].modifies {
@@ -263,8 +264,8 @@ impl Adapter {
         alone
     }
 
-    /// Whether a use of a pass meets none that it did not meet before: mips that were apart may be one mip of the smaller
-    /// image. Reads give way to writes, and writes to those of more mips or to earlier ones.
+    /// Whether a use of a pass meets none that it did not meet before: mips that were apart may be one mip of the
+    /// smaller image. Reads give way to writes, and writes to those of more mips or to earlier ones.
     fn is_new(&self, at: usize, said: &[(&Access, Use)]) -> bool {
         let apart = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
             (Some(a), Some(b)) => a[1] <= b[0] || b[1] <= a[0],

@@ -29,7 +29,8 @@ pub struct Input {
     pub float: bool,
 }
 
-/// The function that stands for an input attachment in a text; another text for floats, since programs are known by theirs.
+/// The function that stands for an input attachment in a text; another text for floats, since programs are known by
+/// theirs.
 pub fn stub(input: Input) -> String {
     format!("fn input{}() -> u32 {{ return {}u; }}\n", input.at, u32::from(input.float))
 }

@@ -247,9 +247,9 @@ impl Hazards {
         }
     }
 
-    /// Shows the host what the read group before `here` left: its own writes or the writes before it, where it only read
-    /// on the device, whose reads make writes visible to nobody else (Vulkan 1.3, "Availability, Visibility, and Domain
-    /// Operations"), or where the host was shown them for another access, by a pass that may be switched off.
+    /// Shows the host what the read group before `here` left: its own writes or the writes before it, where it only
+    /// read on the device, whose reads make writes visible to nobody else (Vulkan 1.3, "Availability, Visibility, and
+    /// Domain Operations"), or where the host was shown them for another access, by a pass that may be switched off.
     pub(super) fn show_all_to_host(&mut self, inputs: HazardInputs<'_>, here: Here<'_>, state: SubresourceState) {
         self.show_to_host(inputs, here, state.uses);
         let host = inputs.context.schedule.host();
@@ -265,8 +265,8 @@ impl Hazards {
         }
     }
 
-    /// Bytes that the host saw under another name, for another access or by the transition of an image alone: whatever it
-    /// finds there it sees by a barrier about all memory that names its access.
+    /// Bytes that the host saw under another name, for another access or by the transition of an image alone: whatever
+    /// it finds there it sees by a barrier about all memory that names its access.
     pub(super) fn show_bytes_to_host(&mut self, inputs: HazardInputs<'_>, here: Here<'_>) {
         let placement = inputs.transients.index[here.memory];
         self.each_seen_by_host(inputs, placement, false, seen_as(here), |hazards, left| {
@@ -281,8 +281,9 @@ impl Hazards {
         });
     }
 
-    /// Calls `show` with the writes of each memory that had the bytes of a placement before, in this frame or in the one
-    /// before, and that the host saw last, unless it saw all memory for what it wants. O(subresources of these memories).
+    /// Calls `show` with the writes of each memory that had the bytes of a placement before, in this frame or in the
+    /// one before, and that the host saw last, unless it saw all memory for what it wants. O(subresources of these
+    /// memories).
     fn each_seen_by_host(
         &mut self,
         inputs: HazardInputs<'_>,

@@ -452,9 +452,9 @@ impl Hazards {
             self.rely_on_need(inputs, here, &need, waits);
             self.rely_on_initializer(inputs, here, state, waits);
             if !on_gpu {
-                // Waiting for a signal makes no write visible to the host (Vulkan 1.3, "Fences"): a barrier on the queue
-                // of the write must name it. Which one depends on the last write: an acquire or the transition of the
-                // first use, a transition at the producer, else the writes before.
+                // Waiting for a signal makes no write visible to the host (Vulkan 1.3, "Fences"): a barrier on the
+                // queue of the write must name it. Which one depends on the last write: an acquire or the transition of
+                // the first use, a transition at the producer, else the writes before.
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
                 if read_group.moved || state.producer_barrier.is_none() && (!written || self.changes_layout(state)) {
                     self.show_initializer_to_host(inputs, here, state);
