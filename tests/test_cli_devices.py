@@ -57,7 +57,7 @@ def test_bake_plans_for_several_profiles_without_a_device(film: Path):
     ("arguments", "said"),
     [
         (["--gpus", "discrete"], "runs on device 1, and there is one device"),
-        (["--gpus", "discrete,"], "is no names"),
+        (["--gpus", "discrete,"], '"discrete," is not a list of names with commas between'),
         (["--gpus", "discrete,nothing"], "nothing: neither a file nor one of the profiles"),
         (["--gpus", "discrete,discrete", "--html"], "--html is for one device"),
         (["--gpus", "discrete,discrete", "--keep"], "--keep is for one device"),

@@ -342,7 +342,7 @@ def test_arrays_that_are_no_images_are_refused_with_what_would_be_right(array, h
 
 
 def test_what_is_no_array_is_a_type_error():
-    with pytest.raises(TypeError, match="not list"):
+    with pytest.raises(TypeError, match="is of type list, which has no buffer"):
         rg.Graph().import_array("a", [[1, 2], [3, 4]])
 
 

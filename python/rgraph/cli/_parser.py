@@ -198,6 +198,9 @@ def names(text: str) -> list[str]:
     return parts
 
 
+names.__name__ = "list of names with commas between"
+
+
 def count(text: str) -> int:
     """A whole number from 1 on.
 
