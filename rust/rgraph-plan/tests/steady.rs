@@ -4,7 +4,7 @@
 use rgraph_plan::access::{Aspects, Usage};
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::{Image, Kind, Resource};
+use rgraph_plan::resource::{Image, Kind, Leave, Resource};
 
 use crate::common::{counting, most_live};
 use crate::families;
@@ -39,6 +39,22 @@ fn a_second_bake_of_the_same_frame_allocates_nothing() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_second_bake_of_a_frame_that_leaves_its_roots_in_states_allocates_nothing() {
+    let (profile, options) = (Profile::discrete(), Options::default());
+    for (name, family) in families::FAMILIES {
+        let mut graph = family(64);
+        for root in graph.roots().to_vec() {
+            graph.resource_mut(root).leave = Some(Leave::default());
+        }
+        let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+        bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+        let before = counting::allocations();
+        bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+        assert_eq!(counting::allocations() - before, 0, "{name}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! Which resources are one memory: chains of those that modify each other, histories, and their rings.
 
 use super::{Facts, Source};
-use crate::id::IdVec;
 use crate::resource::Life;
 use crate::stages::size::shares_memory;
 
@@ -58,18 +57,20 @@ impl Facts {
     fn find_left(&mut self, Source { graph, .. }: Source<'_>) {
         let resources = graph.resources();
         self.leave.refill(None, resources.len());
+        self.left_by.refill(None, resources.len());
         if resources.iter().all(|resource| resource.leave.is_none()) {
             return;
         }
-        let mut is_kept = IdVec::filled(false, resources.len());
-        for (id, resource) in resources.iter_ids() {
-            is_kept[self.memory[id]] |= !resource.life.is_of_frame() || self.remembered[id] || graph.is_root(id);
+        for (id, _) in resources.iter_ids().filter(|(_, resource)| resource.leave.is_some()) {
+            let by = &mut self.left_by[self.memory[id]];
+            if by.is_none_or(|by| self.depth[by] <= self.depth[id]) {
+                *by = Some(id);
+            }
         }
-        let mut depth_of = IdVec::filled(0, resources.len());
         for (id, resource) in resources.iter_ids() {
             let memory = self.memory[id];
-            if resource.leave.is_some() && is_kept[memory] && self.depth[id] >= depth_of[memory] {
-                (self.leave[memory], depth_of[memory]) = (resource.leave, self.depth[id]);
+            if !resource.life.is_of_frame() || self.remembered[id] || graph.is_root(id) {
+                self.leave[memory] = self.left_by[memory].and_then(|by| resources[by].leave);
             }
         }
     }

@@ -148,6 +148,8 @@ pub struct Facts {
     pub remembered: IdVec<ResourceId, bool>,
     /// By memory: the state in which the frame must leave it. None where nobody has it after the frame.
     pub leave: IdVec<ResourceId, Option<Leave>>,
+    /// By memory: the name that says so, kept or not.
+    left_by: IdVec<ResourceId, Option<ResourceId>>,
     /// Passes in serial order.
     pub passes: IdVec<ResolvedPassId, ResolvedPass>,
     /// Accesses by pass.
