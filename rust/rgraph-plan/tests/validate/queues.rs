@@ -3,6 +3,7 @@
 use rgraph_plan::access::{PassQueue, Stages, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
+use rgraph_plan::profile::Capabilities;
 
 use super::cases;
 
@@ -28,5 +29,16 @@ cases! {
         "  copy     film.py:5  vertex",
         "  corners  film.py:3  buffer of 64 bytes",
         "  help: run the pass on queue graphics or compute",
+    ];
+    a_compute_pass_needs_a_queue_that_can_dispatch: |film| {
+        film.profile.queues[0].capabilities -= Capabilities::COMPUTE;
+        let sum = film.buffer("sum", 64);
+        let add = film.pass("add", PassQueue::Compute);
+        film.uses(add, sum, Usage::StorageWrite);
+    } => [
+        "RG-E211 pass \"add\" uses \"sum\" as storage_write, which needs compute, but queue compute is \"graphics\" and can graphics and transfer",
+        "  add  film.py:5  storage_write",
+        "  sum  film.py:3  buffer of 64 bytes",
+        "  help: run the pass on queue async_compute",
     ];
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::queues::{Needs, access_needs};
+use super::queues::{Needs, access_needs, stage_needs};
 use super::usages::{alike, blends, kinds, stages_of, unfit, unfit_transfer};
 use super::words::{as_usage, aspect_list, capability_list, counted, listed, stage_list};
 use super::{At, Check, Known, Runs};
@@ -11,6 +11,7 @@ use crate::error::{Code, Mistake};
 use crate::graph::{Clear, Details};
 use crate::plan::PlanKind;
 use crate::resource::{Kind, Life};
+use crate::stages::resolve::meaning::meaning;
 use crate::stages::resolve::part_of;
 use crate::stages::resolve::subresource::SubresourceRange;
 
@@ -28,7 +29,13 @@ impl Check<'_> {
             self.wrong_kind(at, image.is_some());
             return (false, Needs::empty());
         }
-        let needs = access_needs(access, shape);
+        let mut needs = access_needs(access, shape);
+        if let Runs::Queue(_, _, offers) = runs
+            && offers.contains(needs)
+            && !offers.contains(Needs::COMPUTE)
+        {
+            needs |= self.default_stage_needs(at);
+        }
         let allowed = match runs {
             Runs::Queue(_, _, offers) => offers.contains(needs),
             Runs::Host => needs == Needs::HOST,
@@ -70,6 +77,13 @@ impl Check<'_> {
         }
         let ranged = access.ranges.is_some() || !access.aspects.is_empty();
         (!ranged || self.check_ranges(at, known), needs)
+    }
+
+    /// What the stages of an access that names none ask of its queue: a compute pass needs a queue that can dispatch.
+    #[cold]
+    fn default_stage_needs(&self, at: At<'_>) -> Needs {
+        let queue = self.graph.passes()[at.access.pass].queue;
+        stage_needs(meaning(at.access, queue, true, Aspects::empty()).stages)
     }
 
     #[cold]
