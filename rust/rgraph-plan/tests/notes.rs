@@ -56,6 +56,23 @@ fn stencil_that_nothing_writes_is_not_noted_for_a_read_of_depth_and_stencil() {
     assert_eq!(notes(&g), [""; 0]);
 }
 
+#[test]
+fn a_load_that_finds_nothing_while_a_flag_is_off_is_noted_once() {
+    let mut g = Graph::new("g", [64, 64]);
+    let out = g.image("out", Format::Rgba8unorm);
+    g.pass("sky", PassQueue::Graphics).conditional("day").uses(out, &cleared(Usage::ColorAttachment, 0));
+    g.pass("ground", PassQueue::Graphics).color(out);
+    g.pass("trees", PassQueue::Graphics).color(out);
+    g.root(out);
+    assert_eq!(
+        notes(&g),
+        [
+            "while flag \"day\" is off, pass \"ground\" loads \"out\" without contents: clear \"out\" in a pass that always \
+          runs, or say load: discard"
+        ]
+    );
+}
+
 /// A pass that a flag switches draws `a`; readers get `b` while it is off.
 fn switched(g: &mut Graph, life: Life) -> ResourceId {
     let (a, b) = (g.image("a", Format::Rgba8unorm), g.image("b", Format::Rgba8unorm));

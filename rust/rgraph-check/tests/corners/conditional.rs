@@ -481,4 +481,30 @@ corners! {
         pass make transfer if=on fallback=output:input: dst output load=discard
         pass both cpu: host_read output; host_write input
         refused RG-E217";
+
+    an_attachment_loads_what_only_a_conditional_pass_drew = "
+        image out root
+        pass clear graphics if=on: color out load=clear
+        pass draw graphics: color out
+        runs clear draw";
+
+    an_attachment_that_says_load_finds_nothing_while_a_flag_is_off = "
+        image out root
+        pass clear graphics if=on: color out load=clear
+        pass draw graphics: color out load=load
+        refused RG-E215";
+
+    an_attachment_under_the_same_flag_loads_what_its_pass_drew = "
+        image z format=depth32float
+        image out root
+        pass all graphics: color out load=clear
+        pass before graphics if=on: depth z load=clear
+        pass draw graphics if=on: depth z; color out
+        runs before draw";
+
+    a_storage_write_keeps_what_a_conditional_pass_may_have_written = "
+        buffer out 256 root
+        pass first compute if=on: storage_write out
+        pass second compute: storage_write out
+        runs first second";
 }

@@ -1,9 +1,9 @@
 //! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, a result
-//! that a later pass replaces whole before any read, a root that a flag leaves without contents, and what nobody has
-//! after the frame is to be left in a state. Each becomes a note of the plan, never an error.
+//! that a later pass replaces whole before any read, a load or a root that finds nothing while a flag is off, and what
+//! nobody has after the frame is to be left in a state. Each becomes a note of the plan, never an error.
 use super::{Facts, Origin, declared_of};
 use crate::access::{Aspects, Load, Usage};
-use crate::graph::Graph;
+use crate::graph::{FlagId, Graph};
 use crate::id::IdVec;
 use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
@@ -19,6 +19,8 @@ pub struct Silent {
     unwritten: Vec<(ResolvedPassId, ResourceId, SubresourceId)>,
     /// `(writer, resource, subresource, replacer)`: nothing reads the subresource in between.
     replaced: Vec<(ResolvedPassId, ResourceId, SubresourceId, ResolvedPassId)>,
+    /// `(pass, resource, flag)`: an attachment is loaded that only passes under the flag wrote.
+    empty: Vec<(ResolvedPassId, ResourceId, FlagId)>,
 }
 
 /// Mips and layers of an image, half-open.
@@ -28,6 +30,11 @@ impl Silent {
     pub(super) fn clear(&mut self) {
         self.unwritten.clear();
         self.replaced.clear();
+        self.empty.clear();
+    }
+
+    pub(super) fn loads_nothing(&mut self, pass: ResolvedPassId, resource: ResourceId, flag: FlagId) {
+        self.empty.push((pass, resource, flag));
     }
 
     pub(super) fn read_unwritten(&mut self, reader: ResolvedPassId, resource: ResourceId, subresource: SubresourceId) {
@@ -92,8 +99,27 @@ impl Silent {
                 graph.resource_name(resource)
             ));
         }
+        self.empty_loads(graph, facts, live, notes);
         empty_outputs(graph, facts, live, notes);
         unseen(graph, facts, notes);
+    }
+}
+
+impl Silent {
+    /// Notes attachments of passes that run, loaded although nothing wrote them while a flag is off; one per image.
+    fn empty_loads(&self, graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
+        let mut empty: Vec<_> = self.empty.iter().filter(|(pass, ..)| live.needed[*pass]).collect();
+        empty.sort_by_key(|(_, resource, _)| *resource);
+        empty.dedup_by_key(|(_, resource, _)| *resource);
+        for &(pass, resource, flag) in empty {
+            let Some(pass) = facts.declared_pass(pass) else { continue };
+            let [pass, image] = [graph.pass_name(pass), graph.resource_name(resource)];
+            let flag = &graph.flags()[flag];
+            notes.push(format!(
+                "while flag \"{flag}\" is off, pass \"{pass}\" loads \"{image}\" without contents: clear \"{image}\" in a \
+                 pass that always runs, or say load: discard"
+            ));
+        }
     }
 }
 

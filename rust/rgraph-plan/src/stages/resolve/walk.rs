@@ -404,19 +404,23 @@ impl Facts {
             Effect::Keep => reads_explicitly(source, &access),
             _ => false,
         };
+        let loads = access.effect == Effect::Keep && is_attachment(source, &access);
         let scratch =
             declared_of(source.graph, &access).is_some_and(|declared| declared.usage == Usage::AccelerationScratch);
         let sources_start = self.sources.len();
         for subresource in access.subresources.ids() {
             let state = &mut self.states[subresource];
-            if must_be_written && !modifies {
+            if (must_be_written || loads) && !modifies {
                 match state.written {
                     Written::Yes => {}
                     Written::Under(flag, _) if pass.conditional == Some(flag) => {}
+                    // A load that is not explicit finds nothing there, as that of a first write does.
+                    Written::Under(flag, _) if !must_be_written => self.silent.loads_nothing(id, access.resource, flag),
                     Written::Under(flag, writer) => {
                         let reader = pass_of(pass.origin);
                         problems.push(Problem::HoldsNothing { flag, pass: writer, resource: access.resource, reader });
                     }
+                    Written::No if !must_be_written => {}
                     // A read of mips, layers or bytes that mean something may reach over some that do not.
                     Written::No if found => {
                         if access.effect == Effect::Read {
@@ -507,6 +511,12 @@ fn pass_of(origin: Origin) -> Option<PassId> {
         Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
         Origin::Blit { .. } => None,
     }
+}
+
+/// Whether a use renders to an attachment.
+fn is_attachment(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
+    declared_of(graph, access)
+        .is_some_and(|access| matches!(access.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment))
 }
 
 /// Whether a use that keeps old contents says that it reads them, rather than leaving alone what it does not cover.
