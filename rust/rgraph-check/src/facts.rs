@@ -299,7 +299,7 @@ impl<'g> Facts<'g> {
             declared.uses[at].keys.first().map_or((declared.position, declared.step), |((_, p, s), _)| (*p, *s));
         let (chain, resource, memory) = (self.chain[input], &self.graph.resources()[input], self.memory[input]);
         let key = (chain, position, step);
-        if self.frames_ago[input] > 0 || !resource.life.is_of_frame() || resource.modifies.is_some() {
+        if self.frames_ago[input] > 0 || !resource.life.is_of_frame() || chain > 0 {
             return key;
         }
         let read = self.grids[memory].subresources(&declared.uses[at].part);

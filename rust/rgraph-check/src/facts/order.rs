@@ -28,7 +28,7 @@ impl Facts<'_> {
                     continue;
                 }
                 let resource = &self.graph.resources()[at.resource];
-                let fresh = resource.life.is_of_frame() && resource.modifies.is_none();
+                let fresh = resource.life.is_of_frame() && self.chain[at.resource] == 0;
                 // Nothing of the range was written before, and something of it is later: the read comes just after.
                 let first = at
                     .subresources

@@ -240,4 +240,21 @@ corners! {
         pass rest graphics: storage_write b mips=1..2
         pass end graphics: sampled b mips=1..3; color out
         refused RG-E204";
+
+    a_read_of_a_mip_that_a_scaled_copy_does_not_fill_looks_forward = "
+        image a
+        image b modifies=a size=32x32 mips=2
+        image end root
+        pass early compute: sampled b mips=1..2; storage_write end
+        pass late compute: storage_write b mips=1..2
+        pass draw compute: storage_write a
+        before late early";
+
+    a_read_of_a_mip_that_a_scaled_copy_does_not_fill_is_refused_without_a_writer = "
+        image a
+        image b modifies=a size=32x32 mips=2
+        image end root
+        pass early compute: sampled b mips=1..2; storage_write end
+        pass draw compute: storage_write a
+        refused RG-E203";
 }
