@@ -146,6 +146,14 @@ impl Machine<'_> {
                 self.findings.add(Rule::Ownership, Some(name), Some(what), message);
             } else if state.owner.is_some_and(|owner| owner != family) {
                 let owner = state.owner.unwrap_or(0);
+                // It finds an image as if that were new (Vulkan 1.3, "Queue Family Ownership Transfer"): a layout is
+                // what a transition from `UNDEFINED` gives it.
+                if !needs && facts.shapes[resource].is_image() {
+                    let message = format!(
+                        "pass \"{name}\" on family {family} takes \"{what}\"{part} from family {owner} without a transition from layout undefined"
+                    );
+                    self.findings.add(Rule::Ownership, Some(name), Some(what), message);
+                }
                 if state.gone.is_none() {
                     state.gone = Some(Gone::Family);
                     if needs {

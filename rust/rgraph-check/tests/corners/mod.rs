@@ -21,6 +21,7 @@ mod history;
 mod host;
 mod modifies;
 mod outside;
+mod ownership;
 mod render;
 mod subpasses;
 mod undefined;

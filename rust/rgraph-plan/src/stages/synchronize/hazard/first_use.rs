@@ -39,9 +39,10 @@ impl Hazards {
             let discard = here.access.effect == Effect::Replace;
             let exclusive = inputs.read_groups.sharing[here.memory] == Sharing::Exclusive;
             let anew = discard && takes_anew(image, here.conditional);
-            let families =
-                state.family.zip(next.family).filter(|(from, to)| exclusive && !anew && on_gpu && from != to);
-            let changes = image && state.layout != target;
+            let moved = state.family.zip(next.family).filter(|(from, to)| exclusive && on_gpu && from != to);
+            let families = moved.filter(|_| !anew);
+            // A family that takes an image without a transfer finds it as if it were new: without a layout.
+            let changes = image && (state.layout != target || moved.is_some());
             if let Some((from, to)) = families {
                 Behind::Barrier(self.transfer(inputs, here, need, (target, [from, to]), waits))
             } else if let Some(producer) = read_group.producer.filter(|&producer| {
