@@ -15,7 +15,6 @@ mod supersede;
 use std::collections::HashMap;
 
 use rgraph_ir::access::{Sharing, Stages, Usage};
-use rgraph_ir::graph::PassId;
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::{Barriers, BatchId, Command, EventId, Plan, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
@@ -149,12 +148,8 @@ impl<'a> Machine<'a> {
             concurrent[MemoryId::of_first(id)] = resource.sharing == Sharing::Concurrent;
         }
         let residents = Residents::new(facts, plan, allocations.len(), |memory| first_allocation[memory]);
-        let orderings = facts.graph.orderings().iter();
-        let ordering = |later: &PassId, earlier: &PassId| {
-            Some(Ordering { later: facts.place(*later)?, earlier: facts.place(*earlier)? })
-        };
-        let mut after: Vec<_> = orderings.filter_map(|(later, earlier)| ordering(later, earlier)).collect();
-        after.sort_unstable();
+        let ordering = |(later, earlier)| Ordering { later, earlier };
+        let after = facts.orderings().into_iter().map(ordering).collect();
         let events = plan.commands.iter().filter_map(|command| match command {
             Command::SetEvent(event, _) | Command::WaitEvents(event, _) => Some(event.index() + 1),
             _ => None,

@@ -91,10 +91,8 @@ impl<'a> Cpu<'a> {
         let of = |memory: MemoryId| Some(facts.memory[memory.first_name()]);
         let residents = Residents::new(facts, plan, facts.memory.len(), of);
         let mut earlier = IdVec::filled(Vec::new(), facts.declared_passes.len());
-        for (later, before) in facts.graph.orderings() {
-            if let (Some(later), Some(before)) = (facts.place(*later), facts.place(*before)) {
-                earlier[later].push(before);
-            }
+        for (later, before) in facts.orderings() {
+            earlier[later].push(before);
         }
         Self {
             facts,

@@ -255,10 +255,8 @@ impl<'a> Lister<'a> {
             step = step.later_by(3 + batch.commands.len());
         }
         let mut memory = MemoryId::new(facts.memory.len());
-        for (later, earlier) in facts.graph.orderings() {
-            let places = [facts.place(*earlier), facts.place(*later)];
-            let [Some(first), Some(second)] =
-                places.map(|declared| declared.and_then(|declared| Some((declared, *ran.get(&declared)?))))
+        for (later, earlier) in facts.orderings() {
+            let [Some(first), Some(second)] = [earlier, later].map(|declared| Some((declared, *ran.get(&declared)?)))
             else {
                 continue;
             };

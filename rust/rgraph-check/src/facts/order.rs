@@ -1,6 +1,7 @@
 //! The order of the accesses to each subresource, and load operations that it implies.
 
 use rgraph_ir::access::{Aspects, Load, Usage};
+use rgraph_ir::graph::PassId;
 use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
@@ -8,6 +9,36 @@ use super::{BySubresource, FORWARD, Facts, Inserted, SubresourceUse};
 use crate::ids::{DeclaredPassId, SubresourceId, UseId};
 
 impl Facts<'_> {
+    /// What `after` says, `(later, earlier)`, sorted. A culled pass hands on what it is after: the meaning of a frame
+    /// is an order of all passes.
+    pub(crate) fn orderings(&self) -> Vec<(DeclaredPassId, DeclaredPassId)> {
+        let place = |(later, earlier): &(PassId, PassId)| Some((self.place(*later)?, self.place(*earlier)?));
+        let mut direct: Vec<_> = self.graph.orderings().iter().filter_map(place).collect();
+        direct.sort_unstable();
+        let of = |later: DeclaredPassId| {
+            let first = direct.partition_point(|one| one.0 < later);
+            direct[first..].iter().take_while(move |one| one.0 == later).map(|one| one.1)
+        };
+        let mut all = direct.clone();
+        let mut seen = IdVec::filled(None, self.declared_passes.len());
+        for chunk in direct.chunk_by(|a, b| a.0 == b.0) {
+            let later = chunk[0].0;
+            let mut open: Vec<_> = chunk.iter().map(|one| one.1).collect();
+            while let Some(earlier) = open.pop() {
+                if seen[earlier].replace(later) == Some(later) {
+                    continue;
+                }
+                all.push((later, earlier));
+                if !self.needed[earlier] {
+                    open.extend(of(earlier));
+                }
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     pub(super) fn sort_accesses(&mut self) {
         // First writers of each name's subresources, for reads that are declared too early.
         let mut first_writer: IdVec<ResourceId, IdVec<SubresourceId, u32>> =

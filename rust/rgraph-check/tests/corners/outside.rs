@@ -319,4 +319,29 @@ corners! {
         image base imported layout=transfer_dst_optimal queue=graphics
         image over modifies=base leave=transfer_src_optimal
         pass look cpu effects: host_read over";
+
+    a_culled_pass_hands_on_what_it_comes_after = "
+        image o root
+        pass first graphics effects: color o
+        pass between compute after=first:
+        pass again compute after=between:
+        pass last async_compute after=again effects:
+        culled between again
+        before first last";
+
+    a_culled_pass_that_several_passes_meet_in_hands_on_all_of_them = "
+        buffer a 256 root
+        buffer b 256 root
+        buffer c 256 root
+        buffer d 256 root
+        pass one compute: storage_write a
+        pass two async_compute: storage_write b
+        pass meet compute after=one,two:
+        pass three compute after=meet: storage_write c
+        pass four async_compute after=meet: storage_write d
+        culled meet
+        before one three
+        before two three
+        before one four
+        before two four";
 }
