@@ -62,7 +62,13 @@ impl Machine<'_> {
         for Attached { pass, at, resource, subresources } in &uses {
             let listed = subresources.iter().all(|subresource| {
                 list.iter().any(|entry| {
-                    self.covers(entry, *resource, at.part.aspects & entry.aspects).binary_search(subresource).is_ok()
+                    // Nothing cuts a subresource where an attachment ends.
+                    entry.layers[0] <= at.part.layers[0]
+                        && at.part.layers[1] <= entry.layers[1]
+                        && self
+                            .covers(entry, *resource, at.part.aspects & entry.aspects)
+                            .binary_search(subresource)
+                            .is_ok()
                 })
             });
             let memory = |of: ResourceId| facts.memory.get(of).copied();
@@ -71,7 +77,7 @@ impl Machine<'_> {
                     && at.resolves.is_none_or(|from| memory(entry.resource) == memory(from))
             };
             let found = if at.usage == Usage::ResolveAttachment { list.iter().any(resolves) } else { listed };
-            if !found && is_attachment(at.usage) {
+            if !found {
                 let (name, what) = (self.pass_name(Some(*pass)), facts.name(*resource));
                 let message = format!(
                     "\"{what}\" is {} of pass \"{}\" but no attachment of its render pass",

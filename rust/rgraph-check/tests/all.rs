@@ -3,6 +3,7 @@
 mod support;
 
 mod agree;
+mod attachments;
 mod bound;
 mod certificate;
 mod corners;
@@ -17,6 +18,7 @@ mod minimal;
 mod mutations;
 mod naive;
 mod needs;
+mod ownership;
 mod packets;
 mod planner;
 mod played;

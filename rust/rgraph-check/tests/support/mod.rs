@@ -422,11 +422,8 @@ impl Naive<'_> {
     fn attachments(&mut self, uses: &[Used]) -> Option<Span> {
         let graph = self.graph;
         let start = self.plan.attachments.len();
-        let mut any = false;
         for used in uses {
             let reads = used.usage == Usage::DepthStencilRead;
-            let input = used.usage == Usage::InputAttachment;
-            any |= input;
             if !reads && !matches!(used.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 continue;
             }
@@ -459,7 +456,29 @@ impl Naive<'_> {
                 input: false,
             });
         }
-        (any || self.plan.attachments.len() > start).then(|| Span::new(start, self.plan.attachments.len()))
+        for used in uses.iter().filter(|used| used.usage == Usage::InputAttachment) {
+            let attached = self.plan.attachments[start..].iter().any(|one| {
+                (memory(graph, one.resource), one.mip, one.layers)
+                    == (memory(graph, used.resource), used.mips[0], used.layers)
+            });
+            if !attached {
+                let stencil = used.aspects.contains(Aspects::STENCIL);
+                self.plan.attachments.push(Attachment {
+                    resource: used.resource,
+                    mip: used.mips[0],
+                    layers: used.layers,
+                    aspects: used.aspects,
+                    load: Load::Load,
+                    store: Store::Nothing,
+                    stencil: stencil.then_some((Load::Load, Store::Nothing)),
+                    clear: None,
+                    resolve_to: None,
+                    input: true,
+                });
+            }
+        }
+        let end = self.plan.attachments.len();
+        (end > start).then(|| Span::new(start, end))
     }
 
     /// Ends the open batch; `cpu`: a host batch follows it.
