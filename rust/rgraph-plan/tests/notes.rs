@@ -1,11 +1,11 @@
 //! What a plan says of its graph: notes, why passes are culled, where a cycle runs, what its parts are for, and which
 //! resources share bytes.
 
-use rgraph_plan::access::{Aspects, Load, Usage};
+use rgraph_plan::access::{Aspects, Layout, Load, Usage};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Culled;
 use rgraph_plan::prelude::*;
-use rgraph_plan::resource::{Image, Imported, Life, Mips, Resource, ResourceId};
+use rgraph_plan::resource::{Image, Imported, Leave, Life, Mips, Resource, ResourceId, Size};
 
 const BLACK: [f64; 4] = [0.0; 4];
 
@@ -252,4 +252,27 @@ fn aliases_share_bytes_and_name_each_other() {
         }
     }
     assert_eq!(pairs, 2 * 6, "each image but two follows one before it");
+}
+
+#[test]
+fn what_no_pass_uses_of_a_resource_with_leave_is_noted() {
+    let left = |g: &mut Graph, id: ResourceId| {
+        g.change(id).leave(Leave::default().layout(Layout::General));
+    };
+    let mut g = Graph::new("g", [64, 64]);
+    let (seen, unseen) = (
+        with_mips(&mut g, "seen", Format::Rgba8unorm, 3),
+        g.import_image("unseen", Format::R8unorm, Size::absolute(64, 64)),
+    );
+    left(&mut g, seen);
+    left(&mut g, unseen);
+    g.pass("draw", PassQueue::Graphics).uses(seen, &cleared(Usage::ColorAttachment, 0));
+    g.root(seen);
+    assert_eq!(
+        notes(&g),
+        [
+            "no pass uses mips 1 to 2 of \"seen\", so leave does not change them",
+            "no pass uses \"unseen\", so leave does not change it"
+        ]
+    );
 }

@@ -24,7 +24,7 @@ pub struct Silent {
 }
 
 /// Mips and layers of an image, half-open.
-type Area = [[u32; 2]; 2];
+pub(crate) type Area = [[u32; 2]; 2];
 
 impl Silent {
     pub(super) fn clear(&mut self) {
@@ -222,7 +222,7 @@ fn is_whole_result(
 }
 
 /// Joins areas that touch: mips of equal layers first, then layers of equal mips.
-fn join(areas: &mut Vec<Area>) {
+pub(crate) fn join(areas: &mut Vec<Area>) {
     for (along, across) in [(0, 1), (1, 0)] {
         areas.sort_unstable_by_key(|area| (area[across], area[along]));
         areas.dedup_by(|next, area| {
@@ -236,7 +236,7 @@ fn join(areas: &mut Vec<Area>) {
 }
 
 /// At most three areas in words, bounds inclusive.
-fn words(areas: &[Area], whole: Area) -> String {
+pub(crate) fn words(areas: &[Area], whole: Area) -> String {
     let range = |noun: &str, [first, end]: [u32; 2]| {
         if end - first == 1 { format!("{noun} {first}") } else { format!("{noun}s {first} to {}", end - 1) }
     };

@@ -4,11 +4,14 @@
 use super::call::{About, Source};
 use super::hazard::{HazardInputs, Hazards, Used};
 use super::schedule::LaneId;
-use crate::access::{Accesses, Layout, Sharing, Stages};
+use crate::access::{Accesses, Aspects, Layout, Sharing, Stages};
 use crate::id::Id;
-use crate::plan::{Edge, EdgeState, Hazard, QueueId, Scope, Why};
+use crate::plan::{Edge, EdgeState, Hazard, PlanKind, QueueId, Scope, Why};
 use crate::profile::Profile;
+use crate::resource::ResourceId;
+use crate::stages::context::Context;
 use crate::stages::ids::{BarrierId, SubresourceId};
+use crate::stages::resolve::silent::{join, words};
 use crate::stages::validate::queues::resolve_queue;
 
 /// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.
@@ -26,8 +29,12 @@ pub(crate) fn edges(
         if of != memory || !context.has_edges(memory) && leave.is_none() {
             continue;
         }
+        let mut unused = 0;
         for subresource in context.facts.subresources.of(memory).ids() {
-            let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else { continue };
+            let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else {
+                unused += u32::from(leave.is_some());
+                continue;
+            };
             if last.queue == context.schedule.host() {
                 hazards.show_group_to_host(inputs, subresource, last);
             }
@@ -89,7 +96,35 @@ pub(crate) fn edges(
                 _ => out.push(edge),
             }
         }
+        if unused > 0 {
+            note_unused(context, hazards, memory, notes);
+        }
     }
+}
+
+/// Notes that what no pass of a resource uses stays as it comes, whatever `leave` says.
+fn note_unused(context: Context<'_>, hazards: &Hazards, memory: ResourceId, notes: &mut Vec<String>) {
+    let name = context.graph.resource_name(memory);
+    let subresources = || context.facts.subresources.of(memory).ids();
+    let is_unused = |one: &SubresourceId| hazards.uses_of(*one).next().is_none();
+    if subresources().all(|one| is_unused(&one)) {
+        notes.push(format!("no pass uses \"{name}\", so leave does not change it"));
+        return;
+    }
+    let unused = subresources().filter(is_unused).map(|one| context.facts.subresources.get(one).part());
+    let parts = match context.shapes[memory].kind {
+        PlanKind::Image { mips, layers, .. } => {
+            let texels = unused.filter(|part| part.aspects != Aspects::STENCIL);
+            let mut areas: Vec<_> = texels.map(|part| [part.mips, part.layers]).collect();
+            join(&mut areas);
+            if areas.is_empty() { "stencil".to_owned() } else { words(&areas, [[0, mips], [0, layers]]) }
+        }
+        PlanKind::Buffer { .. } => {
+            let bytes: u64 = unused.map(|part| part.bytes[1] - part.bytes[0]).sum();
+            format!("{bytes} bytes")
+        }
+    };
+    notes.push(format!("no pass uses {parts} of \"{name}\", so leave does not change them"));
 }
 
 fn joins(before: &Edge, edge: &Edge) -> bool {
