@@ -142,3 +142,24 @@ def test_commands_that_messages_name_exist() -> None:
         found |= set(re.findall(r"`rgraph ([a-z][a-z-]*)", source.read_text(encoding="utf-8")))
     assert {"doctor", "bake"} <= found
     assert found - set(COMMANDS) == set()
+
+
+def test_help_loads_only_what_it_prints_with():
+    program = """if True:
+        import sys
+        before = set(sys.modules)
+        from rgraph.cli import main
+        main(["--help"])
+        late = {"typing", "argparse", "json", "rgraph._errors", "rgraph._records", "rgraph.cli._parser"} - before
+        assert not late & set(sys.modules), late & set(sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: rgraph COMMAND [OPTION…]")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_utf_8_whatever_the_locale(name: str, tmp_path: Path):
+    done = clitool.run(name, "--help", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "[OPTION…]" in done.stdout

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rgraph.cli import UsageError
-from rgraph.cli._terminal import columns, nearest
+from rgraph.cli._terminal import columns, nearest, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,12 +103,27 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(message, self._help) from error
         if rest:
             word = rest[0].partition("=")[0]
-            message = f'there is no option "{rest[0]}"' if rest[0].startswith("-") else f'"{rest[0]}" is too much'
-            raise UsageError(message, nearest(word, self._option_string_actions, self._help))
+            if rest[0].startswith("-"):
+                raise UsageError(
+                    f'there is no option "{rest[0]}"', nearest(word, self._option_string_actions, self._help)
+                )
+            named = "--input" if "=" in rest[0] and "--input" in self._option_string_actions else ""
+            raise UsageError(f'unexpected argument "{rest[0]}"', f"{named} {rest[0]}" if named else self._help)
         missing = [_called(one) for one in needed if getattr(found, one.dest) is _MISSING]
         if missing:
             raise UsageError(f"{', '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing", self._help)
         return found
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help as all output is printed: in UTF-8, whatever the locale.
+
+        Parameters
+        ----------
+        file
+            As for argparse; not used.
+        """
+        del file
+        say(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse finds wrong where it has no error that names the argument.
@@ -178,10 +193,9 @@ def budget(text: str) -> str | int:
     """
     if text in _BUDGETS:
         return text
-    number = int(text)
-    if not 0 <= number < 2**64:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f'"{text}" is none of {", ".join(_BUDGETS)}, and no number of bytes')
+    return int(text)
 
 
 def names(text: str) -> list[str]:

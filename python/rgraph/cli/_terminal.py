@@ -7,8 +7,9 @@ import os
 import re
 import sys
 import time
-from typing import TYPE_CHECKING
 
+# Without the module `typing`, as in `rgraph.cli`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import TracebackType
