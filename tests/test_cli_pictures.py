@@ -324,9 +324,21 @@ def test_grey_becomes_colour_and_keeps_alpha():
 @pytest.mark.parametrize(
     ("shape", "format", "message"),
     [
-        ((1, 3, 4), "rgba8unorm", 'x.png: the picture is 3 × 1, and "x" 2 × 1'),
-        ((1, 2, 3), "r8unorm", 'x.png: "x" has 1 channels, and the picture colour'),
-        ((1, 2, 1), "rg8unorm", 'x.png: "x" has 2 channels, and the picture grey'),
+        (
+            (1, 3, 4),
+            "rgba8unorm",
+            'x.png: the picture is 3 × 1, and "x" 2 × 1\n  help: resize one of them: 2 × 1 for the picture',
+        ),
+        (
+            (1, 2, 3),
+            "r8unorm",
+            'x.png: the picture is colour, and "x" has 1 channel\n  help: convert the picture to grey, or',
+        ),
+        (
+            (1, 2, 1),
+            "rg8unorm",
+            'x.png: the picture is grey, and "x" has 2 channels\n  help: convert the picture to grey and alpha',
+        ),
         ((1, 2, 4), "rgb10a2unorm", 'x.png: a picture does not fit "x", which is rgb10a2unorm'),
     ],
 )
@@ -334,4 +346,4 @@ def test_picture_that_does_not_fit(shape: tuple[int, ...], format: str, message:
     numbers = _pictures.Numbers(shape, "B", bytes(int(np.prod(shape))), picture=True)
     with pytest.raises(UsageError) as raised:
         _pictures.fit(numbers, image(format), "x.png")
-    assert str(raised.value) == message
+    assert "\n  help: ".join(filter(None, (str(raised.value), raised.value.hint))).startswith(message)

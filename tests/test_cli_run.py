@@ -20,7 +20,9 @@ from clitool import run
 
 NONE = '"film" has no image or buffer'
 WRITTEN = "arrays are written to .png, .npy, .exr, .jpg, .jpeg, .tif, .tiff, .bmp, .webp"
-READ = "film.py: arrays are read from .png, .npy, .exr, .jpg, .jpeg, .tif, .tiff, .bmp, .webp"
+READ = f"film.py: {WRITTEN.replace('written to', 'read from')}\n  help: convert it to one of these"
+IMAGE = '--input: "src" is an image or buffer, not a file\n  help: --input src=FILE'
+HTML = "x.txt: the viewer is written to .html\n  help: name a file that ends in .html"
 PICTURE = np.random.default_rng(1).integers(0, 255, (4, 8, 4), np.uint8)
 
 
@@ -222,9 +224,13 @@ def test_run_under_the_validation_layer_is_silent(film: Path):
     [
         (["run", "film.py"], 2, 'imported "src" has no contents\n  help: --input src=FILE'),
         (["run", "flim.py"], 2, 'flim.py: no such file\n  help: did you mean "film.py"?'),
-        (["run", "film.py:grap"], 2, 'film.py: "grap" is no graph, and makes none\n  help: did you mean "graph"?'),
+        (["run", "film.py:grap"], 2, 'film.py: there is no "grap"\n  help: did you mean "graph"?'),
+        (["run", "film.py:rg"], 2, 'film.py: "rg" is no graph, and makes none\n  help: name one: FILE.py:NAME'),
         (["run", "film.py", "--input", "scr=in.npy"], 2, f'--input: {NONE} "scr"\n  help: did you mean "src"?'),
-        (["run", "film.py", "--input", "src"], 2, 'src: no such file'),
+        (["run", "film.py", "--input", "src"], 2, IMAGE),
+        (["run", "IN", "--input", "src=no.png"], 2, '--input: "src" is given twice\n  help: leave one of them out'),
+        (["run", "IN", "-o", ""], 2, "the name of a file is empty\n  help: give -o a file or a folder"),
+        (["run", "IN", "--view", "x.txt"], 2, HTML),
         (["run", "film.py", "--input", "src=no.png"], 2, "no.png: no such file"),
         (["run", "film.py", "--input", "src=film.py"], 2, READ),
         (["run", "IN", "--show", "mib"], 2, '"film" has no image or buffer "mib" to show\n  help: did you mean "mid"?'),

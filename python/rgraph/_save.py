@@ -13,7 +13,7 @@ from rgraph._core import _mistake, _numpy, _write_file
 if TYPE_CHECKING:
     from rgraph import Array
 
-__all__ = ["npy", "save"]
+__all__ = ["make_folder", "npy", "save"]
 
 _MAGIC = b"\x93NUMPY"
 _BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
@@ -29,6 +29,26 @@ def _needs(package: str, what: str) -> Any:
         return import_module(package)
     except ImportError:
         _refuse("RG-E320", f"{what} needs a package that is not installed", 'pip install "rgraph-vulkan[io]"')
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, and those above it, where they do not exist.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+
+    Raises
+    ------
+    GraphError
+        RG-E222 if a file is in its place, or in the place of a folder above it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        file = next((one for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), folder)
+        _refuse("RG-E222", f"{file}: a file, where a folder for results is needed", "name another folder")
 
 
 def npy(array: Array) -> bytes:
@@ -112,5 +132,7 @@ def save(array: Array, path: str) -> None:
         _write_file(path, _exr(array))
     elif suffix in _BY_PILLOW:
         _write_file(path, _by_pillow(suffix, array))
+    elif not suffix:
+        _refuse("RG-E202", f"{path}: a name without a suffix", f"end it in one of {', '.join(WRITTEN)}")
     else:
         _refuse("RG-E202", f'there is no suffix of arrays called "{suffix}"', f"there are {', '.join(WRITTEN)}")

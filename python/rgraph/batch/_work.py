@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import Device, Frame, Graph, Plan, _numpy
 from rgraph._errors import DeviceError, GraphError, RgError
+from rgraph._save import make_folder
 from rgraph._values import Whole, place, put, whole
 from rgraph.batch._tasks import Result, Task
 
@@ -174,7 +175,7 @@ class _Ready:
 def _written(path: str, array: Array) -> str:
     """Write a temporary file in the same folder, then rename it: a lost worker leaves no incomplete file."""
     file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     part = file.with_name(f".{file.stem}.{os.getpid()}{file.suffix}")
     try:
         array.save(part)

@@ -189,12 +189,12 @@ def _declared(path: str, name: str) -> Graph:
         sys.path.remove(folder)
     graphs = {one: value for one, value in made.items() if isinstance(value, Graph)}
     if name and not isinstance(found, Graph):
-        raise UsageError(
-            f'{path}: "{name}" is no graph, and makes none', nearest(name, graphs, "name one: FILE.py:NAME")
-        )
-    if not name and len(graphs) != 1:
-        known = f"its graphs are {', '.join(graphs)}" if graphs else "it may be made by a function: FILE.py:NAME"
-        raise UsageError(f"{path}: several graphs: use FILE.py:NAME", known)
+        fault = f'"{name}" is no graph, and makes none' if name in made else f'there is no "{name}"'
+        raise UsageError(f"{path}: {fault}", nearest(name, graphs, "name one: FILE.py:NAME"))
+    if not name and not graphs:
+        raise UsageError(f"{path}: there is no graph", "it may be made by a function: FILE.py:NAME")
+    if not name and len(graphs) > 1:
+        raise UsageError(f"{path}: there are several graphs", f"name one, as {path}:{next(iter(graphs))}")
     return found if isinstance(found, Graph) else next(iter(graphs.values()))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rgraph._core import Plan
+from rgraph._save import make_folder
 from rgraph.cli import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def keep(plan: Plan) -> Path:
         Its file.
     """
     folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     files = _files(folder)
     if files and files[0].name.endswith(f"-{plan.hash}.rplan.json"):
         return files[0]

@@ -56,6 +56,8 @@ class Outputs:
         self.files: dict[str, str] = {}
         self.folder: Path | None = None
         out: str | None = arguments.out
+        if out == "":
+            raise UsageError("the name of a file is empty", "give -o a file or a folder")
         for name, path in arguments.output:
             if not name and len(names) != 1:
                 raise UsageError(f"--output {path}: there are {len(names)} results", "use --output NAME=FILE")

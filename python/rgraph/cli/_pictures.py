@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import Format, _npy_header, _png_samples, _read_file
 from rgraph._errors import GraphError
+from rgraph._save import make_folder
 from rgraph.cli import UsageError
 from rgraph.cli._files import exists, plain
 
@@ -106,7 +107,8 @@ def read(path: str) -> Numbers:
             # These packages raise errors of many kinds for damaged files, and for pictures that would fill the memory.
             raise UsageError(f"{path}: {str(error) or type(error).__name__}", "write the file again") from None
     if kind not in (".png", ".npy"):
-        raise UsageError(f"{path}: arrays are read from .png, .npy, .exr, {', '.join(_BY_PILLOW)}")
+        known = f".png, .npy, .exr, {', '.join(_BY_PILLOW)}"
+        raise UsageError(f"{path}: arrays are read from {known}", "convert it to one of these")
     data = _read_file(path)
     try:
         if kind == ".npy":
@@ -124,7 +126,8 @@ def _widened(numbers: Numbers, channels: int, path: str, name: str) -> Numbers:
         return numbers
     if channels < has or channels == 2:
         words = {1: "grey", 2: "grey and alpha", 3: "colour", 4: "colour and alpha"}
-        raise UsageError(f'{path}: "{name}" has {channels} channels, and the picture {words[has]}')
+        message = f'{path}: the picture is {words[has]}, and "{name}" has {channels} channel{"s" * (channels > 1)}'
+        raise UsageError(message, f"convert the picture to {words[channels]}, or give an .npy of the texels")
     samples = array(numbers.letter, numbers.data)
     most = array(numbers.letter, [255 if numbers.letter == "B" else 65535])
     out = most * (height * width * channels)
@@ -189,7 +192,10 @@ def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
         height, width, _ = numbers.shape
         if (width, height) != size[:2]:
             wanted = " × ".join(map(str, size))
-            raise UsageError(f'{path}: the picture is {width} × {height}, and "{target.name}" {wanted}')
+            message = f'{path}: the picture is {width} × {height}, and "{target.name}" {wanted}'
+            raise UsageError(
+                message, f"resize one of them: {wanted} for the picture, or {width} × {height} for the image"
+            )
         name = target.format  # type: ignore[union-attr]
         form = Format(name) if name is not None else None
         if form is None or form.bits == 0 or form.depth or form.stencil:
@@ -245,7 +251,7 @@ def write(path: str, values: Array) -> None:
         If PNG cannot hold it.
     """
     suffix(path)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    make_folder(Path(path).parent)
     try:
         values.save(path)
     except GraphError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import Device, Graph
@@ -153,9 +154,15 @@ def _only_import(graph: Graph) -> str:
 def _inputs(graph: Graph, given: list[tuple[str, str]]) -> dict[str, Any]:
     known = {one.name: one for one in graph.resources}
     given = [(name or _only_import(graph), path) for name, path in given]
-    for name, _ in given:
+    seen: set[str] = set()
+    for name, path in given:
         if name not in known:
             raise UsageError(f'--input: "{graph.name}" has no image or buffer "{name}"', nearest(name, known))
+        if name in seen:
+            raise UsageError(f'--input: "{name}" is given twice', "leave one of them out")
+        if path in known and not Path(path).exists():
+            raise UsageError(f'--input: "{path}" is an image or buffer, not a file', f"--input {path}=FILE")
+        seen.add(name)
     return {name: fit(read(path), known[name], path) for name, path in given}
 
 

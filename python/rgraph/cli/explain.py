@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rgraph
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MORE", "add_arguments", "main"]
 
-_CODE = re.compile(r"RG-E\d+", re.IGNORECASE)
+_CODE = re.compile(r"(?:RG-)?E?(\d{3,})", re.IGNORECASE)
 
 MORE = """\
   rgraph explain frame.rgraph.json lighting
@@ -77,8 +78,9 @@ def main(arguments: argparse.Namespace) -> int:
         The exit status.
     """
     name: str | None = arguments.name
-    if _CODE.fullmatch(arguments.graph) and name is None:
-        return _code(arguments.graph.upper(), arguments.json)
+    code = _CODE.fullmatch(arguments.graph)
+    if code and name is None and not Path(arguments.graph).is_file():
+        return _code(f"RG-E{code[1]}", arguments.json)
     if name is None:
         raise UsageError("the name of the pass is missing", "use rgraph explain GRAPH PASS, or rgraph explain CODE")
     plan = baked(arguments)

@@ -305,6 +305,8 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
+    if arguments.view is not None and not arguments.view.endswith((".html", ".htm")):
+        raise UsageError(f"{arguments.view}: the viewer is written to .html", "name a file that ends in .html")
     endless = arguments.window and arguments.frames is None
     arguments.frames = arguments.frames or 1
     graph, foreign = loaded(arguments)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import rgraph
+from rgraph._save import make_folder
 from rgraph.cli import UsageError
 from rgraph.cli._terminal import Progress, say, tell
 from rgraph.demo import DEMOS, _report, _show, deferred, fluid
@@ -189,7 +190,7 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
     root = _shown(arguments, graph, demo.root)
     if arguments.window:
         return _windowed(arguments, demo, graph, root)
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     try:
         device = _open(arguments)
     except rgraph.DeviceError:
@@ -286,7 +287,7 @@ def _photo(arguments: argparse.Namespace, output: Path) -> int:
     except ValueError as error:
         raise UsageError(f"{arguments.input}: {error}") from None
     root = _shown(arguments, graph, "developed")
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     with _open(arguments) as device:
         tell(f"photo · {'x'.join(map(str, graph.size))} · {len(graph.passes)} passes · {device.info.name}")
         compiled = device.compile(graph)
