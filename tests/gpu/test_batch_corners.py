@@ -77,6 +77,7 @@ def test_numbers_of_numpy_are_numbers_of_tasks_and_workers():
         (lambda: batch.seeds(-2, "draw.seed"), "RG-E213 the number of tasks is -2"),
         (lambda: batch.tiles((4, math.inf), (2, 2), "draw.origin"), "RG-E213 size is inf, and not a whole number"),
         (lambda: batch.Processes(1.5), "RG-E213 workers is 1.5, and not a whole number"),
+        (lambda: batch.Processes(10**9), "RG-E213 1000000000 workers, and a machine runs at most 1024 of them"),
         (lambda: run(chunk=1.5), "RG-E213 chunk is 1.5, and not a whole number"),
         (lambda: run(retries=0.5), "RG-E213 retries is 0.5, and not a whole number"),
         (lambda: run(patience=math.nan), "RG-E213 patience is nan seconds"),
@@ -101,6 +102,14 @@ def test_numbers_that_no_batch_has_are_refused(wrong, message: str):
         (lambda: run(inputs=[1]), "inputs= is a dict by name, not list"),
         (lambda: run(progress=5), r"progress= is a bool or a function of \(done, total\), not int"),
         (lambda: run(patience="x"), "patience= is a number of seconds, not str"),
+        (lambda: run(validate=5), "validate= is a bool, not int"),
+        (lambda: run(plan=5), "plan= is a Plan of the graph, not int"),
+        (lambda: run(write=5), 'write= of "out" is the path of a file with {key}, not int'),
+        (
+            lambda: batch.run(seeded(), 5),
+            r"tasks are a list of rgraph\.batch\.Task, not int\n  help: rgraph\.batch\.frames",
+        ),
+        (lambda: batch.run(seeded(), [5]), r"a task is a rgraph\.batch\.Task, not int"),
         (lambda: run(task=batch.Task([1])), "the key of a task is a number, a text or a tuple of them, not list"),
         (lambda: run(task=batch.Task(0, 5)), "values of task 0 is a dict by name, not 5"),
         (lambda: run(task=batch.Task(0, {5: 1})), "values of task 0 is a dict by name, not {5: 1}"),
@@ -133,3 +142,19 @@ def test_a_terminal_that_is_gone_ends_the_bar_and_not_the_batch(monkeypatch: pyt
         monkeypatch.setattr(sys, "stderr", stream)
         results = list(batch.run(seeded(), batch.seeds(3, "draw.seed"), progress=True))
         assert [result.key for result in results] == [0, 1, 2]
+
+
+def test_tasks_are_keys_of_sets():
+    tasks = batch.seeds(3, "draw.seed")
+    assert len({*tasks, *tasks}) == 3
+    assert len({*tasks, batch.Task(0, inputs={"a": np.zeros(3)})}) == 4
+
+
+def test_a_result_without_an_array_says_which_it_has():
+    for read, hint in (("out", "there is out"), ([], "name the root in read=")):
+        (result,) = batch.run(seeded(), [batch.Task(0)], read=read)
+        with pytest.raises(rg.GraphError, match='RG-E202 the result of task 0 has no array called "nope"') as caught:
+            result["nope"]
+        assert caught.value.hint == hint
+    with pytest.raises(rg.GraphError, match=r"RG-E225 \{nope\}\.png: there is no field 'nope'"):
+        run(write="{nope}.png")

@@ -94,6 +94,10 @@ def serve() -> None:
             _write(answers, sent)
 
 
+MOST_WORKERS = 1024
+"""Workers that an executor may have: each has a thread here, of which a process cannot have any number."""
+
+
 class _Call:
     """A call that waits for a worker."""
 
@@ -189,7 +193,7 @@ class Processes(Executor):
     Parameters
     ----------
     workers
-        How many; default: one per CPU, at most 4.
+        How many, up to 1024; default: one per CPU, at most 4.
     devices
         Values of `RGRAPH_DEVICE`, one after the other for each worker: `["0", "1"]` spreads them over two GPUs. One
         value is for all workers.
@@ -207,6 +211,9 @@ class Processes(Executor):
         wanted = min(os.cpu_count() or 1, 4) if workers is None else count("workers", workers)
         if wanted < 1:
             raise refuse("RG-E213", f"a batch has at least 1 worker, not {wanted}", "give workers=1 or more")
+        if wanted > MOST_WORKERS:
+            message = f"{wanted} workers, and a machine runs at most {MOST_WORKERS} of them"
+            raise refuse("RG-E213", message, "give about as many as it has CPUs, or the address of a cluster as on=")
         names = [devices] if isinstance(devices, str | int) else list(devices)
         self.workers = wanted
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()

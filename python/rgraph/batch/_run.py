@@ -100,12 +100,16 @@ def _templates(
     for name, template in write.items():
         if name not in roots:
             raise refuse("RG-E202", f'the graph has no root called "{name}" to write', f"there are {', '.join(roots)}")
+        if not isinstance(template, str | os.PathLike):
+            kind = type(template).__name__
+            raise TypeError(f'write= of "{name}" is the path of a file with {{key}}, not {kind}')
         text = str(Path(template).absolute())
         try:
             _check_widths(text)
             files = {file_of(text, key) for key in keys}
         except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-            raise refuse("RG-E225", f"{template}: {error}", 'use {key}, as in "out/{key:04}.png"') from None
+            fault = f"there is no field {error}" if isinstance(error, KeyError) else str(error)
+            raise refuse("RG-E225", f"{template}: {fault}", 'use {key}, as in "out/{key:04}.png"') from None
         if len(files) < len(keys):
             raise refuse("RG-E225", f"{template} is one file for several tasks", 'use {key}, as in "out/{key}.png"')
         out[name] = text
@@ -121,12 +125,15 @@ def _check_widths(template: str) -> None:
 
 def _checked(graph: Graph, tasks: Iterable[Task]) -> list[Task]:
     """The tasks, with the mistakes that can be found before any runs."""
+    if not isinstance(tasks, Iterable):
+        hint = "rgraph.batch.frames(…), seeds, sweep and tiles make lists of them"
+        raise TypeError(f"tasks are a list of rgraph.batch.Task, not {type(tasks).__name__}\n  help: {hint}")
     out = list(tasks)
     seen: set[Any] = set()
     known = whole(graph)
     for task in out:
         if not isinstance(task, Task):
-            raise TypeError(f"a task is a rgraph.batch.Task, not a {type(task).__name__}")
+            raise TypeError(f"a task is a rgraph.batch.Task, not {type(task).__name__}")
         try:
             twice = task.key in seen
         except TypeError:
@@ -413,12 +420,27 @@ class Results(Iterator[Result]):
         self.close()
 
 
-def _check_types(graph: Any, read: Any, then: Any, planning: Any, inputs: Any, progress: Any, patience: Any) -> None:
+def _check_types(
+    graph: Any,
+    plan: Any,
+    *,
+    read: Any,
+    then: Any,
+    planning: Any,
+    inputs: Any,
+    validate: Any,
+    progress: Any,
+    patience: Any,
+) -> None:
     """Refuse arguments that no task could be run with."""
-    from rgraph import Graph
+    from rgraph import Graph, Plan
 
     if not isinstance(graph, Graph):
         raise TypeError(f"a batch runs a Graph, not {type(graph).__name__}")
+    if not isinstance(plan, Plan | None):
+        raise TypeError(f"plan= is a Plan of the graph, not {type(plan).__name__}")
+    if not isinstance(validate, bool | None):
+        raise TypeError(f"validate= is a bool, not {type(validate).__name__}")
     if not isinstance(read, Iterable | None):
         raise TypeError(f"read= is the name of a root or a list of names, not {type(read).__name__}")
     if then is not None and not callable(then):
@@ -523,7 +545,17 @@ def run(
     ... ''', dst=out, push=0)
     >>> g.root(out)
     """
-    _check_types(graph, read, then, planning, inputs, progress, patience)
+    _check_types(
+        graph,
+        plan,
+        read=read,
+        then=then,
+        planning=planning,
+        inputs=inputs,
+        validate=validate,
+        progress=progress,
+        patience=patience,
+    )
     if chunk is not None and count("chunk", chunk) < 1:
         raise refuse("RG-E213", f"a chunk has {chunk} tasks", "give chunk=1 or more, or leave it out")
     if count("retries", retries) < 0:

@@ -36,9 +36,9 @@ class Task:
     """
 
     key: Any
-    values: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    flags: Mapping[str, bool] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    inputs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    flags: Mapping[str, bool] = field(default_factory=dict, hash=False)
     frames: int = 1
 
 
@@ -78,7 +78,9 @@ class Result:
         except KeyError:
             if self.error is not None:
                 raise self.error from None
-            raise
+            hint = f"there is {', '.join(self.arrays)}" if self.arrays else "name the root in read="
+            message = f'the result of task {self.key!r} has no array called "{name}"'
+            raise refuse("RG-E202", message, hint) from None
 
 
 def refuse(code: str, message: str, hint: str) -> GraphError:
