@@ -222,3 +222,15 @@ def test_generator_gives_the_same_graph_for_the_same_seed():
     assert generate(8)[0].hash != one.hash
     with pytest.raises(rgraph.GraphError):
         generate(1, fewest=9, most=3)
+
+
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.NonInteractiveExampleWarning")
+def test_edits_and_shrink_refuse_what_is_no_graph_to_edit():
+    for wrong, hint in ((5, "give a graph"), (generate(1), "give the first")):
+        for call in (lambda wrong: edits(wrong).example(), lambda wrong: shrink(wrong, bool)):
+            with pytest.raises(TypeError, match=rf"takes a graph, not (int|tuple)\n  help: .*{hint}"):
+                call(wrong)
+    with pytest.raises(TypeError, match="fails is a function of a graph, not int"):
+        shrink(generate(1)[0], 5)  # type: ignore[arg-type]
+    with pytest.raises(rgraph.GraphError, match='RG-E225 graph "none" has no pass to edit'):
+        edits(rgraph.Graph("none")).example()

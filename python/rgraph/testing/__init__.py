@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from rgraph._core import Graph, Profile, _drawn, generate
+from rgraph._core import Graph, Profile, _drawn, _mistake, generate
 from rgraph._core import shrink as _shrink
 from rgraph._errors import GraphError
 
@@ -30,6 +30,14 @@ CHUNKS = st.binary(min_size=CHUNK, max_size=CHUNK)
 
 QUEUES = ("graphics", "compute", "async_compute", "any")
 """Queues that an edit moves a pass to."""
+
+
+def _check_graph(function: str, graph: object) -> None:
+    if not isinstance(graph, Graph):
+        hint = (
+            "generate() returns a graph and a profile: give the first" if isinstance(graph, tuple) else "give a graph"
+        )
+        raise TypeError(f"{function}() takes a graph, not {type(graph).__name__}\n  help: {hint}")
 
 
 def shrink(graph: Graph, fails: Callable[[Graph], bool], *, most: int = 2000) -> Graph:
@@ -57,6 +65,9 @@ def shrink(graph: Graph, fails: Callable[[Graph], bool], *, most: int = 2000) ->
     Exception
         Exceptions of `fails`.
     """
+    _check_graph("shrink", graph)
+    if not callable(fails):
+        raise TypeError(f"fails is a function of a graph, not {type(fails).__name__}")
 
     def holds(text: str) -> bool:
         try:
@@ -167,9 +178,17 @@ def edits(draw: st.DrawFn, graph: Graph) -> Edit:
     -------
     Edit
         An edit of the values of `graph.to_dict`.
+
+    Raises
+    ------
+    GraphError
+        If the graph has no pass.
     """
+    _check_graph("edits", graph)
     values = graph.to_dict()
     passes = values["passes"]
+    if not passes:
+        raise _mistake("RG-E225", f'graph "{graph.name}" has no pass to edit', "draw it with min_passes=1 or more")
     at = draw(st.integers(0, len(passes) - 1))
     kind = draw(st.sampled_from(("weight", "queue", "size", "remove", "repeat", "roots", "accesses", "side_effects")))
     path: tuple[str | int, ...]
