@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from weakref import WeakSet
 
 from rgraph._core import Compiled, Device, Frame, Graph, Image, Window, _mistake, _numpy
-from rgraph._errors import DeviceError, RgError
+from rgraph._errors import BusyError, DeviceError, RgError
 from rgraph._keywords import suggests_keywords
 from rgraph._numbers import count
 
@@ -38,6 +38,8 @@ INSTALL = 'pip install "rgraph-vulkan[window]"'
 MOST_SIDE = 1600
 """Longest side of a window that is as large as its image."""
 _OPEN: WeakSet[Viewer] = WeakSet()
+_RUNNING: list[Any] = []
+"""Event loops that `run` runs."""
 POLL = 0.25
 """Seconds between two looks at the files of a graph."""
 SETTLED = 0.02
@@ -485,6 +487,8 @@ def show(
         If rendercanvas is not installed.
     DeviceError
         RG-E107 if there is no display.
+    BusyError
+        RG-E402 in a function that another window calls, unless `wait` is false.
     RgError
         An error of a frame, which closes the window.
     """
@@ -500,6 +504,8 @@ def show(
         raise _mistake("RG-E213", f"fps is {fps!r}", "give a number above 0")
     if mode not in get_args(Mode):
         raise _mistake("RG-E202", f"there is no mode called {mode!r}", "there are " + ", ".join(get_args(Mode)))
+    if wait:
+        _refuse_nested()
     if canvas is None:
         _rendercanvas()
     graphs = _Graphs(_opened() if device is None else device, graph, root, reload)
@@ -543,6 +549,14 @@ def _opened() -> Device:
         return Device()
 
 
+def _refuse_nested() -> None:
+    """Refuses to wait for windows in a function that their event loop calls."""
+    if _RUNNING:
+        hint = "pass wait=False: the loop that runs shows the new window too"
+        message = "a function of a window waits for the event loop that waits for it"
+        raise BusyError(f"RG-E402 {message}\n  help: {hint}", "RG-E402", hint=hint)
+
+
 def run(viewers: Iterable[Viewer] | None = None) -> None:
     """Run until every window is closed.
 
@@ -553,12 +567,19 @@ def run(viewers: Iterable[Viewer] | None = None) -> None:
 
     Raises
     ------
+    BusyError
+        RG-E402 in a function that such a run calls.
     BaseException
         The first error that closed a window.
     """
+    _refuse_nested()
     known = list(_OPEN) if viewers is None else list(viewers)
     for loop in {id(one.loop): one.loop for one in known}.values():
-        loop.run()
+        _RUNNING.append(loop)
+        try:
+            loop.run()
+        finally:
+            _RUNNING.pop()
     for one in known:
         if one.error is not None:
             raise one.error

@@ -102,3 +102,26 @@ def test_update_that_returns_no_arguments_closes_the_window(display: str):
         "update= returns arguments of Compiled.run as a dict, or None, and returned a coroutine",
     ]
     assert "nope" in said.splitlines()[2]
+
+
+def test_waiting_for_windows_in_a_function_of_a_window_is_refused(display: str):
+    said = windows.program(
+        """
+        def update(number):
+            if number == 0:
+                for call in (lambda: rg.show(flag()), lambda: rg.window.run(), lambda: opened[0].run()):
+                    try:
+                        call()
+                    except rg.BusyError as error:
+                        print(error)
+                opened.append(rg.show(flag(), frames=2, wait=False, device=opened[0].device))
+
+        opened = [rg.show(flag(), frames=3, wait=False)]
+        rg.show(flag(), frames=4, update=update, device=opened[0].device)
+        print([one.frames for one in opened])
+        """,
+        display,
+    )
+    refused = "RG-E402 a function of a window waits for the event loop that waits for it\n  help: pass wait=False: "
+    assert said.count(refused) == 3
+    assert said.splitlines()[-1] == "[3, 2]"
