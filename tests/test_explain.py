@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import clitool
 import rgraph
 
@@ -33,7 +35,7 @@ def test_explain_as_json(deferred: Path, tmp_path: Path):
     assert "\n'ao' reads what 'gbuffer' wrote" in values["reasons"][about.index("barrier")]["text"]
     culled = json.loads(clitool.run("explain", deferred, "debug_view", "--json", cwd=tmp_path).stdout)
     assert culled["planned"] is None
-    assert culled["culled"] == "it writes 'debug', which nobody reads and which is no root"
+    assert culled["culled"] == "its output 'debug' is never read and is not a root"
 
 
 def test_explain_tells_of_an_error(tmp_path: Path):
@@ -44,3 +46,9 @@ def test_explain_tells_of_an_error(tmp_path: Path):
     plain = re.sub(r"```\w*|\*\*|^#+ ", "", rgraph.explain("RG-E203"), flags=re.MULTILINE)
     assert printed.split() == plain.split()
     assert json.loads(clitool.run("explain", "RG-E101", "--json", cwd=tmp_path).stdout)["code"] == "RG-E101"
+
+
+@pytest.mark.parametrize("code", ["RG-E203", "rg-e203", "E203", "203"])
+def test_a_code_may_be_short(code: str, tmp_path: Path):
+    done = clitool.run("explain", code, "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["code"] == "RG-E203"

@@ -87,7 +87,7 @@ fn the_written_fields_are_those_of_formats() {
     for part in [
         "\"rplan\": 1,\n  \"graph\": \"frame\",\n  \"graph_hash\": \"00000000000000000123456789abcdef\"",
         "{\"id\": 0, \"name\": \"gbuffer\", \"declared\": 0, \"queue\": 0, \"culled\": false, \"reason\": null, \"physical_pass\": 0",
-        "\"culled\": true, \"reason\": \"it writes 'volume', which only culled passes read ('debug')\", \"physical_pass\": null",
+        "\"culled\": true, \"reason\": \"its output 'volume' is read by culled passes only ('debug')\", \"physical_pass\": null",
         "{\"id\": 0, \"name\": \"albedo\", \"kind\": \"image\", \"bytes\": 8323072, \"lifetime\": {\"first\": 0, \"last\": 2}, \"aliases\": [\"out\"]",
         "{\"queue\": 1, \"value\": 1, \"stages\": [\"color_attachment_output\"], \"frame\": -1}",
         "{\"queue\": null, \"value\": 7, \"stages\": [\"host\"], \"frame\": -1}",

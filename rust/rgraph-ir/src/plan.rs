@@ -156,7 +156,7 @@ pub enum Culled {
     OptedOut,
     /// Nobody reads what it writes.
     Unread(ResourceId),
-    /// What it writes is replaced before anybody reads it.
+    /// Its output is overwritten before any pass reads it.
     Overwritten(ResourceId),
     /// Only culled passes read what it writes; the declared position of one of them.
     OnlyCulledReaders(ResourceId, u32),

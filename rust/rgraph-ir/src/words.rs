@@ -344,15 +344,15 @@ pub fn culled_sentence(plan: &Plan, positions: &Positions, culled: Culled) -> St
         Culled::WritesNothing => "it writes nothing and has no side effects".to_owned(),
         Culled::OptedOut => "its setup declared no access".to_owned(),
         Culled::Unread(resource) => {
-            format!("it writes {}, which nobody reads and which is no root", quoted(plan.resource_name(resource)))
+            format!("its output {} is never read and is not a root", quoted(plan.resource_name(resource)))
         }
         Culled::Overwritten(resource) => {
-            format!("what it writes to {} is replaced before anybody reads it", quoted(plan.resource_name(resource)))
+            format!("its output {} is overwritten before any pass reads it", quoted(plan.resource_name(resource)))
         }
         Culled::OnlyCulledReaders(resource, position) => {
             let reader = positions.get(position).map(|pass| format!(" ({})", quoted(plan.pass_name(pass))));
             let resource = quoted(plan.resource_name(resource));
-            format!("it writes {resource}, which only culled passes read{}", reader.unwrap_or_default())
+            format!("its output {resource} is read by culled passes only{}", reader.unwrap_or_default())
         }
     }
 }
