@@ -285,3 +285,79 @@ def test_a_device_of_no_name_is_refused_with_what_names_one(g: rg.Graph) -> None
     with pytest.raises(rg.GraphError, match='there is no device called "gpu1"') as caught:
         g.add_pass("p", device="gpu1")
     assert 'a device is a number (0, 1, …) or "any"' in str(caught.value)
+
+
+def test_a_path_is_text_and_not_empty(g: rg.Graph, tmp_path: Path) -> None:
+    g.fill("p", "b", 1)
+    g.root("b")
+    plan, profile = g.bake(), rg.Profile.minimal()
+    for call in (
+        g.save,
+        plan.save,
+        profile.save,
+        rg.Graph.load,
+        rg.Plan.load,
+        rg.Profile.load,
+        lambda path: rg.Device(loader=path),
+        lambda path: rg.diagnose(loader=path),
+    ):
+        for path in (b"x.json", 5, object()):
+            with pytest.raises(
+                TypeError, match=r"expected the path of a file, not (bytes|int|object)\n  help: give text"
+            ):
+                call(path)  # type: ignore[arg-type]
+        with pytest.raises(rg.GraphError, match="RG-E222 the path of a file is empty") as caught:
+            call("")
+        assert caught.value.hint == "give the file a name"
+    with pytest.raises(rg.GraphError, match=r"RG-E202 .*plan: a name without a suffix"):
+        plan.save(tmp_path / "plan")
+
+
+def test_bytes_are_no_size(g: rg.Graph) -> None:
+    for size in (b"ab", bytearray(b"ab")):
+        for call in (lambda size: g.image("i", size, "rgba8unorm"), lambda size: rg.Graph(size=size)):
+            with pytest.raises(TypeError, match=r"size is \(width, height\)"):
+                call(size)
+
+
+def test_a_memoryview_as_data_is_its_bytes(g: rg.Graph) -> None:
+    numbers = memoryview(np.array([1, 2, 3, 4], np.uint32))
+    code = """
+    var<immediate> n: vec2<u32>;
+    @group(0) @binding(0) var<storage, read_write> dst: array<u32>;
+    @compute @workgroup_size(1) fn main() { dst[0] = n.x; dst[1] = n.y; }"""
+    for name, given in (("whole", numbers[:2]), ("strided", numbers[:4:2]), ("bytes", numbers[:2].cast("B"))):
+        g.compute(name, code, dst="b", groups=1, push=given)
+    g.root("b")
+    packed = {one["name"]: one["compute"]["push"] for one in g.to_dict()["passes"]}
+    assert packed == {"whole": {"n": [1, 2]}, "strided": {"n": [1, 3]}, "bytes": {"n": [1, 2]}}
+    with pytest.raises(rg.ShaderError, match=r"RG-E306 .*4 bytes"):
+        g.compute("short", code, dst="b", groups=1, push=numbers[:1])
+
+
+def test_blending_is_a_word_or_a_list_of_them(g: rg.Graph) -> None:
+    for blend, message in (
+        (5, "blend is a word, or a list with one for each colour target, not int"),
+        ([5], "expected the word for the blending, not int"),
+        ({"color": (1, "zero", "add")}, "expected the word for the blend factor, not int"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            g.raster("p", WHITE, color="a", blend=blend)  # type: ignore[arg-type]
+
+
+def test_names_with_control_characters_stay_on_their_line(tmp_path: Path) -> None:
+    name = "a\nb\x1b[31m"
+    g = rg.Graph(name, size=(8, 8))
+    image, buffer = g.image(name, format="rgba8unorm"), g.buffer(name + "2", 16)
+    clear = g.clear(name, image, (0, 0, 0, 1))
+    g.root(image)
+    plan = g.bake()
+    shown = [g, image, image.mip(0), buffer, buffer[0:4], clear, g.module(name), plan, plan.what_if(policy="declared")]
+    for one in shown:
+        assert r"a\nb\u{1b}[31m" in repr(one)
+        assert repr(one).isprintable()
+    with pytest.raises(rg.GraphError) as caught:
+        g.clear(name, image, (0, 0, 0, 1))
+    assert all(line.isprintable() for line in str(caught.value).splitlines())
+    assert str(caught.value).startswith(r"RG-E201 ")
+    assert "\nb" not in str(caught.value)

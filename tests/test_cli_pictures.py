@@ -204,7 +204,7 @@ def test_npy_is_numpys(kind: str, shape: tuple[int, ...], tmp_path: Path):
         (np.asfortranarray(np.zeros((2, 3))), "holds its columns first"),
         (np.zeros(2, ">f4"), 'holds numbers of kind ">f4"'),
         (np.zeros(2, "c8"), 'holds numbers of kind "<c8"'),
-        (np.zeros(2, [("a", "u1")]), "is no NPY file"),
+        (np.zeros(2, [("a", "u1")]), "holds records, but must hold numbers"),
         (np.zeros((0, 4, 4), "u1"), r"holds no numbers: its shape is \(0, 4, 4\)"),
     ],
 )

@@ -119,6 +119,8 @@ def test_codes_are_explained():
     assert "(rg-e" not in "".join(map(rg.explain, CODES))
     with pytest.raises(ValueError, match="did you mean RG-E203"):
         rg.explain("RG-E2033")
+    with pytest.raises(TypeError, match='a code is text, such as "RG-E203", not int'):
+        rg.explain(203)  # type: ignore[arg-type]
 
 
 def test_no_code_is_mentioned_that_does_not_exist(root: Path):

@@ -265,6 +265,11 @@ def test_unknown_extension_point_is_a_mistake_when_the_graph_is_used():
         graph.to_json()
 
 
+def test_extension_point_has_a_name():
+    with pytest.raises(rgraph.GraphError, match="RG-E219 an extension point has an empty name"):
+        rgraph.Graph().extension_point("")
+
+
 def test_extension_point_inside_itself_is_refused():
     graph = rgraph.Graph()
     inside = graph.extend("point")

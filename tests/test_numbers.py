@@ -26,6 +26,16 @@ WHOLE: list[Callable[[rg.Graph, object], object]] = [
 ]
 
 
+def test_a_word_has_32_bits_and_is_no_bool():
+    g = rg.Graph()
+    for word in (2**32, 2**63):
+        with pytest.raises(rg.GraphError, match=f"RG-E213 word: {word} is out of range") as caught:
+            g.fill("a", g.buffer(f"b{word}", 16), word)
+        assert caught.value.hint == "a word has 32 bits: give -2147483648 to 4294967295"
+    with pytest.raises(TypeError, match="expected a number, not a bool"):
+        g.fill("a", g.buffer("b", 16), True)
+
+
 @pytest.mark.parametrize("call", WHOLE)
 @pytest.mark.parametrize("number", [1e6, 2.5, np.float32(3), Fraction(7, 2)], ids=str)
 def test_a_number_that_is_not_whole_is_refused_with_its_value(call: Callable[..., object], number: object):

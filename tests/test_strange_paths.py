@@ -151,3 +151,25 @@ def test_a_shader_at_a_device_is_refused(tmp_path: Path):
         g.compute("c", shader, words=words)
     assert caught.value.code == "RG-E222"
     assert caught.value.hint == "name a file"
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(graph: Path):
+    taken = graph.with_name("taken")
+    taken.write_text("a file")
+    film = graph.with_name("film.toml")
+    for out in ("taken/a.png", "taken/deeper/a.png"):
+        film.write_text(f'graph = "{graph.name}"\nframes = 1\n[output]\nout = "{out}"\n')
+        for command in (["run", graph, "-o", out], ["render", film, "--workers", "1"]):
+            done = bounded(*command, cwd=graph.parent)
+            assert done.returncode == 1
+            assert "taken: a file, where a folder for results is needed" in done.stderr
+            assert "Errno" not in done.stderr
+    assert taken.read_text() == "a file"
+
+
+@pytest.mark.parametrize("limit", ["1e9", "1 GiB", "-1"])
+def test_a_limit_of_files_that_is_no_number_is_refused(graph: Path, limit: str):
+    done = bounded("bake", graph, cwd=graph.parent, RGRAPH_MAX_FILE_BYTES=limit)
+    assert done.returncode == 1
+    assert f'RGRAPH_MAX_FILE_BYTES is "{limit}", which is no number of bytes' in done.stderr
+    assert "help: set it to a whole number, as 1073741824, or unset it" in done.stderr

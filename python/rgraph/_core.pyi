@@ -1869,7 +1869,7 @@ class Module:
             Its name among passes.
         source, target
             Images and buffers, parts of them (`image.mip(1)`, `buffer[0:256]`) or names. An image in a buffer is
-            tightly packed, row by row.
+            tightly packed, row by row. A larger target keeps what the copy does not reach.
         **options
             As in `add_pass`.
 
@@ -2114,7 +2114,7 @@ class Module:
         Raises
         ------
         GraphError
-            If the name is taken. The graph is left unchanged.
+            If the name is taken or empty. The graph is left unchanged.
         """
     def extend(self, name: str) -> Module:
         """A module whose passes are appended at an extension point.

@@ -324,10 +324,11 @@ def explain(code: str) -> str:
     >>> print(explain("RG-E214").splitlines()[0])
     ## RG-E214: No root: no pass would run
     """
-    import re
     from difflib import get_close_matches
     from importlib.resources import files
 
+    if not isinstance(code, str):
+        raise TypeError(f'a code is text, such as "RG-E203", not {type(code).__name__}')
     page = files("rgraph").joinpath("errors.md").read_text(encoding="utf-8")
     starts = {found[1]: found.start() for found in re.finditer(r"^## (RG-E\d{3})\b", page, re.MULTILINE)}
     wanted = f"RG-E{code.upper().removeprefix('RG-').removeprefix('E')}"

@@ -66,7 +66,7 @@ def graph(value: Graph) -> str:
     ]
     roots = set(declared.get("roots", ()))
     resources = [
-        (one.name, repr(one).split('"', 2)[2].strip(" >"), "root" if one.name in roots else "")
+        (one.name, repr(one).rpartition('"')[2].strip(" >"), "root" if one.name in roots else "")
         for one in value.resources
     ]
     width, height = value.size

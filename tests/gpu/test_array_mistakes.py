@@ -95,3 +95,59 @@ def test_ready_made_passes_take_numbers_of_numpy():
     assert g.bake().check() == []
     with pytest.raises(rg.GraphError, match="RG-E213"):
         rg.passes.blur(g, "other", picture, radius=np.float32(2.5))
+
+
+@pytest.mark.parametrize("as_buffer", [False, True])
+def test_a_mask_is_not_lost(device: rg.Device, as_buffer: bool):
+    whole = np.ma.masked_array(GRID, mask=False)
+    hidden = np.ma.masked_array(GRID, mask=GRID > 5)
+    compiled = device.compile(copied(whole, as_buffer=as_buffer))
+    for call in (lambda: copied(hidden, as_buffer=as_buffer), lambda: compiled.run(inputs={"source": hidden})):
+        with pytest.raises(rg.GraphError, match=r"RG-E320 .* has masked elements") as caught:
+            call()
+        assert caught.value.hint == "give array.filled(0), or another number in their place"
+    results = np.ma.masked_array(np.zeros_like(GRID), mask=True)
+    with pytest.raises(rg.GraphError, match=r"RG-E320 .* has masked elements") as caught:
+        compiled.run(into={"target": results})
+    assert caught.value.hint == "give array.data: results would stay hidden"
+    frame = compiled.run(inputs={"source": hidden.filled(0)}, into={"target": results.data})
+    frame.wait()
+    assert np.array_equal(results.data.ravel(), hidden.filled(0).ravel())
+    assert np.array_equal(np.asarray(frame["target"]), np.where(GRID > 5, 0, GRID).astype(np.float32))
+
+
+def test_two_results_are_not_read_into_the_same_memory(device: rg.Device):
+    g = rg.Graph("filled")
+    for name, value in (("a", 1), ("b", 2)):
+        g.fill(name, g.buffer(name, 16), value)
+        g.root(name)
+    compiled, both = device.compile(g), np.zeros(8, np.uint32)
+    frame = compiled.run(into={"a": both[:4], "b": both[4:]})
+    frame.wait()
+    assert both.tolist() == [1] * 4 + [2] * 4
+    for other in (both[:4], both[3:7]):
+        with pytest.raises(rg.GraphError, match='RG-E225 results "a" and "b" are read into the same memory') as caught:
+            compiled.run(into={"a": both[:4], "b": other})
+        assert caught.value.hint == "give each an array of its own"
+    assert both.tolist() == [1] * 4 + [2] * 4
+
+
+def test_a_timeout_is_not_negative_and_may_be_endless(device: rg.Device):
+    g = rg.Graph("filled")
+    g.fill("fill", g.buffer("out", 16), 1)
+    g.root("out")
+    frame, preparation = device.run(g), device.prepare(g)
+    for wait in (frame.wait, preparation.wait, preparation.result, lambda timeout: device.close(timeout=timeout)):
+        for timeout, shown in ((-1, "-1"), (float("nan"), "NaN"), (-1e300, "-1")):
+            with pytest.raises(rg.GraphError, match=f"RG-E213 timeout is {shown}") as caught:
+                wait(timeout)
+            assert caught.value.hint == "give 0 or more seconds, or None for no limit"
+    for timeout in (float("inf"), 1e300, None):
+        assert frame.wait(timeout)
+        assert preparation.wait(timeout)
+
+
+def test_the_memory_of_a_plan_is_a_word_or_a_number():
+    for wrong, kind in ((None, "NoneType"), (b"fast", "bytes"), ([1], "list")):
+        with pytest.raises(TypeError, match=f"memory is one of least, balanced, fast, or .* not {kind}"):
+            rg.Graph().bake(memory=wrong)  # type: ignore[arg-type]

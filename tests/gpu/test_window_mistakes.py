@@ -125,3 +125,10 @@ def test_waiting_for_windows_in_a_function_of_a_window_is_refused(display: str):
     refused = "RG-E402 a function of a window waits for the event loop that waits for it\n  help: pass wait=False: "
     assert said.count(refused) == 3
     assert said.splitlines()[-1] == "[3, 2]"
+
+
+def test_a_native_window_is_given_by_its_number(device: rg.Device):
+    for given, missing in (({}, "a window"), ({"window": 5}, "a display"), ({"platform": "wayland"}, "a window")):
+        with pytest.raises(rg.GraphError, match=f"RG-E213 platform .* needs {missing}, and the number") as caught:
+            device.window(**given)  # type: ignore[arg-type]
+        assert "rgraph.show(graph)" in caught.value.hint

@@ -321,7 +321,7 @@ def test_cards_say_why(show, rich: str):
     assert card.get_by_role("img").get_attribute("src").startswith("data:image/png;base64,")
     opened.view("timeline")
     page.get_by_role("gridcell", name=re.compile("^culled pass debug_view")).click()
-    assert "nobody reads" in card.inner_text()
+    assert "is never read" in card.inner_text()
     opened.view("resources")
     page.locator("#view-resources").get_by_role("rowheader", name=re.compile("^resource velocity,")).click()
     assert "the memory is as small as it can be" in card.inner_text() or "everything else is alive" in card.inner_text()

@@ -10,9 +10,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Most bytes of one file that this process reads.
-pub fn max_file_bytes() -> u64 {
-    let given = std::env::var("RGRAPH_MAX_FILE_BYTES").ok().and_then(|text| text.parse().ok());
-    given.unwrap_or(MAX_FILE_BYTES)
+///
+/// # Errors
+/// [`Fault::Limit`] if `RGRAPH_MAX_FILE_BYTES` is no number; empty counts as unset.
+pub fn max_file_bytes() -> Result<u64, Fault> {
+    match std::env::var_os("RGRAPH_MAX_FILE_BYTES").filter(|text| !text.is_empty()) {
+        None => Ok(MAX_FILE_BYTES),
+        Some(text) => limit(&text.to_string_lossy()),
+    }
+}
+
+fn limit(text: &str) -> Result<u64, Fault> {
+    text.trim().parse().map_err(|_| Fault::Limit(text.to_owned()))
 }
 
 /// Why a file is not read or written. Each text follows the file's name.
@@ -28,6 +37,9 @@ pub enum Fault {
     /// More bytes than the limit.
     #[error("is longer than {0} bytes")]
     TooLong(u64),
+    /// The limit that the environment sets is no number.
+    #[error("RGRAPH_MAX_FILE_BYTES is {0:?}, which is no number of bytes")]
+    Limit(String),
 }
 
 impl Fault {
@@ -37,6 +49,7 @@ impl Fault {
             Self::Io(_) => "",
             Self::Kind(_) => "name a file",
             Self::TooLong(_) => "split it, or set RGRAPH_MAX_FILE_BYTES to a larger limit",
+            Self::Limit(_) => "set it to a whole number, as 1073741824, or unset it",
         }
     }
 }
@@ -54,7 +67,7 @@ pub enum Allowed {
 ///
 /// # Errors
 /// If the system refuses, the path names a device, a folder or a socket (or a pipe, where only files are allowed), or
-/// the contents are longer than [`max_file_bytes`].
+/// the contents are longer than [`max_file_bytes`], or that limit is no number.
 pub fn read(path: &Path, allowed: Allowed) -> Result<Vec<u8>, Fault> {
     // Once before it is opened, since opening a pipe waits and opening a device may act; once after, since paths
     // change.
@@ -67,9 +80,9 @@ pub fn read(path: &Path, allowed: Allowed) -> Result<Vec<u8>, Fault> {
 /// All that a source of bytes gives.
 ///
 /// # Errors
-/// If it fails, or gives more than [`max_file_bytes`].
+/// If it fails, gives more than [`max_file_bytes`], or that limit is no number.
 fn read_all(source: impl Read) -> Result<Vec<u8>, Fault> {
-    let (most, mut bytes) = (max_file_bytes(), Vec::new());
+    let (most, mut bytes) = (max_file_bytes()?, Vec::new());
     source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(Fault::TooLong(most)) } else { Ok(bytes) }
 }
@@ -193,9 +206,19 @@ mod tests {
 
     #[test]
     fn a_source_without_an_end_is_read_up_to_the_limit() {
-        let given = read_all(io::repeat(0).take(max_file_bytes().min(1 << 20)));
+        let given = read_all(io::repeat(0).take(max_file_bytes().unwrap().min(1 << 20)));
         assert_eq!(given.unwrap().len(), 1 << 20);
         // The limit itself is tried in a process of its own, by the tests of the command line.
+    }
+
+    #[test]
+    fn a_limit_that_is_no_number_is_refused() {
+        assert_eq!(limit("4096").unwrap(), 4096);
+        assert_eq!(limit(" 4096 ").unwrap(), 4096);
+        for text in ["1e9", "1 GiB", "-1", "99999999999999999999999"] {
+            let fault = limit(text).unwrap_err().to_string();
+            assert_eq!(fault, format!("RGRAPH_MAX_FILE_BYTES is {text:?}, which is no number of bytes"));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 pub use crate::code::{Class, Code};
 use crate::graph::Place;
+use crate::plain::plain;
 
 /// One side of a mistake: a name, what it says there, and where it was declared.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,14 +64,14 @@ impl Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.code, self.message)?;
+        write!(f, "{} {}", self.code, plain(&self.message))?;
         let width = self.sides.iter().map(|side| side.name.chars().count()).max().unwrap_or(0).min(32);
         for side in &self.sides {
-            write!(f, "\n  {:width$}  ", side.name)?;
-            match &side.place {
-                Some(place) => write!(f, "{place}  {}", side.says)?,
-                None => write!(f, "{}", side.says)?,
+            write!(f, "\n  {:width$}  ", plain(&side.name))?;
+            if let Some(place) = &side.place {
+                write!(f, "{place}  ")?;
             }
+            write!(f, "{}", plain(&side.says))?;
         }
         if !self.help.is_empty() {
             write!(f, "\n  help: {}", self.help)?;

@@ -17,6 +17,7 @@ pub mod id;
 pub mod module;
 mod names;
 pub mod nearest;
+mod plain;
 pub mod plan;
 pub mod profile;
 pub mod resource;

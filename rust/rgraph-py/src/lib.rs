@@ -91,10 +91,11 @@ mod core {
     #[pymodule_export]
     use crate::run::lease::_lend;
     use std::collections::BTreeMap;
-    use std::path::PathBuf;
 
     use pyo3::prelude::*;
     use pyo3::types::PyBytes;
+
+    use crate::arguments::file_path::FilePath;
 
     /// Record file and line of every declaration from now on, or stop doing so; for the whole process.
     ///
@@ -161,20 +162,22 @@ mod core {
 
     /// The bytes of a file or pipe, up to the limit of files.
     #[pyfunction]
-    fn _read_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyBytes>> {
+    fn _read_file(py: Python<'_>, path: FilePath) -> PyResult<Bound<'_, PyBytes>> {
         Ok(PyBytes::new(py, &crate::arguments::files::read(py, &path)?))
     }
 
     /// Writes a temporary file, then renames it.
     #[pyfunction]
-    fn _write_file(py: Python<'_>, path: PathBuf, data: Vec<u8>) -> PyResult<()> {
+    fn _write_file(py: Python<'_>, path: FilePath, data: Vec<u8>) -> PyResult<()> {
         crate::arguments::files::write(py, &path, data)
     }
 
     /// Most bytes of one file.
     #[pyfunction]
-    fn _max_file_bytes() -> u64 {
-        rgraph_files::disk::max_file_bytes()
+    fn _max_file_bytes(py: Python<'_>) -> PyResult<u64> {
+        rgraph_files::disk::max_file_bytes().map_err(|fault| {
+            crate::run::error::bad(py, rgraph_plan::error::Code::BadFile, fault.to_string(), fault.help())
+        })
     }
 
     #[pymodule_init]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyString};
 use rgraph_plan::access::{Accesses, Aspects, Stages};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Clear;
@@ -113,10 +113,16 @@ pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
     (has("__index__") || has("__float__")) && !has("__len__")
 }
 
-/// Seconds of a `timeout=`; `None`: for ever.
-pub(crate) fn seconds(timeout: Option<Number>) -> PyResult<Option<Duration>> {
-    let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
-    timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))
+/// Seconds of a `timeout=`; `None`: no limit, as for more seconds than a duration has.
+pub(crate) fn seconds(py: Python<'_>, timeout: Option<Number>) -> PyResult<Option<Duration>> {
+    match timeout {
+        Some(Number(seconds)) if seconds.is_nan() || seconds < 0.0 => {
+            let help = "give 0 or more seconds, or None for no limit";
+            Err(bad(py, Code::BadNumber, format!("timeout is {seconds}"), help))
+        }
+        Some(Number(seconds)) => Ok(Duration::try_from_secs_f64(seconds).ok()),
+        None => Ok(None),
+    }
 }
 
 fn refuse_bool(value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -195,9 +201,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for ByteRange {
     }
 }
 
-/// The items of a sequence that is neither text nor a dict, or `None` if the value is not one.
+/// The items of a sequence that is neither text, bytes nor a dict, or `None` if the value is not one.
 pub(crate) fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, PyAny>>>> {
     if value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>()
         || value.is_instance_of::<PyDict>()
         || !value.hasattr("__getitem__").unwrap_or(false)
     {

@@ -1,5 +1,6 @@
 //! Files: reading them whole, and writing a temporary file that is then renamed.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
@@ -107,6 +108,17 @@ pub(crate) fn folder(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// The suffix of a file to be written, without its dot.
+///
+/// # Errors
+/// RG-E202 if the name has none.
+pub(crate) fn suffix<'a>(py: Python<'_>, path: &'a Path, known: &[&str]) -> PyResult<&'a str> {
+    path.extension().and_then(OsStr::to_str).ok_or_else(|| {
+        let help = format!("end it in one of .{}", known.join(", ."));
+        bad(py, Code::UnknownName, format!("{}: a name without a suffix", path.display()), &help)
+    })
 }
 
 /// Reads `options=`.

@@ -58,6 +58,20 @@ fn refuse_palette(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     Err(bad(value.py(), Code::BadArray, message, "give picture.convert(\"RGBA\")"))
 }
 
+/// Refuses an array of numpy.ma that hides some of its elements: its buffer has what is hidden.
+fn refuse_masked(value: &Bound<'_, PyAny>, what: &str, help: &str) -> PyResult<()> {
+    if !value.hasattr("filled")? {
+        return Ok(());
+    }
+    match value.getattr("mask").and_then(|mask| mask.call_method0("any")) {
+        Ok(some) if some.is_truthy()? => {
+            let message = format!("{what} has masked elements, which images and buffers cannot have");
+            Err(bad(value.py(), Code::BadArray, message, help))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The error of an array whose elements no buffer and no image has.
 fn other_elements(py: Python<'_>, message: &str) -> PyErr {
     let known: Vec<_> = Element::names().collect();
@@ -71,16 +85,23 @@ impl Host {
     /// # Errors
     /// `TypeError` for what is no array, `GraphError` for one whose elements or strides cannot be used.
     pub fn new(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
-        Self::contiguous(value, what, "give numpy.ascontiguousarray(…) of it")
+        let unmasked = "give array.filled(0), or another number in their place";
+        Self::contiguous(value, what, ["give numpy.ascontiguousarray(…) of it", unmasked])
     }
 
     /// As [`Host::new`] for an array that results are written to: a contiguous copy of it would not reach the caller.
     pub fn target(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
-        Self::contiguous(value, what, "read into a contiguous array, as numpy.empty(…), and assign that to it")
+        let unmasked = "give array.data: results would stay hidden";
+        Self::contiguous(
+            value,
+            what,
+            ["read into a contiguous array, as numpy.empty(…), and assign that to it", unmasked],
+        )
     }
 
-    fn contiguous(value: &Bound<'_, PyAny>, what: &str, otherwise: &str) -> PyResult<Self> {
+    fn contiguous(value: &Bound<'_, PyAny>, what: &str, [otherwise, unmasked]: [&str; 2]) -> PyResult<Self> {
         let py = value.py();
+        refuse_masked(value, what, unmasked)?;
         let mut made = false;
         let mut buffer = PyUntypedBuffer::get(value).ok();
         if buffer.is_none() {
@@ -181,6 +202,12 @@ impl Host {
         }
         // SAFETY: the buffer is held for as long as `self`, is contiguous and has that many bytes.
         unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
+    }
+
+    /// Whether two arrays have bytes in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (one, two) = (self.bytes().as_ptr_range(), other.bytes().as_ptr_range());
+        one.start < two.end && two.start < one.end
     }
 
     /// Its bytes, to be overwritten.

@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod declare;
 pub(crate) mod details;
 pub(crate) mod dtype;
+pub(crate) mod file_path;
 pub(crate) mod files;
 pub(crate) mod host_arrays;
 pub(crate) mod imports;

@@ -10,7 +10,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Split};
 use rgraph_vk::Measure;
 
-use crate::arguments::convert::{Bytes, Count, Text, word};
+use crate::arguments::convert::{Bytes, Count, Text, is_number, word};
 use crate::arguments::files;
 use crate::classes::profile::PyProfile;
 use crate::run::error::bad;
@@ -49,7 +49,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Budget {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if !value.is_instance_of::<PyString>() {
-            return value.extract::<Bytes>().map(|Bytes(bytes)| Self(MemoryBudget::Bytes(bytes)));
+            let bytes = value.extract::<Bytes>().map(|Bytes(bytes)| Self(MemoryBudget::Bytes(bytes)));
+            return bytes.or_else(|error| match is_number(&value) {
+                true => Err(error),
+                false => {
+                    let (words, kind) = (MemoryBudget::NAMES.join(", "), value.get_type().name()?);
+                    Err(PyTypeError::new_err(format!("memory is one of {words}, or a number of bytes, not {kind}")))
+                }
+            });
         }
         let Text(name) = value.extract()?;
         let known = MemoryBudget::NAMES.into_iter();

@@ -55,7 +55,7 @@ pub(crate) fn state(arguments: &Arguments<'_>, targets: usize) -> PyResult<Raste
 }
 
 fn of<T: Copy>(value: &Bound<'_, PyAny>, what: &str, words: Words<T>) -> PyResult<T> {
-    named(value.py(), what, value.extract::<Text>()?.0, words)
+    named(value.py(), what, Text::of(value.as_borrowed(), &format!("the word for the {what}"))?.0, words)
 }
 
 /// One value for all targets, or a list of one for each; None is `otherwise`.
@@ -69,7 +69,12 @@ fn each<T: Copy>(
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
         return Ok(vec![read(value)?; targets]);
     }
-    let all = items(value).transpose()?.unwrap_or_default();
+    let Some(all) = items(value).transpose()? else {
+        let kind = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{what} is a word, or a list with one for each colour target, not {kind}"
+        )));
+    };
     if all.len() != targets {
         return Err(PyTypeError::new_err(format!("{what} has {} entries for {targets} colour targets", all.len())));
     }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 use rgraph_shader::Value;
 use rgraph_work::infer::Who;
 
@@ -33,7 +33,8 @@ impl From<PyErr> for Fault {
 /// A fault, and where it is: members and indices, the innermost first.
 type At = (Vec<String>, Fault);
 
-/// A value from a dict, a list, a number, bytes (as they lie in memory), or an array (its numbers, row by row).
+/// A value from a dict, a list, a number, bytes or a memoryview (as they lie in memory), or an array (its numbers,
+/// row by row).
 ///
 /// # Errors
 /// `TypeError` that names pass, variable and member.
@@ -99,6 +100,10 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
     }
     if let Ok(bytes) = value.cast::<PyByteArray>() {
         return Ok(Value::Bytes(bytes.to_vec()));
+    }
+    if value.is_instance_of::<PyMemoryView>() {
+        let bytes = value.call_method0("tobytes").map_err(raised)?;
+        return bytes.extract().map(Value::Bytes).map_err(raised);
     }
     // Arrays and their scalars say their numbers themselves.
     if let Ok(list) = value.call_method0("tolist") {

@@ -1,7 +1,6 @@
 //! `rgraph.Array`: what a frame left in an image or a buffer, as an array without a further copy.
 
 use std::ffi::{CString, c_int, c_void};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyBufferError;
@@ -11,11 +10,13 @@ use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
+use rgraph_plan::words::plain;
 use rgraph_vk::Readback;
 
 use crate::arguments::convert::Count;
 use crate::arguments::dtype::Dtype;
 use crate::arguments::dtype::numpy;
+use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 use crate::arguments::keywords;
 use crate::arguments::picture::{self, half};
@@ -273,7 +274,7 @@ impl PyArray {
     ///     If the suffix is unknown, the format cannot hold the array, or the package is not installed.
     /// OSError
     ///     If the file cannot be written.
-    fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+    fn save(slf: &Bound<'_, Self>, path: FilePath) -> PyResult<()> {
         let py = slf.py();
         let suffix = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("").to_ascii_lowercase();
         if suffix == "png" {
@@ -311,7 +312,7 @@ impl PyArray {
 
     fn __repr__(&self) -> String {
         let format = self.format.map(|format| format!(", {format}")).unwrap_or_default();
-        format!("<Array \"{}\" {}{format}>", self.memory.name(), self.layout.shown())
+        format!("<Array \"{}\" {}{format}>", plain(self.memory.name()), self.layout.shown())
     }
 
     /// # Safety

@@ -187,7 +187,7 @@ impl PyFence {
     #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         keywords::refuse_of::<Self>("wait", unknown)?;
-        let timeout = seconds(timeout)?;
+        let timeout = seconds(py, timeout)?;
         let given = self.fence.known().is_given();
         if !given {
             return Ok(false);

@@ -9,6 +9,7 @@ use rgraph_plan::bake::Orders;
 use crate::arguments::convert::Bytes;
 use crate::arguments::keywords;
 use crate::arguments::options;
+use crate::classes::counted;
 use crate::classes::graph::PyGraph;
 use crate::run::error::{graph_error, guarded};
 use crate::run::plan_cache::{keep_scratch, take_scratch};
@@ -59,7 +60,7 @@ impl PyBoxTree {
     }
 
     fn __repr__(&self) -> String {
-        format!("<BoxTree of {} passes>", self.0.passes.len())
+        format!("<BoxTree of {}>", counted(self.0.passes.len(), "pass"))
     }
 }
 

@@ -7,13 +7,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use rgraph_plan::plan::Plan;
+use rgraph_plan::words::plain;
 use rgraph_vk::{Capture, CaptureFile, Difference, Replay, ReplayOptions};
 
 use crate::arguments::convert::Count;
+use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 use crate::arguments::keywords;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
+use crate::classes::counted;
 use crate::classes::device::PyDevice;
 use crate::classes::plan::PyPlan;
 use crate::run::detached::{Detached, call};
@@ -59,7 +62,7 @@ impl PyCompiled {
     #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
     fn capture(
         slf: &Bound<'_, Self>,
-        path: PathBuf,
+        path: FilePath,
         frames: Count,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyCapture> {
@@ -98,7 +101,7 @@ impl PyDevice {
     #[pyo3(signature = (path, *, frames = Count(1), **unknown), text_signature = "($self, path, *, frames=1)")]
     fn capture(
         slf: &Bound<'_, Self>,
-        path: PathBuf,
+        path: FilePath,
         frames: Count,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyCapture> {
@@ -139,7 +142,7 @@ impl PyDevice {
     #[pyo3(signature = (path, *, anew = false, **unknown), text_signature = "($self, path, *, anew=False)")]
     fn replay<'py>(
         slf: &Bound<'py, Self>,
-        path: PathBuf,
+        path: FilePath,
         anew: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -178,7 +181,7 @@ fn report<'py>(py: Python<'py>, replay: &Replay) -> PyResult<Bound<'py, PyAny>> 
 
 /// Graph file and plan file of each graph of a capture file.
 #[pyfunction]
-pub(crate) fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, String, Option<String>)>> {
+pub(crate) fn _capture_graphs(py: Python<'_>, path: FilePath) -> PyResult<Vec<(String, String, Option<String>)>> {
     let file = read(py, &path)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(file.graphs().map(|(name, graph, plan)| (name.to_owned(), text(graph), plan.map(text))).collect())
@@ -186,7 +189,7 @@ pub(crate) fn _capture_graphs(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(St
 
 /// What the last captured run of a graph left in its roots, of those that its plan has with as many bytes.
 #[pyfunction]
-pub(crate) fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
+pub(crate) fn _capture_results(py: Python<'_>, path: FilePath, nth: usize, plan: &PyPlan) -> PyResult<Vec<PyArray>> {
     let (file, plan) = (read(py, &path)?, plan.plan());
     Ok(file.results(nth).filter_map(|one| stored(plan, one)).collect())
 }
@@ -196,7 +199,7 @@ pub(crate) fn _capture_results(py: Python<'_>, path: PathBuf, nth: usize, plan: 
 #[pyo3(signature = (device, path, nth, plan, *, anew = false))]
 pub(crate) fn _replay_images<'py>(
     device: &Bound<'py, PyDevice>,
-    path: PathBuf,
+    path: FilePath,
     nth: usize,
     plan: &PyPlan,
     anew: bool,
@@ -258,6 +261,7 @@ impl PyCapture {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let (frames, done) = py.detach(|| (self.capture.frames(), self.capture.is_done()));
-        format!("<Capture \"{}\" ({frames} frames{})>", self.capture.path().display(), if done { ", done" } else { "" })
+        let path = self.capture.path().to_string_lossy();
+        format!("<Capture \"{}\" ({}{})>", plain(&path), counted(frames, "frame"), if done { ", done" } else { "" })
     }
 }

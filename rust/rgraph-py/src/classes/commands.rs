@@ -11,6 +11,7 @@ use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
+use rgraph_plan::words::plain;
 use rgraph_shader::Kind;
 use rgraph_vk::work::{CallbackError, Commands, RecordWork, Step};
 use rgraph_work::infer::Who;
@@ -312,7 +313,7 @@ impl PyCommands {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Commands of pass \"{}\">", self.name())
+        format!("<Commands of pass \"{}\">", plain(self.name()))
     }
 }
 

@@ -8,6 +8,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::Options;
+use rgraph_plan::words::plain;
 use rgraph_vk::work::Workload;
 use rgraph_vk::{Compiled, Device, Error};
 
@@ -276,7 +277,7 @@ impl PyCompiled {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Compiled \"{}\" for \"{}\">", self.load.graph.name(), self.device.get().device.info().name)
+        format!("<Compiled \"{}\" for \"{}\">", plain(self.load.graph.name()), self.device.get().device.info().name)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -1,6 +1,5 @@
 //! `rgraph.Device`: a GPU (or a CPU that plays one), and the graphs that it runs.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +11,7 @@ use rgraph_plan::error::Code;
 use rgraph_vk::{Device, DeviceError, DeviceInfo, DeviceOptions};
 
 use crate::arguments::convert::{Count, Text};
+use crate::arguments::file_path::FilePath;
 use crate::arguments::keywords;
 use crate::arguments::options;
 use crate::arguments::options::{Budget, MaxBatches, Measuring};
@@ -202,13 +202,22 @@ pub(crate) fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'p
 #[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
 pub(crate) fn devices<'py>(
     py: Python<'py>,
-    loader: Option<PathBuf>,
+    loader: Option<FilePath>,
     unknown: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyList>> {
     keywords::refuse_function("devices", unknown)?;
-    let options = DeviceOptions { loader, ..DeviceOptions::default() };
+    let options = DeviceOptions { loader: loader.map(|path| path.0), ..DeviceOptions::default() };
     let found = call(py, |_| rgraph_vk::devices(&options))?;
     PyList::new(py, found.iter().map(|device| info(py, device)).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The value of `frames_in_flight=`.
+pub(crate) fn in_flight(py: Python<'_>, Count(frames): Count) -> PyResult<u32> {
+    if (1..=8).contains(&frames) {
+        return Ok(frames);
+    }
+    let message = format!("{frames} frames in flight");
+    Err(bad(py, Code::BadNumber, message, "two or three are usual, and 1 to 8 possible"))
 }
 
 #[pymethods]
@@ -222,11 +231,11 @@ impl PyDevice {
     fn new(
         py: Python<'_>,
         device: Option<&Bound<'_, PyAny>>,
-        loader: Option<PathBuf>,
+        loader: Option<FilePath>,
         validate: Option<bool>,
         printf: Option<bool>,
         frames_in_flight: Count,
-        cache: Option<PathBuf>,
+        cache: Option<FilePath>,
         queues: Count,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
@@ -245,11 +254,7 @@ impl PyDevice {
                 Err(_) => Some(device.extract::<Text>()?.0.to_owned()),
             },
         };
-        let frames_in_flight = frames_in_flight.0;
-        if !(1..=8).contains(&frames_in_flight) {
-            let message = format!("{frames_in_flight} frames in flight");
-            return Err(bad(py, Code::BadNumber, message, "two or three are usual, and 1 to 8 possible"));
-        }
+        let frames_in_flight = in_flight(py, frames_in_flight)?;
         if queues.0 == 0 {
             return Err(bad(
                 py,
@@ -260,11 +265,11 @@ impl PyDevice {
         }
         let options = DeviceOptions {
             device,
-            loader,
+            loader: loader.map(|path| path.0),
             validation: validate,
             printf,
             frames_in_flight,
-            cache,
+            cache: cache.map(|path| path.0),
             queues: queues.0,
             windows,
             rays,

@@ -70,7 +70,7 @@ impl PyDevice {
     #[pyo3(signature = (*, timeout = Some(Number(10.0)), **unknown), text_signature = "($self, *, timeout=10.0)")]
     fn close(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         keywords::refuse_of::<Self>("close", unknown)?;
-        self.close_within(py, seconds(timeout)?)
+        self.close_within(py, seconds(py, timeout)?)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {

@@ -7,6 +7,7 @@ use rgraph_plan::access::Layout;
 use rgraph_plan::error::Code;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanKind;
+use rgraph_plan::words::plain;
 use rgraph_vk::{BorrowedHandle, DeviceQueueId, DeviceResource, ResourceState};
 
 use crate::arguments::convert::{self, Bytes, Count, Text, accesses, during, stages, word_of};
@@ -367,6 +368,6 @@ impl PyDeviceResource {
     }
 
     fn __repr__(&self) -> String {
-        format!("<DeviceResource \"{}\" {}>", self.resource.name(), self.layout().shown())
+        format!("<DeviceResource \"{}\" {}>", plain(self.resource.name()), self.layout().shown())
     }
 }

@@ -8,11 +8,13 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::devices::resource_kinds;
 use rgraph_plan::prelude::Options;
+use rgraph_plan::words::plain;
 use rgraph_vk::CompiledDevices;
 
 use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
 use crate::arguments::weights::Weights;
+use crate::classes::counted;
 use crate::classes::devices::PyDevices;
 use crate::classes::devices_plan::PyDevicesPlan;
 use crate::classes::graph::PyGraph;
@@ -149,7 +151,8 @@ impl PyCompiledDevices {
 
     fn __repr__(&self) -> String {
         let plan = self.compiled.known().plan();
-        format!("<CompiledDevices \"{}\": {} devices, {} parts>", plan.graph, plan.profiles.len(), plan.parts.len())
+        let (devices, parts) = (counted(plan.profiles.len(), "device"), counted(plan.parts.len(), "part"));
+        format!("<CompiledDevices \"{}\": {devices}, {parts}>", plain(&plan.graph))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

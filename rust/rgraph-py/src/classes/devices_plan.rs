@@ -1,7 +1,5 @@
 //! `rgraph.DevicesPlan`: which of several devices runs which passes, and what is copied between them.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -16,13 +14,16 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::prelude::{Options, Profile};
+use rgraph_plan::words::plain;
 use rgraph_report::devices_listing;
 
 use crate::arguments::convert::{Count, FileText, Text, items, word};
+use crate::arguments::file_path::FilePath;
 use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::weights::Weights;
 use crate::arguments::{files, keywords, options};
 use crate::classes::checks;
+use crate::classes::counted;
 use crate::classes::graph::PyGraph;
 use crate::run::error::{bad, graph_error, guarded};
 use crate::run::patient::patiently;
@@ -155,7 +156,7 @@ impl PyDevicesPlan {
     /// OSError
     ///     If it cannot be read.
     #[staticmethod]
-    fn load<'py>(path: PathBuf, of: &Bound<'py, PyGraph>) -> PyResult<Bound<'py, Self>> {
+    fn load<'py>(path: FilePath, of: &Bound<'py, PyGraph>) -> PyResult<Bound<'py, Self>> {
         let bytes = files::read(of.py(), &path)?;
         Self::read(of, &bytes, &path.to_string_lossy())
     }
@@ -189,9 +190,9 @@ impl PyDevicesPlan {
     /// ----------
     /// path
     ///     Where to write: `.json` the plan file, `.txt` the listing.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
         let known = ["json", "txt"];
-        let suffix = path.extension().and_then(OsStr::to_str).unwrap_or("");
+        let suffix = files::suffix(py, &path, &known)?;
         let find = |name: &str| known.into_iter().find(|known| *known == name);
         let text = match word(py, "suffix of plans for several devices", suffix, find, known.into_iter())? {
             "json" => self.to_json(),
@@ -294,8 +295,10 @@ impl PyDevicesPlan {
 
     fn __repr__(&self) -> String {
         let DevicesPlan { graph, profiles, parts, copies, .. } = &*self.plan;
-        let (devices, parts, copies) = (profiles.len(), parts.len(), copies.len());
-        format!("<DevicesPlan of \"{graph}\": {devices} devices, {parts} parts, {copies} copies>")
+        let (devices, parts) = (counted(profiles.len(), "device"), counted(parts.len(), "part"));
+        let copies = counted(copies.len(), "copy");
+        let graph = plain(graph);
+        format!("<DevicesPlan of \"{graph}\": {devices}, {parts}, {copies}>")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -1,12 +1,11 @@
 //! `rgraph.diagnose`: what there is of Vulkan here, as plain values.
 
-use std::path::PathBuf;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::profile::Capabilities;
 use rgraph_vk::{DeviceDiagnosis, DeviceOptions, Diagnosis, Feature};
 
+use crate::arguments::file_path::FilePath;
 use crate::arguments::keywords;
 use crate::classes::profile::PyProfile;
 use crate::run::error::guarded;
@@ -39,11 +38,11 @@ use crate::run::error::guarded;
 #[pyo3(signature = (*, loader = None, **unknown), text_signature = "(*, loader=None)")]
 pub(crate) fn diagnose<'py>(
     py: Python<'py>,
-    loader: Option<PathBuf>,
+    loader: Option<FilePath>,
     unknown: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     keywords::refuse_function("diagnose", unknown)?;
-    let options = DeviceOptions { loader, ..DeviceOptions::default() };
+    let options = DeviceOptions { loader: loader.map(|path| path.0), ..DeviceOptions::default() };
     let Diagnosis { loader, version, loader_error, instance_error, extensions, layers, messages, devices } =
         guarded(py, || rgraph_vk::diagnose(&options))?;
     let of_loader = PyDict::new(py);

@@ -10,6 +10,7 @@ use pyo3::types::{PyIterator, PyList, PyString};
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
+use rgraph_plan::words::plain;
 use rgraph_vk::{DevicesFrame, Frame, Readback};
 
 use crate::arguments::convert::{Number, seconds};
@@ -200,7 +201,7 @@ impl PyFrame {
     #[pyo3(signature = (timeout = None, **unknown), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         keywords::refuse_of::<Self>("wait", unknown)?;
-        self.until_done(py, seconds(timeout)?)
+        self.until_done(py, seconds(py, timeout)?)
     }
 
     /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
@@ -301,7 +302,7 @@ impl PyFrame {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Frame of \"{}\": {}>", self.runnable().load.graph.name(), self.names().join(", "))
+        format!("<Frame of \"{}\": {}>", plain(self.runnable().load.graph.name()), plain(&self.names().join(", ")))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -8,10 +8,12 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use rgraph_plan::declared::needed_features;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert;
 use crate::arguments::convert::Text;
 use crate::arguments::keywords;
+use crate::classes::counted;
 use crate::classes::module::PyGraphModule;
 use crate::run::error::{Refusal, one};
 use crate::run::spare;
@@ -209,10 +211,8 @@ impl PyGraph {
             let [width, height] = graph.reference_size();
             let passes = graph.passes().len() - state.anew.passes.len();
             let resources = graph.resources().len() - state.anew.resources.len();
-            let many = |count: usize, one: &str, all: &str| format!("{count} {}", if count == 1 { one } else { all });
-            let passes = many(passes, "pass", "passes");
-            let resources = many(resources, "resource", "resources");
-            format!("<Graph \"{}\" {width}x{height}, {passes}, {resources}>", graph.name())
+            let (passes, resources) = (counted(passes, "pass"), counted(resources, "resource"));
+            format!("<Graph \"{}\" {width}x{height}, {passes}, {resources}>", plain(graph.name()))
         })
     }
 

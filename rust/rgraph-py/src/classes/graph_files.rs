@@ -1,7 +1,7 @@
 //! Graph files of `rgraph.Graph`: text, plain values and files, written and read.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use rgraph_work::texel::Element;
 
 use crate::arguments::convert::{FileText, Text, word};
 use crate::arguments::dtype::Dtype;
+use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 use crate::arguments::keywords;
 use crate::arguments::sidecar::Beside;
@@ -179,7 +180,7 @@ impl PyGraph {
     #[pyo3(signature = (path, *, callbacks = Text("refuse"), **unknown), text_signature = "($self, path, *, callbacks='refuse')")]
     fn save(
         slf: &Bound<'_, Self>,
-        path: PathBuf,
+        path: FilePath,
         callbacks: Text<'_>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
@@ -214,7 +215,7 @@ impl PyGraph {
     #[pyo3(signature = (path, *, options = None, **unknown), text_signature = "(path, *, options=None)")]
     fn load<'py>(
         py: Python<'py>,
-        path: PathBuf,
+        path: FilePath,
         options: Option<&Bound<'py, PyDict>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {

@@ -65,3 +65,13 @@ pub(crate) mod unpickled;
 pub(crate) mod view;
 pub(crate) mod what_if;
 pub(crate) mod window;
+
+/// A count with its noun in the right number: `1 batch`, `2 batches`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ if noun.ends_with('s') || noun.ends_with('h') => format!("{count} {noun}es"),
+        _ if noun.ends_with("py") => format!("{count} {}ies", noun.trim_end_matches('y')),
+        _ => format!("{count} {noun}s"),
+    }
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::graph::SlotId;
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert::Text;
 use crate::classes::graph::PyGraph;
@@ -88,7 +89,7 @@ impl PyGraphModule {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
-        format!("<Module \"{}\">", slf.get().name())
+        format!("<Module \"{}\">", plain(slf.get().name()))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

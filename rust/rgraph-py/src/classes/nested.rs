@@ -63,8 +63,11 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the name is taken. The graph is left unchanged.
+    ///     If the name is taken or empty. The graph is left unchanged.
     fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
+        if name.0.is_empty() {
+            return Err(bad(slf.py(), Code::BadName, "an extension point has an empty name", "give it a name"));
+        }
         let full = slf.get().full(name);
         let parent = slf.get().slot();
         let graph = Self::graph(slf)?;

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{Transfer, Usage};
 use rgraph_plan::graph::{PassId, Use};
 use rgraph_plan::id::Id;
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert::{Text, word};
 use crate::arguments::declare::given;
@@ -117,7 +118,7 @@ impl PyPass {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Pass \"{}\">", self.full_name())
+        format!("<Pass \"{}\">", plain(&self.full_name()))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

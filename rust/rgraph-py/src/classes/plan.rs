@@ -1,7 +1,6 @@
 //! `rgraph.Plan`: what a bake decided.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::IntoPyObjectExt;
@@ -13,13 +12,16 @@ use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert::{FileText, Text, word};
+use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 use crate::arguments::keywords;
 use crate::arguments::options::Asked;
 use crate::arguments::propose;
 use crate::classes::checks;
+use crate::classes::counted;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::plan_records;
@@ -157,7 +159,7 @@ impl PyPlan {
     /// OSError
     ///     If it cannot be read.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Self>> {
+    fn load(py: Python<'_>, path: FilePath) -> PyResult<Bound<'_, Self>> {
         Self::object(py, files::load_plan(py, &path)?, None)
     }
 
@@ -215,9 +217,9 @@ impl PyPlan {
     ///     If the suffix is none of these.
     /// OSError
     ///     If the file cannot be written.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
         let known = ["json", "dot", "txt", "html", "svg"];
-        let suffix = path.extension().and_then(OsStr::to_str).unwrap_or("");
+        let suffix = files::suffix(py, &path, &known)?;
         let suffix =
             word(py, "suffix of plans", suffix, |name| known.into_iter().find(|k| *k == name), known.into_iter())?;
         let trace = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(".trace.json"));
@@ -459,11 +461,11 @@ impl PyPlan {
 
     fn __repr__(&self) -> String {
         let plan = &self.plan;
-        let (live, batches, barriers) = (plan.live().count(), plan.batches.len(), plan.report.barriers);
-        format!(
-            "<Plan of \"{}\" for {}: {live} passes, {batches} batches, {barriers} barriers>",
-            plan.graph, plan.profile
-        )
+        let passes = counted(plan.live().count(), "pass");
+        let (batches, barriers) =
+            (counted(plan.batches.len(), "batch"), counted(plan.report.barriers as usize, "barrier"));
+        let (graph, profile) = (plain(&plan.graph), plain(&plan.profile));
+        format!("<Plan of \"{graph}\" for {profile}: {passes}, {batches}, {barriers}>")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

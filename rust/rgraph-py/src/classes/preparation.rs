@@ -8,6 +8,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::sync::OnceLockExt;
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
+use rgraph_plan::words::plain;
 use rgraph_vk::Preparation;
 
 use crate::arguments::convert::{Count, Number, Text, seconds};
@@ -204,7 +205,7 @@ impl PyPreparation {
     ///     True once it is over, also with an error; False after the timeout.
     #[pyo3(signature = (timeout = None), text_signature = "($self, timeout=None)")]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
-        self.until_done(py, seconds(timeout)?)
+        self.until_done(py, seconds(py, timeout)?)
     }
 
     /// The compiled graph; waits for it.
@@ -229,13 +230,13 @@ impl PyPreparation {
     ///     If the device lacks a feature, fails, or was closed meanwhile.
     #[pyo3(signature = (timeout = None), text_signature = "($self, timeout=None)")]
     fn result<'py>(slf: &Bound<'py, Self>, timeout: Option<Number>) -> PyResult<Bound<'py, PyCompiled>> {
-        Self::ended(slf, seconds(timeout)?)
+        Self::ended(slf, seconds(slf.py(), timeout)?)
     }
 
     fn __repr__(&self) -> String {
         let known = self.preparation.known();
         let (made, all) = (known.pipelines_made(), known.pipelines());
-        format!("<Preparation \"{}\": {made} of {all} pipelines>", self.graph)
+        format!("<Preparation \"{}\": {made} of {all} pipelines>", plain(&self.graph))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

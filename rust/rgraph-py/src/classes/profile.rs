@@ -1,11 +1,11 @@
 //! `rgraph.Profile`: a device as numbers.
 
-use std::path::PathBuf;
-
 use pyo3::prelude::*;
 use rgraph_plan::profile::Profile;
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert::FileText;
+use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 
 /// A device as the planner sees it: queues, limits, memory, costs.
@@ -48,7 +48,7 @@ impl PyProfile {
     /// OSError
     ///     If it cannot be read.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+    fn load(py: Python<'_>, path: FilePath) -> PyResult<Self> {
         files::load_profile(py, &path).map(Self)
     }
 
@@ -90,7 +90,7 @@ impl PyProfile {
     /// ----------
     /// path
     ///     Where to write; by convention `NAME.rprofile.json`.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
         files::write(py, &path, self.to_json(py)?.into_bytes())
     }
 
@@ -114,7 +114,7 @@ impl PyProfile {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Profile \"{}\": {}>", self.0.name, self.queues().join(", "))
+        format!("<Profile \"{}\": {}>", plain(&self.0.name), plain(&self.queues().join(", ")))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

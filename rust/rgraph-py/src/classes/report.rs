@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
+use rgraph_plan::words::plain;
 use rgraph_vk::{ChaosFinding, ChaosReport, FrameReport, HostSpan, Measure, MemoryReport, PassTime};
 
 use crate::run::error::bad;
@@ -158,7 +159,7 @@ impl PyReport {
     fn __repr__(&self) -> String {
         let FrameReport { graph, run, gpu_us, .. } = &self.0;
         let time = gpu_us.map_or_else(|| "not measured".to_owned(), |us| format!("{us:.1} µs on the GPU"));
-        format!("<Report of frame {run} of \"{graph}\": {time}>")
+        format!("<Report of frame {run} of \"{}\": {time}>", plain(graph))
     }
 }
 

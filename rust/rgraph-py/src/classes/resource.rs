@@ -5,6 +5,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Kind, Life, Resource, ResourceId};
+use rgraph_plan::words::plain;
 
 use crate::arguments::convert::{Count, Text};
 use crate::arguments::{keywords, source};
@@ -58,7 +59,7 @@ impl PyResource {
     /// # Errors
     /// If a size is no number, which no size is.
     pub fn described(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let mut shown = format!("\"{}\"", slf.get().name());
+        let mut shown = format!("\"{}\"", plain(&slf.get().name()));
         // What is not known yet is left out.
         if let Ok(size) = slf.getattr("size") {
             match size.extract::<u64>() {

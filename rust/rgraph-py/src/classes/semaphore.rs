@@ -112,7 +112,7 @@ impl PySemaphore {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         keywords::refuse_of::<Self>("wait", unknown)?;
-        let timeout = seconds(timeout)?;
+        let timeout = seconds(py, timeout)?;
         wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value.0, Some(slice)))
     }
 

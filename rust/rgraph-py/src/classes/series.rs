@@ -8,6 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_report::page::Measured;
 use rgraph_report::series::{PassSeries, Series, SeriesFrame, Spread};
 
+use crate::classes::counted;
 use crate::classes::frame::PyFrame;
 use crate::classes::report::PyReport;
 use crate::classes::show::measured;
@@ -152,6 +153,7 @@ impl PySeries {
 
     fn __repr__(&self) -> String {
         let Series { run, spread, spikes, .. } = &*self.0;
-        format!("<Series of {} frames: median {:.1} µs, {} spikes>", run.len(), spread.median, spikes.len())
+        let (frames, spikes) = (counted(run.len(), "frame"), counted(spikes.len(), "spike"));
+        format!("<Series of {frames}: median {:.1} µs, {spikes}>", spread.median)
     }
 }

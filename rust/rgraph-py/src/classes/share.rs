@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
+use rgraph_plan::words::plain;
 use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
 use crate::arguments::convert::{self, Bytes, Count, Text};
@@ -321,7 +322,7 @@ impl PySharedMemory {
     }
 
     fn __repr__(&self) -> String {
-        format!("<SharedMemory \"{}\" {} bytes>", self.memory.name(), self.memory.info().size)
+        format!("<SharedMemory \"{}\" {} bytes>", plain(self.memory.name()), self.memory.info().size)
     }
 }
 

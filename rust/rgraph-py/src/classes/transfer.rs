@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::error::Code;
 use rgraph_vk::work::Step;
@@ -18,7 +17,7 @@ use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::{AccessRange, PyView};
-use crate::run::error::{graph_error, one, refusal};
+use crate::run::error::{bad, graph_error, one, refusal};
 use crate::run::pending_work::Todo;
 use crate::run::unresolved::{Given, Target};
 
@@ -91,10 +90,13 @@ pub(crate) fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
     match value {
         None => Ok(0),
         Some(value) => match value.extract::<i32>() {
-            Ok(word) => Ok(word as u32),
-            Err(_) => {
+            Ok(word) if !value.is_instance_of::<PyBool>() => Ok(word as u32),
+            _ => {
                 let wide = value.extract::<Bytes>().map_err(|error| during(value.py(), error, "word"))?;
-                wide.0.try_into().map_err(|_| PyTypeError::new_err("a fill is one 32-bit word"))
+                wide.0.try_into().map_err(|_| {
+                    let help = "a word has 32 bits: give -2147483648 to 4294967295";
+                    bad(value.py(), Code::BadNumber, format!("word: {} is out of range", wide.0), help)
+                })
             }
         },
     }
@@ -112,7 +114,7 @@ impl PyGraphModule {
     ///     Its name among passes.
     /// source, target
     ///     Images and buffers, parts of them (`image.mip(1)`, `buffer[0:256]`) or names. An image in a buffer is
-    ///     tightly packed, row by row.
+    ///     tightly packed, row by row. A larger target keeps what the copy does not reach.
     /// **options
     ///     As in `add_pass`.
     ///

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::classes::box_tree::PyBoxTree;
 use crate::classes::capture::PyCapture;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
@@ -11,6 +12,7 @@ use crate::classes::devices::PyDevices;
 use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::frame::PyFrame;
 use crate::classes::pass::PyPass;
+use crate::classes::preparation::PyPreparation;
 use crate::classes::report::PyReport;
 use crate::classes::resource::PyResource;
 use crate::classes::semaphore::PySemaphore;
@@ -46,6 +48,8 @@ refused! {
     PyPass: "pickle the graph: pass.name is the name there",
     PyResource: "pickle the graph: resource.name is the name there",
     PyView: "pickle the graph: view.resource.name is the name there",
+    PyBoxTree: "pickle the graph, and call graph.box_tree() there",
+    PyPreparation: "pickle the graph, and call device.prepare(graph) there",
     PyCapture: "copy the capture's file",
     PySemaphore: "share it between processes by its handle: semaphore.export()",
     PySharedMemory: "share it between processes by its handle: memory.export()",

@@ -11,6 +11,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Command, Plan};
 use rgraph_plan::prelude::Policy;
 use rgraph_plan::what_if::{Changes, WhatIf, what_if};
+use rgraph_plan::words::plain;
 use rgraph_plan::words::queue_label;
 use rgraph_report::what_if_text;
 
@@ -140,7 +141,7 @@ impl PyWhatIf {
 
     fn __repr__(&self) -> String {
         let [old, new] = [self.before.get().plan(), &self.answer.plan].map(|plan| plan.report.frame_us);
-        format!("<WhatIf of \"{}\": {old:.1} µs → {new:.1} µs>", self.answer.plan.graph)
+        format!("<WhatIf of \"{}\": {old:.1} µs → {new:.1} µs>", plain(&self.answer.plan.graph))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -4,7 +4,6 @@ use std::num::{NonZeroIsize, NonZeroU32};
 use std::ptr::NonNull;
 
 use ash::vk::{self, Handle};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
@@ -80,7 +79,11 @@ fn native(py: Python<'_>, platform: &str, window: u64, display: u64) -> PyResult
         |name| PLATFORMS.iter().copied().find(|known| *known == name),
         PLATFORMS.into_iter(),
     )?;
-    let missing = |what: &str| PyValueError::new_err(format!("platform \"{platform}\" needs {what}"));
+    let missing = |what: &str| {
+        let help = "give the number of a native window, or open one with rgraph.show(graph); platform=\"headless\" needs \
+                    none";
+        bad(py, Code::BadNumber, format!("platform \"{platform}\" needs {what}, and the number given is 0"), help)
+    };
     let pointer = |value: u64| NonNull::new(std::ptr::with_exposed_provenance_mut(value as usize));
     if platform != "headless" && window == 0 {
         return Err(missing("a window"));
@@ -95,8 +98,10 @@ fn native(py: Python<'_>, platform: &str, window: u64, display: u64) -> PyResult
         }
         "xcb" => {
             let connection = pointer(display).ok_or_else(|| missing("a display"))?;
-            let id =
-                u32::try_from(window).ok().and_then(NonZeroU32::new).ok_or_else(|| missing("a window of 32 bits"))?;
+            let id = u32::try_from(window).ok().and_then(NonZeroU32::new).ok_or_else(|| {
+                let message = format!("window {window} is no window of XCB");
+                bad(py, Code::BadNumber, message, "give its number, which has 32 bits")
+            })?;
             Native::Handles(
                 RawDisplayHandle::Xcb(XcbDisplayHandle::new(Some(connection), 0)),
                 RawWindowHandle::Xcb(XcbWindowHandle::new(id)),

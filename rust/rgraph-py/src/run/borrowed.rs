@@ -1,7 +1,6 @@
 //! Devices of the caller's, by their raw handles.
 
 use std::ffi::CString;
-use std::path::PathBuf;
 
 use ash::vk::{self, Handle as _};
 use pyo3::exceptions::PyTypeError;
@@ -12,9 +11,10 @@ use rgraph_plan::error::Code;
 use rgraph_vk::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EntryTable};
 
 use crate::arguments::convert::{Bytes, Count, is_number};
+use crate::arguments::file_path::FilePath;
 use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
-use crate::classes::device::PyDevice;
+use crate::classes::device::{PyDevice, in_flight};
 use crate::run::detached::Detached;
 use crate::run::error::bad;
 
@@ -91,7 +91,7 @@ impl PyDevice {
         physical_device: Handle,
         device: Handle,
         queues: Vec<(Count, Handle)>,
-        loader: Option<PathBuf>,
+        loader: Option<FilePath>,
         labels: bool,
         features: Vec<String>,
         extensions: Vec<String>,
@@ -109,7 +109,8 @@ impl PyDevice {
             let message = format!("the name of an extension holds a zero byte: {error}");
             bad(py, Code::BadInput, message, "give Vulkan's names, as \"VK_KHR_external_memory_fd\"")
         })?;
-        let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
+        let frames_in_flight = in_flight(py, frames_in_flight)?;
+        let options = DeviceOptions { frames_in_flight, ..DeviceOptions::default() };
         let borrowed = Detached::open(py, || {
             let queue = |(Count(family), Handle(queue)): &_| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue));
             let queues = queues.iter().map(queue);

@@ -345,6 +345,11 @@ fn targets(py: Python<'_>, this: &Runnable, into: Option<&Bound<'_, PyDict>>) ->
             let message = format!("the array for \"{}\" cannot be written", this.load.graph.resource_name(id));
             return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
         }
+        if let Some((other, ..)) = targets.iter().find(|(_, known, _): &&IntoArray| known.overlaps(&host)) {
+            let [first, second] = [*other, id].map(|id| this.load.graph.resource_name(id));
+            let message = format!("results \"{first}\" and \"{second}\" are read into the same memory");
+            return Err(bad(py, Code::BadInput, message, "give each an array of its own"));
+        }
         targets.push((id, host, layout));
     }
     Ok(targets)

@@ -154,12 +154,12 @@ impl Capture {
         }
         let Some(tape) = state.tape.take().filter(|tape| tape.len() > 0) else { return Ok(()) };
         let bytes = file::write(&tape.into_model());
-        if bytes.len() as u64 > disk::max_file_bytes() {
+        let refused = |fault: disk::Fault| bad(format!("{}: {fault}", self.0.path.display()), fault.help());
+        if bytes.len() as u64 > disk::max_file_bytes().map_err(refused)? {
             let message = format!("{}: the capture has {} bytes", self.0.path.display(), bytes.len());
             return Err(bad(message, "capture fewer frames, or set RGRAPH_MAX_FILE_BYTES to a larger limit"));
         }
-        disk::write(&self.0.path, &bytes)
-            .map_err(|fault| bad(format!("{}: {fault}", self.0.path.display()), fault.help()))?;
+        disk::write(&self.0.path, &bytes).map_err(refused)?;
         state.written = true;
         Ok(())
     }
