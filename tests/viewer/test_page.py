@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -455,3 +456,18 @@ def test_large_plans_are_still_pictures_in_notebooks():
     assert output.startswith("<svg")
     assert 'plan.save("plan.html")' in output
     assert len(output) < 500_000
+
+
+@pytest.mark.parametrize("policy", ["overlap", "declared"])
+def test_advice_about_a_barrier_is_not_the_policy_that_the_plan_has(show, policy: Literal["overlap", "declared"]):
+    g = rg.Graph("pair", size=(64, 64))
+    first, second = (g.image(name, format="rgba8unorm") for name in ("first", "second"))
+    g.clear("fill", first, (0, 0, 0, 1))
+    g.copy("copy", first, second)
+    g.root(second)
+    page = show(g.bake("single_queue", policy=policy).to_html(), fragment="#view=costs").page
+    cost = page.locator(".cost", has=page.get_by_role("heading", name="Barriers with nothing to hide them"))
+    said = cost.inner_text()
+    assert "'copy' reads what 'fill' wrote." in said
+    assert ('policy="overlap"' in said) == (policy != "overlap")
+    assert ("The overlap schedule found no other pass" in said) == (policy == "overlap")

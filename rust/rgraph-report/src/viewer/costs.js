@@ -292,6 +292,9 @@ function mergeCosts() {
 // Barriers whose producer ends just before their consumer: nothing hides them. One for each consumer, the largest.
 function barrierCosts() {
   const { barriers, resources, passes } = plan;
+  // A plan of that policy has no use for the advice to take it.
+  const advice = plan.meta.policy === 'overlap' ? [' The overlap schedule found no other pass for the time between.']
+    : [' A pass that needs neither hides it: ', typed('graph.bake(profile, policy="overlap")'), ' puts one between them where there is one.'];
   const largest = new Map();
   const before = new Int32Array(plan.live).fill(-1);
   for (let batch = 0; batch < plan.batches.queue.length; batch += 1) {
@@ -304,7 +307,7 @@ function barrierCosts() {
     const size = resources.bytes[barriers.resource[at] < 0 ? barriers.of[at] : barriers.resource[at]];
     if (size <= (largest.get(to)?.size ?? -1)) return;
     const of = () => ({ what: [link(`b${at}`), ' stands between neighbours ', link(`p${from}`), ' and ', link(`p${to}`), '.'],
-      fix: [`${say.why(at)}. A pass that needs neither hides it: `, typed('graph.bake(profile, policy="overlap")'), ' puts one between them where there is one.'] });
+      fix: [`${say.why(at)}.`, ...advice] });
     largest.set(to, { size, text: bytes(size), of });
   });
   return costs('Barriers with nothing to hide them', 'Their producer runs just before their consumer, so the queue drains; by bytes.', [...largest.values()].sort((a, b) => b.size - a.size));
