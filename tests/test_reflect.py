@@ -269,3 +269,9 @@ def test_external_textures_are_refused_by_name():
     assert first == "RG-E304 shader \"shader\":2:23: 'movie': external textures are not supported"
     assert "  2 | @group(0) @binding(0) var movie: texture_external;" in rest
     assert rest[-1].startswith("  help: use texture_2d<f32>")
+
+
+def test_a_shader_without_an_entry_point_gets_a_hint_to_type():
+    with pytest.raises(rg.ShaderError, match=r"RG-E302 .*no compute, vertex or fragment entry point") as caught:
+        rg.reflect("fn helper() {}")
+    assert caught.value.hint == "mark a function as @compute"

@@ -81,7 +81,10 @@ impl<'a> Points<'a> {
 
     pub(crate) fn none(&self, what: &str) -> ShaderError {
         let help = match self.list(None) {
-            list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
+            list if list.is_empty() => {
+                let first = what.split([' ', ',']).next().unwrap_or(what);
+                format!("mark a function as @{first}")
+            }
             list => format!("it has {list}"),
         };
         error::plain(Code::EntryPoint, self.name, format!("it has no {what} entry point"), help)

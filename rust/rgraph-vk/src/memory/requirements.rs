@@ -150,7 +150,7 @@ impl Shared {
                          samples, used as {:?}",
                         self.info.name, size[0], size[1], size[2], usages.image
                     );
-                    let help = "use another format, fewer samples, or use it in another way";
+                    let help = "use a smaller size, another format, fewer samples, or use it in another way";
                     return Err(DeviceError::new(Code::Missing, message, help).of(name).into());
                 }
                 let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(HANDLE);

@@ -40,7 +40,11 @@ pub fn header(bytes: &[u8]) -> Result<Header, String> {
         let at = text.find(&format!("'{key}'"))? + key.len() + 2;
         Some(text[at..].trim_start().strip_prefix(':')?.trim_start())
     };
-    let kind = value("descr").and_then(|rest| rest.strip_prefix('\'')?.split('\'').next()).ok_or_else(broken)?;
+    let kind = value("descr").ok_or_else(broken)?;
+    if kind.starts_with('[') {
+        return Err("holds records, but must hold numbers: save one of its fields, or array.view(…) of it".to_owned());
+    }
+    let kind = kind.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).ok_or_else(broken)?;
     let element = element(kind).ok_or_else(|| {
         let shown: String = kind.chars().take(20).collect();
         format!("holds numbers of kind \"{shown}\", but must hold integers or floats of this machine's byte order")
@@ -139,6 +143,7 @@ mod tests {
         for text in [
             "{'descr': '>f4', 'fortran_order': False, 'shape': (0,), }",
             "{'descr': '|O', 'fortran_order': False, 'shape': (0,), }",
+            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }",
             "{'descr': '<f3', 'fortran_order': False, 'shape': (0,), }",
             "{'descr': '<f4', 'fortran_order': True, 'shape': (0,), }",
             "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
