@@ -43,7 +43,7 @@ def many_queues() -> rg.Profile:
         rg.Profile.discrete().to_dict()
         | {
             "queues": [
-                {"name": "graphics", "family": 0, "count": 2, "capabilities": ["graphics"]},
+                {"name": "graphics", "family": 0, "count": 2, "capabilities": ["graphics", "compute"]},
                 {"name": "compute", "family": 1, "count": 4, "capabilities": ["compute"]},
                 {"name": "transfer", "family": 2, "count": 2, "capabilities": ["transfer"]},
             ]
