@@ -162,7 +162,13 @@ def test_what_another_user_never_gives_back_is_named():
         assert device.close(timeout=10) is None
 
 
-@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), "soon", True])
+@pytest.mark.parametrize("timeout", [-1, float("nan"), -float("inf"), "soon", True])
 def test_a_timeout_is_a_number_of_seconds(timeout: object):
     with opened() as device, pytest.raises((ValueError, TypeError)):
         device.close(timeout=timeout)  # type: ignore[arg-type]
+
+
+def test_an_endless_timeout_is_no_limit():
+    device = opened()
+    device.close(timeout=float("inf"))
+    assert device.closed
