@@ -265,8 +265,8 @@ def test_a_native_window_that_goes_first_is_one_clear_error(device: rg.Device, d
         "RG-E122 <Window closed>",
         'RG-E202 there is no platform called "x12"',
         'RG-E202 there is no present mode called "fast"',
-        'platform "x11" needs a window',
-        'platform "x11" needs a window',
+        'RG-E213 platform "x11" needs a window, and the number given is 0',
+        'RG-E213 platform "x11" needs a window, and the number given is 0',
     ]
 
 
