@@ -4,7 +4,7 @@ use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{FlagId, Graph, PassId, Use};
 use rgraph_plan::id::Id;
-use rgraph_plan::resource::{Image, Imported, Life, Resource, ResourceId};
+use rgraph_plan::resource::{Image, Imported, Life, Resource, ResourceId, Size};
 
 use super::{Film, cases, of_format};
 
@@ -123,11 +123,24 @@ cases! {
         film.graph.fallback(glow, a, b);
         film.resource("on", Resource { modifies: Some(a), ..Resource::image(Image::default()) });
     } => [
-        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"on\" modifies \"a\" in place",
+        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"on\" modifies \"a\" whatever flags say",
         "  glow  film.py:5  declared here, on queue graphics",
         "  a     film.py:3  r8unorm, 64×64",
         "  b     film.py:4  r8unorm, 64×64",
-        "  help: copy \"a\" instead of modifying it",
+        "  help: copy \"a\" in a pass of its own instead",
+    ];
+    an_output_that_falls_back_is_not_scaled: |film| {
+        let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::R8unorm));
+        let glow = switched(&mut film, "glow", a);
+        film.graph.fallback(glow, a, b);
+        let half = Image { size: Some(Size::absolute(32, 32)), ..Image::default() };
+        film.resource("half", Resource { modifies: Some(a), ..Resource::image(half) });
+    } => [
+        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"half\" is scaled from \"a\" whatever flags say",
+        "  glow  film.py:5  declared here, on queue graphics",
+        "  a     film.py:3  r8unorm, 64×64",
+        "  b     film.py:4  r8unorm, 64×64",
+        "  help: copy \"a\" in a pass of its own instead",
     ];
     an_output_that_falls_back_is_only_read_or_replaced_afterwards: |film| {
         let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::R8unorm));

@@ -109,10 +109,16 @@ impl Check<'_> {
             let what = [output, input].map(|resource| describe(&self.shapes[resource]));
             Some((format!("but one is {} and the other {}", what[0], what[1]), "give both one shape".to_owned()))
         } else if let Some(&Some(by)) = scratch.links.modified_by.get(output) {
+            let says = match (&self.shapes[output].kind, &self.shapes[by].kind) {
+                (PlanKind::Image { size: one, .. }, PlanKind::Image { size: other, .. }) if one != other => {
+                    "is scaled from"
+                }
+                _ => "modifies",
+            };
             let by = self.resource_name(by);
             Some((
-                format!("but \"{by}\" modifies \"{out}\" in place"),
-                format!("copy \"{out}\" instead of modifying it"),
+                format!("but \"{by}\" {says} \"{out}\" whatever flags say"),
+                format!("copy \"{out}\" in a pass of its own instead"),
             ))
         } else {
             None
