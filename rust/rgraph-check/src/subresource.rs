@@ -1,9 +1,9 @@
 //! The state of memory while a plan is walked: what used each subresource last, its layout, owner and contents; and the
 //! verdict on a pair of uses.
 
-use rgraph_ir::access::{Accesses, Layout};
+use rgraph_ir::access::{Accesses, Layout, Stages};
 use rgraph_ir::id::IdVec;
-use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Why};
+use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Scope, Why};
 
 use crate::clock::{Lanes, SyncNode, available, ordered};
 use crate::facts::Key;
@@ -264,7 +264,12 @@ impl Clocks<'_> {
                 let node = &self.nodes[*n];
                 (y.op.write || node.scope.dst_access.intersects(y.op.access)) && node.reaches(clock)
             };
-            return write.queue == self.host || x.host.iter().any(shown);
+            // The runtime's entry barrier shows what devices left in runs before.
+            let entry = write.node.filter(|_| write.pass.is_none()).map(|node| self.nodes[node].scope);
+            let unseen = |entry: Scope| {
+                !entry.dst_stages.contains(Stages::HOST) || !y.op.write && !entry.dst_access.intersects(y.op.access)
+            };
+            return write.queue == self.host && !entry.is_some_and(unseen) || x.host.iter().any(shown);
         }
         let named = |n: &NodeId| {
             self.nodes[*n].shows(queue, stage, y.op.access, y.rendering) && self.is_available(write, &x.at, *n)

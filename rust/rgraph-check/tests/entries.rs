@@ -5,7 +5,7 @@ use rgraph_check::certificate::{certificate, verify};
 use rgraph_check::interpret::disagreement;
 use rgraph_check::{Rule, check};
 use rgraph_files::read_graph;
-use rgraph_plan::access::Stages;
+use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
@@ -46,4 +46,22 @@ fn a_barrier_in_the_batch_leads_to_no_entry() {
     let findings = check(&graph, &faulty);
     assert!(findings.iter().any(|finding| finding.rule == Rule::Race), "{findings:?}");
     assert!(certificate(&graph, &faulty).is_err(), "the faulty plan has a certificate");
+}
+
+#[test]
+fn an_entry_of_the_host_shows_it_what_devices_left() {
+    let text = r#"{"rgraph": 1, "buffers": {"kept": {"size": 256, "persistent": true}},
+        "passes": [
+          {"name": "look", "queue": "cpu", "side_effects": true, "accesses": [
+            {"resource": "kept", "usage": "host_read"}]},
+          {"name": "add", "queue": "compute", "accesses": [{"resource": "kept", "usage": "storage_read_write"}]}]}"#;
+    let graph = read_graph(text.as_bytes(), "entries.rgraph.json").expect("the graph of a test is right");
+    let plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).expect("it bakes");
+    assert_eq!(check(&graph, &plan), []);
+    for scope in [(Stages::empty(), Accesses::HOST_READ), (Stages::HOST, Accesses::empty())] {
+        let mut faulty = plan.clone();
+        (faulty.edges[0].entry.stages, faulty.edges[0].entry.access) = scope;
+        let findings = check(&graph, &faulty);
+        assert!(findings.iter().any(|finding| finding.rule == Rule::ReadAfterWrite), "{findings:?}");
+    }
 }
