@@ -8,6 +8,8 @@ use rgraph_plan::prelude::*;
 use rgraph_plan::resource::{History, Imported, Life, ResourceId};
 use rgraph_report::devices_listing;
 
+use crate::support::corner;
+
 /// What is not supported over several devices: fallbacks, and names of another size for one memory.
 const REFUSED: Constructs = Constructs::of(&[Construct::PartialFallback]);
 
@@ -30,7 +32,7 @@ fn scattered(seed: u64, devices: u32) -> Graph {
 
 #[test]
 fn plans_of_generated_graphs_scattered_over_devices_are_right_and_so_are_the_plans_of_their_parts() {
-    let graphs: u64 = std::env::var("RGRAPH_DEVICES_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let graphs: u64 = std::env::var("RGRAPH_DEVICES_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(600);
     let (mut split, mut refused, mut copies, mut missed, mut dropped) = (0, 0, 0, 0, 0);
     for seed in 0..graphs {
         let graph = scattered(seed, 2 + (seed % 2) as u32);
@@ -277,4 +279,89 @@ fn files_of_plans_give_equal_plans_and_name_every_mistake() {
     assert!(error.contains("did you mean \"run\"") && error.contains("must be 0 or more"), "{error}");
     let error = read_devices_plan(b"{\"rdevices\": 2}", "new.rdevices.json").expect_err("of another version");
     assert!(error.to_string().contains("RG-E222"), "{error}");
+}
+
+/// A graph in the line format of corners, its passes on devices in turn.
+fn in_turn(text: &str, devices: &[u32]) -> Graph {
+    let mut graph = corner::graph(text);
+    for (pass, device) in graph.passes().ids().collect::<Vec<_>>().into_iter().zip(devices) {
+        graph.pass_mut(pass).device = Some(*device);
+    }
+    graph
+}
+
+#[test]
+fn a_pass_is_on_a_device_with_the_mips_that_it_generates() {
+    let graph = in_turn(
+        "image b mips=3 root
+         image c root
+         pass zero compute effects: storage_write b mips=2..3
+         pass one compute: storage_write b generate_mips
+         pass two graphics: color c",
+        &[0, 0, 1],
+    );
+    let plan = planned(&graph, 2).expect("it is planned");
+    assert_eq!(checked(&graph, &plan), []);
+    assert_eq!(plan.parts.len(), 2);
+    let names: Vec<_> = plan.parts.iter().flat_map(|part| &part.passes).map(|pass| graph.pass_name(*pass)).collect();
+    let place = |name| names.iter().position(|other| *other == name);
+    assert!(place("zero") < place("one"), "{names:?}");
+}
+
+#[test]
+fn groups_that_a_culled_pass_parts_stay_apart_on_a_device() {
+    let text = "buffer a 256
+         buffer o 256 root
+         image c root
+         pass fill compute: dst a transfer=fill
+         pass first compute: storage_write a unordered
+         pass look compute: storage_read a
+         pass second compute: storage_read_write a unordered; storage_write o
+         pass draw graphics: color c";
+    let graph = in_turn(text, &[0, 0, 0, 0, 1]);
+    let plan = planned(&graph, 2).expect("it is planned");
+    assert_eq!(checked(&graph, &plan), []);
+    let parts = part_graphs(&graph, &plan);
+    let part = &parts.iter().find(|part| part.passes.len() == 3).expect("a part without \"look\"").graph;
+    assert!(part.accesses().iter().all(|access| !access.unordered), "they are ordered where the culled pass was");
+    // The checker finds groups that became one.
+    let mut graphs: Vec<Graph> = parts.iter().map(|part| part.graph.clone()).collect();
+    let at = graphs.iter().position(|graph| graph.passes().len() == 3).unwrap();
+    let mut joined = Graph::new(graphs[at].name(), graphs[at].reference_size());
+    let old = &graphs[at];
+    for (id, resource) in old.resources().iter_ids() {
+        joined.add_resource(old.resource_name(id), resource.clone(), None);
+    }
+    for (id, pass) in old.passes().iter_ids() {
+        let new = joined.add_pass(old.pass_name(id), pass.clone(), None);
+        for access in old.accesses().iter().filter(|access| access.pass == id) {
+            let unordered = access.resource == graph.find_resource("a").unwrap() && access.transfer.is_none();
+            let how = Use { load: access.load, transfer: access.transfer, unordered, ..Use::new(access.usage) };
+            joined.access(new, access.resource, &how, None);
+        }
+    }
+    old.roots().iter().for_each(|root| joined.root(*root));
+    graphs[at] = joined;
+    let found = check_devices(&graph, &plan, &graphs);
+    assert!(found.iter().any(|finding| finding.rule == Rule::Order), "{found:?}");
+}
+
+#[test]
+fn a_culled_pass_hands_on_its_order_on_devices_too() {
+    let graph = in_turn(
+        "image one root
+         image two root
+         image three root
+         pass first graphics effects: color one
+         pass between compute after=first:
+         pass last graphics after=between effects: color two
+         pass other graphics: color three",
+        &[0, 0, 0, 1],
+    );
+    let plan = planned(&graph, 2).expect("it is planned");
+    assert_eq!(checked(&graph, &plan), []);
+    let parts = part_graphs(&graph, &plan);
+    let part = &parts.iter().find(|part| part.passes.len() == 2).expect("a part of two passes").graph;
+    let [later, earlier] = ["last", "first"].map(|name| part.find_pass(name).unwrap());
+    assert_eq!(part.orderings(), [(later, earlier)]);
 }

@@ -231,6 +231,25 @@ fn a_part_of_a_graph_is_for_its_roots_and_for_the_imports_that_it_writes() {
 }
 
 #[test]
+fn passes_ordered_through_a_culled_pass_are_one_part() {
+    let mut g = Graph::new("g", [64, 64]);
+    let outs: Vec<_> = (0..3).map(|at| g.buffer(&format!("b{at}"), 256)).collect();
+    let sync = g.pass("sync", PassQueue::Compute).id();
+    for (at, out) in outs.iter().enumerate() {
+        let pass = g.pass(&format!("p{at}"), PassQueue::Compute).storage_write(*out).id();
+        g.root(*out);
+        match at {
+            0 => g.order_after(sync, pass),
+            1 => g.order_after(pass, sync),
+            _ => {}
+        }
+    }
+    let plan = baked(&g);
+    let roots: Vec<_> = plan.subgraphs.iter().map(|part| plan.subgraph_roots[part.roots.range()].to_vec()).collect();
+    assert_eq!(roots, [vec![outs[0], outs[1]], vec![outs[2]]]);
+}
+
+#[test]
 fn aliases_share_bytes_and_name_each_other() {
     let mut g = Graph::new("g", [64, 64]);
     let images: Vec<_> = (0..8).map(|at| g.image(&format!("i{at}"), Format::Rgba8unorm)).collect();

@@ -23,6 +23,7 @@ pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], sta
         return;
     }
     let shared = shared(facts, plan);
+    let divided = divided(facts, plan);
     for ((part, graph), start) in plan.parts.iter().zip(parts).zip(starts) {
         let names: Vec<&str> = part.passes.iter().map(|pass| facts.graph.pass_name(*pass)).collect();
         let own: Vec<&str> = graph.passes().ids().map(|pass| graph.pass_name(pass)).collect();
@@ -32,6 +33,7 @@ pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], sta
             continue;
         }
         passes(facts, &part.passes, graph, findings);
+        unordered(facts, &divided, graph, findings);
         resources(facts, graph, &shared, start, findings);
     }
 }
@@ -56,6 +58,37 @@ fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<SlotId, bool> {
     shared
 }
 
+/// By memory: whether passes of several parts use it, or passes of no part, which are culled.
+fn divided(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<MemoryId, bool> {
+    let mut part_of = IdVec::<PassId, Option<DevicePartId>>::filled(None, facts.graph.passes().len());
+    for (id, part) in plan.parts.iter_ids() {
+        part.passes.iter().for_each(|pass| part_of[*pass] = Some(id));
+    }
+    let mut parts: IdVec<MemoryId, Vec<Option<DevicePartId>>> = IdVec::filled(Vec::new(), facts.memory.len());
+    for access in facts.graph.accesses() {
+        let of_memory = &mut parts[facts.memory[access.resource]];
+        if !of_memory.contains(&part_of[access.pass]) {
+            of_memory.push(part_of[access.pass]);
+        }
+    }
+    parts.iter().map(|parts| parts.len() > 1 || parts.contains(&None)).collect()
+}
+
+/// Accesses commute as they are declared to, where no pass outside of their part could stand between them; a part may
+/// order them.
+fn unordered(facts: &Facts<'_>, divided: &IdVec<MemoryId, bool>, graph: &Graph, findings: &mut Findings) {
+    for access in graph.accesses().iter().filter(|access| access.unordered) {
+        if divided[facts.memory[access.resource]] {
+            let [pass, what] = [graph.pass_name(access.pass), facts.name(access.resource)];
+            let message = format!(
+                "pass \"{pass}\" of graph \"{}\" commutes on \"{what}\" with others, though passes of other parts use it",
+                graph.name()
+            );
+            findings.add(Rule::Order, Some(pass), Some(what), message);
+        }
+    }
+}
+
 /// Passes do what they are declared to do.
 fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Findings) {
     for (own, &pass) in graph.passes().ids().zip(passes) {
@@ -64,7 +97,8 @@ fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Fi
         let same = (new.queue, new.side_effects, new.unordered) == (old.queue, old.side_effects, old.unordered)
             && flag(graph, new.conditional) == flag(facts.graph, old.conditional)
             && new.needed_features() == old.needed_features()
-            && uses(graph, own) == uses(facts.graph, pass);
+            && uses(graph, own) == uses(facts.graph, pass)
+            && !commutes(graph, own).zip(commutes(facts.graph, pass)).any(|(new, old)| new && !old);
         let mut before = facts.graph.orderings().iter().filter(|(later, _)| *later == pass);
         let ordered = before.all(|(_, earlier)| {
             let there = passes.iter().position(|pass| pass == earlier);
@@ -78,11 +112,16 @@ fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Fi
     }
 }
 
+/// Whether accesses of a pass commute with others, one by one.
+fn commutes(graph: &Graph, pass: PassId) -> impl Iterator<Item = bool> {
+    graph.accesses().iter().filter(move |access| access.pass == pass).map(|access| access.unordered)
+}
+
 /// The accesses of a pass, without numbers that change from graph to graph.
 fn uses(graph: &Graph, pass: PassId) -> Vec<(Access, rgraph_ir::graph::Ranges, rgraph_ir::graph::Details)> {
     let own = graph.accesses().iter().filter(|access| access.pass == pass);
     own.map(|access| {
-        let plain = Access { pass: PassId::new(0), ranges: None, details: None, ..*access };
+        let plain = Access { pass: PassId::new(0), ranges: None, details: None, unordered: false, ..*access };
         (plain, graph.ranges_of(access), graph.details_of(access))
     })
     .collect()

@@ -181,11 +181,14 @@ fn orderings(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
             DeviceStep::Receive(_) => {}
         }
     }
-    for (later, earlier) in facts.graph.orderings() {
-        let (Some(own), Some(other)) = (&at[*later], &at[*earlier]) else { continue };
+    for (later, earlier) in facts.orderings() {
+        let [later, earlier] = [later, earlier].map(|declared| facts.declared_passes[declared].declared);
+        let (Some(later), Some(earlier)) = (later, earlier) else { continue };
+        let [later, earlier] = [later, earlier].map(|pass| PassId::new(pass.index()));
+        let (Some(own), Some(other)) = (&at[later], &at[earlier]) else { continue };
         let together = (own.device, own.step) == (other.device, other.step);
         if if together { other.place > own.place } else { own.known[other.device] < other.step } {
-            let (later, earlier) = (facts.graph.pass_name(*later), facts.graph.pass_name(*earlier));
+            let (later, earlier) = (facts.graph.pass_name(later), facts.graph.pass_name(earlier));
             let message =
                 format!("pass \"{later}\" comes after \"{earlier}\", but no copy between their devices says so");
             findings.add(Rule::Order, Some(later), None, message);

@@ -1,6 +1,6 @@
 //! All permitted orders of a graph's passes, as a tree of boxes with names: counted, sampled, flattened, printed.
 
-use crate::stages::ids::LiveId;
+use crate::stages::ids::{LiveId, ResolvedPassId};
 use std::fmt;
 
 use super::{Scratch, flat};
@@ -12,6 +12,8 @@ use crate::profile::Profile;
 use crate::stages::cull::cull;
 use crate::stages::depend::depend;
 use crate::stages::describe::name_of;
+use crate::stages::resolve::hazards::Hazards;
+use crate::stages::resolve::meaning::Effect;
 use crate::stages::schedule::{BoxKind, BoxTree};
 use crate::stages::weigh;
 
@@ -131,5 +133,35 @@ impl fmt::Display for Orders {
             }
         }
         Ok(())
+    }
+}
+
+impl Scratch {
+    /// What the last bake orders, `(earlier, later)`, with all mips that a pass generates as part of it, culled ones
+    /// too. A declared pass is its number, any other one has a number of its own from `declared` on.
+    pub(crate) fn orders_of_whole_passes(&self, declared: usize) -> Vec<(usize, usize)> {
+        let Self { facts, live, deps, .. } = self;
+        let whole = |pass: ResolvedPassId| {
+            facts.declared_pass(pass).map_or(declared + pass.index(), |declared_pass| declared_pass.index())
+        };
+        let runs = |pass: ResolvedPassId| {
+            live.needed[pass] || facts.declared_pass(pass).is_some_and(|owner| live.needed[facts.pass_of[owner]])
+        };
+        let mut orders = Vec::new();
+        let mut hazards = Hazards::default();
+        hazards.clear(facts.subresources.count());
+        for (id, pass) in facts.passes.iter_ids().filter(|(id, _)| runs(*id)) {
+            for access in &facts.accesses[pass.accesses.range()] {
+                for subresource in access.subresources.ids() {
+                    hazards.access(subresource, id, access.effect != Effect::Read, access.group, |from| {
+                        orders.push((whole(from), whole(id)));
+                    });
+                }
+            }
+        }
+        let after = deps.after.iter();
+        orders.extend(after.map(|&(later, earlier)| (whole(live.passes[earlier]), whole(live.passes[later]))));
+        orders.retain(|(earlier, later)| earlier != later);
+        orders
     }
 }

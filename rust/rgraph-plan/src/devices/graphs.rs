@@ -1,7 +1,8 @@
 //! The graph of each part: the same resources under the same ids, and the passes of the part in serial order. What
 //! outlives a part on its device is imported there.
 
-use super::{DevicePart, DevicePartId, DeviceStep, DevicesPlan};
+use super::{DevicePart, DevicePartId, DeviceStep, DevicesPlan, orders_of_live};
+use crate::access::{Load, Usage};
 use crate::bake::flat;
 use crate::graph::{Graph, Pass, PassId, Use};
 use crate::id::{Id, IdVec};
@@ -44,12 +45,26 @@ pub fn part_graphs(graph: &Graph, plan: &DevicesPlan) -> IdVec<DevicePartId, Par
     let declared: Vec<PassId> = graph.flattened_order().unwrap_or_else(|| graph.passes().ids().collect());
     let kinds = kinds(&flat);
     let chains = Chains::new(&flat, &kinds);
-    let outlives = outlives(&flat, plan, &chains);
+    let mut outlives = outlives(&flat, plan, &chains);
     let mut accesses: IdVec<PassId, Vec<usize>> = IdVec::filled(Vec::new(), flat.passes().len());
     for (at, access) in flat.accesses().iter().enumerate() {
         accesses[access.pass].push(at);
     }
-    let maker = Maker { flat: &flat, declared: &declared, kinds: &kinds, chains: &chains, outlives, accesses };
+    let mut part_of: IdVec<PassId, Option<DevicePartId>> = IdVec::filled(None, flat.passes().len());
+    for (part, one) in plan.parts.iter_ids() {
+        one.passes.iter().for_each(|pass| part_of[*pass] = Some(part));
+    }
+    let orders = orders_of_live(&flat, |pass| part_of[pass].is_some());
+    let mut used: IdVec<ResourceId, Option<Option<DevicePartId>>> = IdVec::filled(None, flat.resources().len());
+    let mut divided = IdVec::filled(false, flat.resources().len());
+    for access in flat.accesses() {
+        let (memory, part) = (chains.memory[access.resource], part_of[access.pass]);
+        divided[memory] |= part.is_none() || used[memory].replace(part).is_some_and(|known| known != part);
+        // A part that loads what only a culled pass wrote imports it: there are no contents, but a declaration of some.
+        outlives[memory] |= part.is_none() && access.usage.writes();
+    }
+    let (declared, kinds, chains) = (&declared, &kinds, &chains);
+    let maker = Maker { flat: &flat, declared, kinds, chains, outlives, divided, orders, accesses };
     let mut filled = maker.filled_first(plan);
     let mut graphs: Vec<Option<PartGraph>> = vec![None; plan.parts.len()];
     for step in &plan.steps {
@@ -157,6 +172,10 @@ struct Maker<'a> {
     kinds: &'a IdVec<ResourceId, PlanKind>,
     chains: &'a Chains,
     outlives: IdVec<ResourceId, bool>,
+    /// By memory: whether passes that no part has use it, or passes of several parts.
+    divided: IdVec<ResourceId, bool>,
+    /// What `after` says, `(later, earlier)`.
+    orders: Vec<(PassId, PassId)>,
     /// By pass: its accesses.
     accesses: IdVec<PassId, Vec<usize>>,
 }
@@ -185,8 +204,8 @@ impl Maker<'_> {
         for &pass in passes {
             new[pass] = Some(self.add_pass(&mut graph, pass));
         }
-        for (later, earlier) in self.flat.orderings() {
-            if let (Some(later), Some(earlier)) = (new[*later], new[*earlier]) {
+        for &(later, earlier) in &self.orders {
+            if let (Some(later), Some(earlier)) = (new[later], new[earlier]) {
                 graph.order_after(later, earlier);
             }
         }
@@ -236,7 +255,7 @@ impl Maker<'_> {
             own.kind = self.kind(id);
             if used.contains(&id) && before[id].is_none() {
                 if self.outlives[memory] {
-                    let defined = filled[memory];
+                    let defined = filled[memory] || self.is_read(passes, memory);
                     own.life = Life::Imported(Imported { defined, ..Imported::default() });
                     imports.push(PartImport { resource: id, memory });
                 } else {
@@ -249,6 +268,17 @@ impl Maker<'_> {
             graph.add_resource(self.flat.resource_name(id), own, self.flat.resource_place(id).cloned());
         }
         imports
+    }
+
+    /// Whether passes say that they read a memory. The whole graph has contents for them somewhere in the range of each
+    /// such access; what no copy brings of it is undefined there, too.
+    fn is_read(&self, passes: &[PassId], memory: ResourceId) -> bool {
+        passes.iter().flat_map(|pass| &self.accesses[*pass]).any(|&at| {
+            let access = &self.flat.accesses()[at];
+            let loads = [access.load, access.stencil_load].contains(&Some(Load::Load));
+            let adds = matches!(access.usage, Usage::StorageReadWrite | Usage::AccelerationUpdate);
+            self.chains.memory[access.resource] == memory && (loads || adds || !access.usage.writes())
+        })
     }
 
     /// What a resource is, with nothing left to work out.
@@ -296,7 +326,9 @@ impl Maker<'_> {
                 details: self.flat.details_of(access),
                 transfer: access.transfer,
                 generate_mips: access.generate_mips,
-                unordered: access.unordered,
+                // Where passes of other parts, or culled ones, stand between accesses, these commute with fewer than a
+                // part would think. Its order is one of those that mean the same.
+                unordered: access.unordered && !self.divided[self.chains.memory[access.resource]],
             };
             graph.access(new, access.resource, &how, self.flat.access_place(at).cloned());
         }

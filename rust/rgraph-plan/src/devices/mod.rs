@@ -15,17 +15,20 @@ pub use rgraph_ir::devices::{
     DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,
 };
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::bake::{Options, Scratch, bake, flat};
 use crate::error::{Code, GraphError, Mistake};
 use crate::graph::{Graph, PassId};
 use crate::id::{Id, IdVec};
-use crate::plan::{Plan, PlanPassId};
+use crate::plan::{PassWhy, Plan, PlanPassId};
 use crate::profile::Profile;
 use memory::Memories;
 use place::Placing;
 
 /// A live pass in the serial order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Serial {
     pass: PassId,
     /// Its device, if the declaration names one.
@@ -51,7 +54,7 @@ pub fn plan_devices(
     let flat = flat(graph);
     check_devices(&flat, profiles)?;
     let one = bake_for_one(&flat, &profiles[0], options, scratch)?;
-    let serial = serial_passes(&flat, &one);
+    let serial = serial_passes(&flat, &one, scratch);
     let memories = Memories::new(&flat, &one);
     let mut placing = Placing::new(&flat, &one, &memories, &serial, profiles)?;
     let place = placing.search(options.effort)?;
@@ -110,15 +113,69 @@ fn bake_for_one(
     bake(&whole, &profile, options, scratch)
 }
 
-/// Live declared passes in an order in which they may run alone.
-fn serial_passes(graph: &Graph, one: &Plan) -> Vec<Serial> {
+/// Live declared passes in an order in which they may run alone, each with the mips that it generates: of these orders
+/// the one that is nearest to the plan's. O((passes + dependencies) log passes).
+fn serial_passes(graph: &Graph, one: &Plan, scratch: &Scratch) -> Vec<Serial> {
     let live = |id: PlanPassId| one.passes[id].declared.map(|at| (PassId::new(at as usize), one.passes[id].why));
-    let serial = |(pass, why): (PassId, crate::plan::PassWhy)| Serial {
+    let serial = |(pass, why): (PassId, PassWhy)| Serial {
         pass,
         pinned: graph.passes()[pass].device.map(|device| DeviceId::new(device as usize)),
         us: f64::from(why.duration_us),
     };
-    one.live().filter_map(live).map(serial).collect()
+    let planned: Vec<Serial> = one.live().filter_map(live).map(serial).collect();
+    let mut orders = scratch.orders_of_whole_passes(graph.passes().len());
+    orders.sort_unstable();
+    orders.dedup();
+    let count = orders.iter().map(|(_, later)| later + 1).max().unwrap_or(0).max(graph.passes().len());
+    let mut waits = vec![0_u32; count];
+    orders.iter().for_each(|(_, later)| waits[*later] += 1);
+    // Passes that are not declared have no place of their own: they come as early as they can.
+    let mut place = vec![0; count];
+    planned.iter().enumerate().for_each(|(at, one)| place[one.pass.index()] = at + 1);
+    let is_there = |at: usize| at >= graph.passes().len() || place[at] > 0;
+    let mut ready: BinaryHeap<_> =
+        (0..count).filter(|&at| waits[at] == 0 && is_there(at)).map(|at| Reverse((place[at], at))).collect();
+    let mut sorted = Vec::with_capacity(planned.len());
+    while let Some(Reverse((at, pass))) = ready.pop() {
+        sorted.extend(at.checked_sub(1).map(|at| planned[at]));
+        let first = orders.partition_point(|(earlier, _)| *earlier < pass);
+        for &(_, later) in orders[first..].iter().take_while(|(earlier, _)| *earlier == pass) {
+            waits[later] -= 1;
+            if waits[later] == 0 {
+                ready.push(Reverse((place[later], later)));
+            }
+        }
+    }
+    // A pass may have to run between another one and its mips: then no part has them without it.
+    if sorted.len() == planned.len() { sorted } else { planned }
+}
+
+/// What `after` says of passes that run, `(later, earlier)`, sorted: a culled pass hands on what it is after.
+fn orders_of_live(graph: &Graph, is_live: impl Fn(PassId) -> bool) -> Vec<(PassId, PassId)> {
+    let mut orders = graph.orderings().to_vec();
+    orders.sort_unstable();
+    let before = |later: PassId| {
+        let first = orders.partition_point(|one| one.0 < later);
+        orders[first..].iter().take_while(move |one| one.0 == later).map(|one| one.1)
+    };
+    let mut found = Vec::new();
+    let mut seen = IdVec::filled(None, graph.passes().len());
+    for of_one in orders.chunk_by(|a, b| a.0 == b.0).filter(|of_one| is_live(of_one[0].0)) {
+        let later = of_one[0].0;
+        let mut open: Vec<_> = before(later).collect();
+        while let Some(earlier) = open.pop() {
+            if seen[earlier].replace(later) == Some(later) {
+                continue;
+            }
+            if is_live(earlier) {
+                found.push((later, earlier));
+            } else {
+                open.extend(before(earlier));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
 }
 
 /// Positions of passes in the serial order; `None`: culled.

@@ -6,7 +6,10 @@
 //! sends of a memory that the pass writes, and of earlier uses of a memory that it receives.
 
 use super::memory::{Memories, Stay};
-use super::{DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, positions};
+use super::{
+    DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, orders_of_live,
+    positions,
+};
 use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::profile::Profile;
@@ -84,8 +87,8 @@ pub(super) fn split(
     }
     let at = positions(graph, serial);
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); serial.len()];
-    for (later, earlier) in graph.orderings() {
-        if let (Some(later), Some(earlier)) = (at[*later], at[*earlier]) {
+    for (later, earlier) in orders_of_live(graph, |pass| at[pass].is_some()) {
+        if let (Some(later), Some(earlier)) = (at[later], at[earlier]) {
             before[later as usize].push(earlier);
         }
     }

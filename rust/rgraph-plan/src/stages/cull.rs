@@ -22,6 +22,8 @@ pub struct Live {
     pub part: IdVec<ResolvedPassId, ResolvedPassId>,
     stack: Vec<ResolvedPassId>,
     owner: IdVec<ResourceId, Option<ResolvedPassId>>,
+    /// By representative of a part: the first live pass of it.
+    first: IdVec<ResolvedPassId, Option<ResolvedPassId>>,
     written: IdVec<ResourceId, bool>,
     reader: IdVec<ResolvedPassId, Option<ResolvedPassId>>,
 }
@@ -106,14 +108,16 @@ impl Live {
                 }
             }
         }
+        // A culled pass hands on what it comes after.
         for &(later, earlier) in &facts.after {
-            if self.needed[later] && self.needed[earlier] {
-                join(&mut self.part, later, earlier);
-            }
+            join(&mut self.part, later, earlier);
         }
+        self.first.refill(None, facts.passes.len());
         for &id in &self.passes {
             let root = find(&mut self.part, id);
-            self.part[id] = root;
+            let first = *self.first[root].get_or_insert(id);
+            self.first[first] = Some(first);
+            self.part[id] = first;
         }
     }
 
