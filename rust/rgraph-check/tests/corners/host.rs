@@ -338,4 +338,10 @@ corners! {
         pass take cpu: host_read b; host_write out
         pass look cpu effects after=take: host_read empty
         either RG-E203";
+
+    the_host_reads_what_devices_left_where_its_own_write_is_off = "
+        buffer kept 1024 persistent
+        pass replace cpu if=on: host_write kept load=discard
+        pass look cpu effects: host_read kept range=640..1024
+        pass move graphics effects: dst kept range=384..1024 load=discard";
 }

@@ -444,7 +444,7 @@ impl Hazards {
 
 /// Access kinds to which contents are made visible for the host. If the pass may be switched off, later reads by the
 /// host have no other barrier, so they are included.
-fn seen_as(here: Here<'_>) -> Accesses {
+pub(super) fn seen_as(here: Here<'_>) -> Accesses {
     let keeps = here.conditional && here.access.effect != Effect::Replace;
     here.access.kinds | if keeps { Accesses::HOST_READ } else { Accesses::empty() }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     Behind, Entry, FRAMEBUFFER_SPACE, First, HazardInputs, Hazards, Here, Left, Need, STORES, SubresourceState,
+    ask::seen_as,
 };
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::{Id, IdSpan, IdVec};
@@ -110,7 +111,8 @@ impl Hazards {
         waits: &mut IdVec<WaitId, Stages>,
     ) -> Behind {
         let context = inputs.context;
-        let ResolvedAccess { stages, kinds: access, .. } = *here.access;
+        let ResolvedAccess { stages, kinds, .. } = *here.access;
+        let access = if here.queue == context.schedule.host() { seen_as(here) } else { kinds };
         let mut need = Need::default();
         let first = First {
             at: here.at,
