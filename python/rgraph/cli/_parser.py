@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -120,10 +121,12 @@ class Parser(argparse.ArgumentParser):
         Parameters
         ----------
         file
-            As for argparse; not used.
+            As for argparse; by default standard output, or standard error where that is closed.
         """
-        del file
-        say(self.format_help())
+        if file is None and sys.stdout is not None:
+            say(self.format_help())
+        else:
+            super().print_help(sys.stderr if file is None else file)
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse finds wrong where it has no error that names the argument.
