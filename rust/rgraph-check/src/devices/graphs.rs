@@ -38,13 +38,19 @@ pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], sta
     }
 }
 
-/// By memory, or history: whether more than one part has it.
-fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<SlotId, bool> {
-    let mut shared: IdVec<SlotId, bool> = facts.memory.iter().map(|memory| facts.edged[*memory]).collect();
-    let mut part_of = IdVec::<PassId, Option<DevicePartId>>::filled(None, facts.graph.passes().len());
+/// By pass: its part; `None`: it is culled.
+fn parts_of(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<PassId, Option<DevicePartId>> {
+    let mut part_of = IdVec::filled(None, facts.graph.passes().len());
     for (id, part) in plan.parts.iter_ids() {
         part.passes.iter().for_each(|pass| part_of[*pass] = Some(id));
     }
+    part_of
+}
+
+/// By memory, or history: whether more than one part has it.
+fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<SlotId, bool> {
+    let mut shared: IdVec<SlotId, bool> = facts.memory.iter().map(|memory| facts.edged[*memory]).collect();
+    let part_of = parts_of(facts, plan);
     let mut used = IdVec::<SlotId, Option<DevicePartId>>::filled(None, facts.memory.len());
     for access in facts.graph.accesses() {
         let slot = SlotId::of(facts.memory[access.resource].first_name());
@@ -60,18 +66,17 @@ fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<SlotId, bool> {
 
 /// By memory: whether passes of several parts use it, or passes of no part, which are culled.
 fn divided(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<MemoryId, bool> {
-    let mut part_of = IdVec::<PassId, Option<DevicePartId>>::filled(None, facts.graph.passes().len());
-    for (id, part) in plan.parts.iter_ids() {
-        part.passes.iter().for_each(|pass| part_of[*pass] = Some(id));
-    }
-    let mut parts: IdVec<MemoryId, Vec<Option<DevicePartId>>> = IdVec::filled(Vec::new(), facts.memory.len());
+    let part_of = parts_of(facts, plan);
+    let mut used: IdVec<MemoryId, Option<DevicePartId>> = IdVec::filled(None, facts.memory.len());
+    let mut divided = IdVec::filled(false, facts.memory.len());
     for access in facts.graph.accesses() {
-        let of_memory = &mut parts[facts.memory[access.resource]];
-        if !of_memory.contains(&part_of[access.pass]) {
-            of_memory.push(part_of[access.pass]);
-        }
+        let memory = facts.memory[access.resource];
+        divided[memory] |= match part_of[access.pass] {
+            Some(part) => used[memory].replace(part).is_some_and(|before| before != part),
+            None => true,
+        };
     }
-    parts.iter().map(|parts| parts.len() > 1 || parts.contains(&None)).collect()
+    divided
 }
 
 /// Accesses commute as they are declared to, where no pass outside of their part could stand between them; a part may

@@ -45,14 +45,11 @@ pub fn part_graphs(graph: &Graph, plan: &DevicesPlan) -> IdVec<DevicePartId, Par
     let declared: Vec<PassId> = graph.flattened_order().unwrap_or_else(|| graph.passes().ids().collect());
     let kinds = kinds(&flat);
     let chains = Chains::new(&flat, &kinds);
-    let mut outlives = outlives(&flat, plan, &chains);
+    let part_of = parts_of(&flat, plan);
+    let outlives = outlives(&flat, plan, &chains, &part_of);
     let mut accesses: IdVec<PassId, Vec<usize>> = IdVec::filled(Vec::new(), flat.passes().len());
     for (at, access) in flat.accesses().iter().enumerate() {
         accesses[access.pass].push(at);
-    }
-    let mut part_of: IdVec<PassId, Option<DevicePartId>> = IdVec::filled(None, flat.passes().len());
-    for (part, one) in plan.parts.iter_ids() {
-        one.passes.iter().for_each(|pass| part_of[*pass] = Some(part));
     }
     let orders = orders_of_live(&flat, |pass| part_of[pass].is_some());
     let mut used: IdVec<ResourceId, Option<Option<DevicePartId>>> = IdVec::filled(None, flat.resources().len());
@@ -60,8 +57,6 @@ pub fn part_graphs(graph: &Graph, plan: &DevicesPlan) -> IdVec<DevicePartId, Par
     for access in flat.accesses() {
         let (memory, part) = (chains.memory[access.resource], part_of[access.pass]);
         divided[memory] |= part.is_none() || used[memory].replace(part).is_some_and(|known| known != part);
-        // A part that loads what only a culled pass wrote imports it: there are no contents, but a declaration of some.
-        outlives[memory] |= part.is_none() && access.usage.writes();
     }
     let (declared, kinds, chains) = (&declared, &kinds, &chains);
     let maker = Maker { flat: &flat, declared, kinds, chains, outlives, divided, orders, accesses };
@@ -136,8 +131,22 @@ impl Chains {
     }
 }
 
+/// By pass: its part; `None`: it is culled.
+fn parts_of(graph: &Graph, plan: &DevicesPlan) -> IdVec<PassId, Option<DevicePartId>> {
+    let mut part_of = IdVec::filled(None, graph.passes().len());
+    for (part, one) in plan.parts.iter_ids() {
+        one.passes.iter().for_each(|pass| part_of[*pass] = Some(part));
+    }
+    part_of
+}
+
 /// By memory: whether something of it is there before or after a part.
-fn outlives(graph: &Graph, plan: &DevicesPlan, chains: &Chains) -> IdVec<ResourceId, bool> {
+fn outlives(
+    graph: &Graph,
+    plan: &DevicesPlan,
+    chains: &Chains,
+    part_of: &IdVec<PassId, Option<DevicePartId>>,
+) -> IdVec<ResourceId, bool> {
     let mut outlives = IdVec::filled(false, graph.resources().len());
     for (id, resource) in graph.resources().iter_ids() {
         outlives[chains.memory[id]] |= !resource.life.is_of_frame();
@@ -153,13 +162,14 @@ fn outlives(graph: &Graph, plan: &DevicesPlan, chains: &Chains) -> IdVec<Resourc
     for memory in plan.copies.iter().filter_map(|copy| copy.resource) {
         outlives[memory] = true;
     }
-    let mut part_of: IdVec<PassId, Option<DevicePartId>> = IdVec::filled(None, graph.passes().len());
-    for (part, one) in plan.parts.iter_ids() {
-        one.passes.iter().for_each(|pass| part_of[*pass] = Some(part));
-    }
     let mut used: IdVec<ResourceId, Option<DevicePartId>> = IdVec::filled(None, graph.resources().len());
     for access in graph.accesses() {
-        let (memory, Some(part)) = (chains.memory[access.resource], part_of[access.pass]) else { continue };
+        let memory = chains.memory[access.resource];
+        let Some(part) = part_of[access.pass] else {
+            // A part that loads what only a culled pass wrote imports it: no contents, but a declaration of some.
+            outlives[memory] |= access.usage.writes();
+            continue;
+        };
         outlives[memory] |= used[memory].is_some_and(|known| known != part);
         used[memory] = Some(part);
     }

@@ -11,8 +11,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Command, Plan};
 use rgraph_plan::prelude::Policy;
 use rgraph_plan::what_if::{Changes, WhatIf, what_if};
-use rgraph_plan::words::plain;
-use rgraph_plan::words::queue_label;
+use rgraph_plan::words::{plain, queue_label};
 use rgraph_report::what_if_text;
 
 use crate::arguments::convert::{Bytes, Text, items, word};

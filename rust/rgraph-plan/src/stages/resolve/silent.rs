@@ -103,9 +103,7 @@ impl Silent {
         empty_outputs(graph, facts, live, notes);
         unseen(graph, facts, notes);
     }
-}
 
-impl Silent {
     /// Notes attachments of passes that run, loaded although nothing wrote them while a flag is off; one per image.
     fn empty_loads(&self, graph: &Graph, facts: &Facts, live: &Live, notes: &mut Vec<String>) {
         let mut empty: Vec<_> = self.empty.iter().filter(|(pass, ..)| live.needed[*pass]).collect();

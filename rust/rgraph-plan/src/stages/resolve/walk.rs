@@ -404,9 +404,10 @@ impl Facts {
             Effect::Keep => reads_explicitly(source, &access),
             _ => false,
         };
-        let loads = access.effect == Effect::Keep && is_attachment(source, &access);
-        let scratch =
-            declared_of(source.graph, &access).is_some_and(|declared| declared.usage == Usage::AccelerationScratch);
+        let usage = declared_of(source.graph, &access).map(|declared| declared.usage);
+        let scratch = usage == Some(Usage::AccelerationScratch);
+        let loads = access.effect == Effect::Keep
+            && matches!(usage, Some(Usage::ColorAttachment | Usage::DepthStencilAttachment));
         let sources_start = self.sources.len();
         for subresource in access.subresources.ids() {
             let state = &mut self.states[subresource];
@@ -511,12 +512,6 @@ fn pass_of(origin: Origin) -> Option<PassId> {
         Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
         Origin::Blit { .. } => None,
     }
-}
-
-/// Whether a use renders to an attachment.
-fn is_attachment(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
-    declared_of(graph, access)
-        .is_some_and(|access| matches!(access.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment))
 }
 
 /// Whether a use that keeps old contents says that it reads them, rather than leaving alone what it does not cover.
