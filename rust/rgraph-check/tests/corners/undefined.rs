@@ -103,6 +103,13 @@ corners! {
         pass read graphics: src scratch; dst out
         refused RG-E203";
 
+    scratch_memory_that_a_conditional_pass_replaces_and_a_later_one_keeps = "
+        buffer scratch 4096 root
+        pass build graphics: acceleration_scratch scratch
+        pass replace graphics if=flag: storage_write scratch load=discard
+        pass keep graphics: dst scratch
+        runs build";
+
     mips_that_two_accesses_of_a_pass_generate_are_refused = "
         image a mips=3 root
         pass draw graphics: storage_write a mips=0..1 generate_mips; storage_write a mips=1..2 generate_mips
