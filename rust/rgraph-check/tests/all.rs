@@ -2,6 +2,9 @@
 
 mod support;
 
+#[path = "../../../benches/families.rs"]
+mod families;
+
 mod agree;
 mod attachments;
 mod bound;
@@ -11,6 +14,7 @@ mod corpus;
 mod devices;
 mod entries;
 mod events;
+mod figures;
 mod foreign;
 mod generator;
 mod memories;
