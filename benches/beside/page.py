@@ -66,7 +66,8 @@ TABLES = (
         True,
         (
             Row("import", "import", "5"),
-            Row("first_chain", "import, device, 100 dispatches from source, waited for", "30 with a GPU"),
+            Row("first_run", "100 dispatches on a new device, rgraph's from source, waited for", "30 with a GPU"),
+            Row("first_chain", "import, device and these dispatches"),
             Row("help", "`rgraph --help`", "60"),
         ),
     ),
