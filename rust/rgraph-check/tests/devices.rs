@@ -309,6 +309,19 @@ fn a_pass_is_on_a_device_with_the_mips_that_it_generates() {
 }
 
 #[test]
+fn a_history_that_another_device_reads_parts_no_group() {
+    let text = "buffer a 256 root
+         buffer before history_of=a
+         buffer o 256 root
+         pass fill compute: dst a transfer=fill
+         pass add compute: storage_read_write a unordered
+         pass far compute: storage_read before; storage_write o";
+    let graph = in_turn(text, &[0, 0, 1]);
+    let plan = planned(&graph, 2).expect("it is planned");
+    assert_eq!((plan.parts.len(), checked(&graph, &plan)), (2, vec![]));
+}
+
+#[test]
 fn groups_that_a_culled_pass_parts_stay_apart_on_a_device() {
     let text = "buffer a 256
          buffer o 256 root

@@ -69,7 +69,8 @@ fn divided(facts: &Facts<'_>, plan: &DevicesPlan) -> IdVec<MemoryId, bool> {
     let part_of = parts_of(facts, plan);
     let mut used: IdVec<MemoryId, Option<DevicePartId>> = IdVec::filled(None, facts.memory.len());
     let mut divided = IdVec::filled(false, facts.memory.len());
-    for access in facts.graph.accesses() {
+    // What a history remembers is in a memory of an earlier frame.
+    for access in facts.graph.accesses().iter().filter(|access| facts.frames_ago[access.resource] == 0) {
         let memory = facts.memory[access.resource];
         divided[memory] |= match part_of[access.pass] {
             Some(part) => used[memory].replace(part).is_some_and(|before| before != part),
