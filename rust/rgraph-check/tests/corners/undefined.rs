@@ -94,6 +94,19 @@ corners! {
         pass over graphics: color a
         refused RG-E203";
 
+    an_attachment_that_a_flag_leaves_empty_is_not_read_in_place = "
+        image a root
+        pass draw graphics if=flag: color a load=clear
+        pass grade graphics: color a; input a
+        refused RG-E215";
+
+    an_attachment_that_a_flag_leaves_empty_is_read_in_place_under_that_flag = "
+        image a
+        image out root
+        pass draw graphics if=flag: color a load=clear
+        pass grade graphics if=flag: color a; input a
+        pass show graphics: color out";
+
     scratch_memory_of_a_build_means_nothing_afterwards = "
         buffer shapes 256 imported
         buffer tree 4096 acceleration_structure root

@@ -2,7 +2,6 @@
 //! read although nobody wrote it.
 
 use super::meaning::{Effect, said_of_stencil};
-use super::subresource::SubresourceRange;
 use super::{Facts, Origin, Problem, Reads, ResolvedAccess, ResolvedAttachment, Source, declared_of, part_of};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
@@ -178,13 +177,13 @@ impl Facts {
                 }
                 access_at = end;
             }
-            for (by, resource, part) in lost {
-                let is_same = |problem: &Problem| match problem {
-                    Problem::NeverWritten { resource: of, .. } => *of == resource,
-                    _ => false,
-                };
-                if !problems[known..].iter().any(is_same) {
-                    problems.push(Problem::NeverWritten { by, resource, part });
+            let missing = |problem: &Problem| match *problem {
+                Problem::NeverWritten { resource, .. } | Problem::HoldsNothing { resource, .. } => Some(resource),
+                _ => None,
+            };
+            for problem in lost {
+                if !problems[known..].iter().any(|other| missing(other) == missing(&problem)) {
+                    problems.push(problem);
                 }
             }
             let pass = &mut self.passes[id];
@@ -205,16 +204,34 @@ impl Facts {
         &self.hidden[from..to]
     }
 
-    /// Reads of a pass that find nothing in their range, although other accesses of it have taken their subresources.
-    fn lost_reads(&self, source: Source<'_>, id: ResolvedPassId) -> Vec<(Reads, ResourceId, SubresourceRange)> {
-        let written = |subresource: SubresourceId| self.states[subresource].written != Written::No;
+    /// What is wrong with the reads of a pass whose subresources other accesses of it have taken: nothing in their range
+    /// is written, or only under another flag.
+    fn lost_reads(&self, source: Source<'_>, id: ResolvedPassId) -> Vec<Problem> {
+        let pass = self.passes[id];
         let of_own = self.hidden_of(id).iter().filter(|(_, read)| self.depth[read.resource] == 0);
-        let lost = of_own.filter(|(_, read)| !self.any_in_range(source, read, written));
-        lost.map(|(_, read)| {
-            let part = self.subresources.get(read.subresources.first()).part();
-            (read.declared.map_or(Reads::Inserted, Reads::Access), read.resource, part)
-        })
-        .collect()
+        let lost = of_own.filter_map(|(_, read)| {
+            let resource = read.resource;
+            if !self.any_in_range(source, read, |subresource| self.states[subresource].written != Written::No) {
+                let part = self.subresources.get(read.subresources.first()).part();
+                return Some(Problem::NeverWritten {
+                    by: read.declared.map_or(Reads::Inserted, Reads::Access),
+                    resource,
+                    part,
+                });
+            }
+            let mut under = None;
+            self.any_in_range(source, read, |subresource| {
+                if let Written::Under(flag, writer) = self.states[subresource].written
+                    && pass.conditional != Some(flag)
+                {
+                    under = Some((flag, writer));
+                }
+                under.is_some()
+            });
+            let (flag, writer) = under?;
+            Some(Problem::HoldsNothing { flag, pass: writer, resource, reader: pass_of(pass.origin) })
+        });
+        lost.collect()
     }
 
     /// Cuts the accesses of a pass where their subresources are in different groups of uses that commute. Other uses of
@@ -337,7 +354,7 @@ impl Facts {
         &self,
         source: Source<'_>,
         access: &ResolvedAccess,
-        holds: impl Fn(SubresourceId) -> bool,
+        mut holds: impl FnMut(SubresourceId) -> bool,
     ) -> bool {
         let Some(declared_access) = declared_of(source.graph, access) else { return false };
         if declared_access.resource != access.resource {
@@ -349,7 +366,7 @@ impl Facts {
         let part = part_of(source.graph, declared_access, &source.shapes[declared_access.resource]);
         let mut any = false;
         self.subresources.runs(self.memory[declared_access.resource], &part, |run| {
-            any |= run.ids().any(&holds);
+            any |= run.ids().any(&mut holds);
         });
         any
     }
