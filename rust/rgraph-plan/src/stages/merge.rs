@@ -273,6 +273,15 @@ impl Scratch {
             let used = &self.used[memory];
             let known = used.group == Some(group);
             shared |= known && used.attachment;
+            let is_depth = matches!(attachment.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead);
+            let other = |depth: ResolvedAttachment| {
+                (input.facts.memory[depth.resource], depth.mip, depth.layers)
+                    != (memory, attachment.mip, attachment.layers)
+            };
+            // First: what is loaded or cleared does not matter where the depths differ.
+            if is_depth && g.depth.is_some_and(other) {
+                return Some(UnmergedWhy::Depth);
+            }
             if known && (attachment.load != Load::Load || attachment.stencil_load != Load::Load) && writes(attachment) {
                 return Some(UnmergedWhy::Reloaded(attachment.resource));
             }
@@ -282,15 +291,6 @@ impl Scratch {
                     return Some(UnmergedWhy::NotLocal(attachment.resource));
                 }
                 Usage::ColorAttachment => colors += u32::from(!known || !used.color),
-                Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
-                    let other = |depth: ResolvedAttachment| {
-                        (input.facts.memory[depth.resource], depth.mip, depth.layers)
-                            != (memory, attachment.mip, attachment.layers)
-                    };
-                    if g.depth.is_some_and(other) {
-                        return Some(UnmergedWhy::Depth);
-                    }
-                }
                 Usage::ResolveAttachment if known => return Some(UnmergedWhy::NotLocal(attachment.resource)),
                 _ => {}
             }

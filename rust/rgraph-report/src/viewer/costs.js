@@ -94,7 +94,8 @@ const MERGES = {
   },
   depth(first, second) {
     const [depth] = together(first).flatMap((pass) => attachmentsOf(pass, 'depth'));
-    return depth === undefined ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), `${inside(second)} gives both one depth.`];
+    // Of one image they draw to different layers or mips, which nothing makes one.
+    return depth === undefined || attachmentsOf(second, 'depth').includes(depth) ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), `${inside(second)} gives both one depth.`];
   },
   not_local(first, second, resource) {
     const [usage, name] = [usageOf(second, resource), plan.resources.name[resource]];
