@@ -117,7 +117,7 @@ impl Dump<'_> {
     }
 
     fn access(&self, access: &ResolvedAccess) -> String {
-        let ResolvedAccess { resource, stages, kinds, layout, effect, unordered, group, .. } = *access;
+        let ResolvedAccess { resource, stages, kinds, layout, effect, group, .. } = *access;
         let parts: Vec<String> = access
             .subresources
             .ids()
@@ -125,7 +125,7 @@ impl Dump<'_> {
             .filter(|part| !part.is_empty())
             .collect();
         let parts = if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join("; ")) };
-        let grouped = if unordered { format!(", unordered group {group}") } else { String::new() };
+        let grouped = group.map_or(String::new(), |group| format!(", unordered group {}", group.index()));
         let name = self.graph.resource_name(resource);
         let (stages, kinds) = (stages_phrase(stages), access_phrase(kinds));
         format!("{name}{parts}: {effect:?} at {stages} as {kinds}, {layout}{grouped}")

@@ -8,6 +8,8 @@ crate::id! {
     pub struct ResolvedPassId;
     /// A subresource of memory that is synchronized as one.
     pub struct SubresourceId;
+    /// A group of unordered uses of one subresource, which commute: counted by subresource.
+    pub struct UnorderedGroupId;
     /// A live pass: its position among them in serial order.
     pub struct LiveId;
     /// A resource whose bytes an order keeps alive: its position in [`Bytes`](crate::stages::schedule::Bytes).

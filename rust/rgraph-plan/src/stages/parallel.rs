@@ -77,7 +77,7 @@ impl Scratch {
             let mut level = before.map(|of| behind(self.level[of], of)).max().unwrap_or(0);
             for access in input.context.accesses(at) {
                 level = level.max(self.begins(input, access));
-                if cpu && access.group != 0 {
+                if cpu && access.group.is_some() {
                     level = level.max(self.commutes_behind(access));
                 }
             }
@@ -87,7 +87,7 @@ impl Scratch {
                     let after = &mut self.placed[placement].0;
                     *after = (*after).max(behind(level, at));
                 }
-                if cpu && access.group != 0 {
+                if cpu && access.group.is_some() {
                     let writes = access.effect != Effect::Read;
                     self.unordered
                         .extend(access.subresources.ids().map(|subresource| (subresource, writes, level + 1)));

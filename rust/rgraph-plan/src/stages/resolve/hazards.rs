@@ -2,7 +2,7 @@
 //! last write or, if there is none, that write. Uses that all say `unordered` follow what came before the first of
 //! them, not each other.
 use crate::id::IdVec;
-use crate::stages::ids::{ResolvedPassId, SubresourceId};
+use crate::stages::ids::{ResolvedPassId, SubresourceId, UnorderedGroupId};
 
 crate::id! {
     /// A link of a list of passes.
@@ -14,8 +14,8 @@ struct LastAccesses {
     writers: Option<LinkId>,
     readers: Option<LinkId>,
     base: Option<LinkId>,
-    /// The group of unordered uses that is open, 0 for none.
-    open: u32,
+    /// The group of unordered uses that is open.
+    open: Option<UnorderedGroupId>,
 }
 
 /// The hazards of every subresource, fed pass by pass in serial order.
@@ -29,19 +29,19 @@ pub(crate) struct Hazards {
 impl Hazards {
     /// Forgets everything, keeping the memory.
     pub(crate) fn clear(&mut self, subresources: usize) {
-        self.states.refill(LastAccesses { writers: None, readers: None, base: None, open: 0 }, subresources);
+        self.states.refill(LastAccesses { writers: None, readers: None, base: None, open: None }, subresources);
         self.links.clear();
     }
 
-    /// `pass` uses `subresource`, in a group of unordered uses or (0) not: calls `follow` for each pass that it must
-    /// follow. O(passes followed).
+    /// `pass` uses `subresource`, maybe in a group of unordered uses: calls `follow` for each pass that it must follow.
+    /// O(passes followed).
     #[inline]
     pub(crate) fn access(
         &mut self,
         subresource: SubresourceId,
         pass: ResolvedPassId,
         exclusive: bool,
-        group: u32,
+        group: Option<UnorderedGroupId>,
         mut follow: impl FnMut(ResolvedPassId),
     ) {
         let state = &mut self.states[subresource];
@@ -58,7 +58,7 @@ impl Hazards {
         let push = |head: &mut Option<LinkId>, links: &mut IdVec<LinkId, (ResolvedPassId, Option<LinkId>)>| {
             *head = Some(links.push((pass, *head)));
         };
-        if group != 0 {
+        if group.is_some() {
             if state.open != group {
                 state.base = state.readers.or(state.writers);
                 (state.writers, state.readers, state.open) = (None, None, group);
@@ -67,11 +67,11 @@ impl Hazards {
             push(&mut state.writers, links);
         } else if exclusive {
             each(state.readers.or(state.writers), links);
-            (state.writers, state.readers, state.open) = (None, None, 0);
+            (state.writers, state.readers, state.open) = (None, None, None);
             push(&mut state.writers, links);
         } else {
             each(state.writers, links);
-            state.open = 0;
+            state.open = None;
             push(&mut state.readers, links);
         }
     }

@@ -22,7 +22,7 @@ use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Leave, ResourceId};
-use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId};
+use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
 use crate::stages::size::Shape;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
@@ -101,8 +101,8 @@ pub struct ResolvedAccess {
     pub effect: Effect,
     /// Whether it commutes with others that say so.
     pub unordered: bool,
-    /// The group of uses that it commutes with, 0 for none; found by the walk.
-    pub group: u32,
+    /// The group of uses that it commutes with; found by the walk.
+    pub group: Option<UnorderedGroupId>,
     /// The view of the pass that sees it: all that one view sees is in one layout (Vulkan 1.3,
     /// `VkDescriptorImageInfo`). Depth and stencil are seen by views of their own.
     pub view: u32,

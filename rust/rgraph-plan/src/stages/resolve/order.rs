@@ -2,7 +2,7 @@
 //! interleave, `after` that points forward. Each subresource's accesses are put in their meant order, which gives
 //! dependencies, which are sorted topologically, ties by declared order.
 
-use crate::stages::ids::{ResolvedPassId, SubresourceId};
+use crate::stages::ids::{ResolvedPassId, SubresourceId, UnorderedGroupId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -193,7 +193,7 @@ impl Facts {
                 None => Via::Resource(this.resource),
             };
             // Uses under two names do not commute.
-            let group = if this.unordered { this.level + 1 } else { 0 };
+            let group = this.unordered.then(|| UnorderedGroupId::new(this.level as usize));
             hazards.access(this.subresource, this.pass, this.exclusive, group, |from| {
                 edges.push((from, this.pass, via));
             });

@@ -209,7 +209,7 @@ impl Facts {
                     layout,
                     effect,
                     unordered,
-                    group: 0,
+                    group: None,
                     view: view + u32::from(subresources.get(part.first()).aspects == Aspects::STENCIL),
                 });
             }

@@ -7,7 +7,7 @@ use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Life, ResourceId};
-use crate::stages::ids::{ResolvedPassId, SubresourceId};
+use crate::stages::ids::{ResolvedPassId, SubresourceId, UnorderedGroupId};
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +17,10 @@ pub(super) struct WalkedSubresource {
     read_since: bool,
     /// Whether it has contents from before the frame that some writer of the frame makes.
     entry: bool,
-    /// Groups of uses that commute which came so far; any other use ends one.
-    group: u32,
-    /// The group of the last use, 0 for none.
-    in_group: u32,
+    /// The group that an unordered use joins here; any other use ends it.
+    open: UnorderedGroupId,
+    /// The group of the last use.
+    in_group: Option<UnorderedGroupId>,
     /// Whether it was written before that group.
     before_group: bool,
     pub(super) level: u32,
@@ -30,18 +30,25 @@ impl WalkedSubresource {
     /// A use under another name of the memory ends a group.
     fn enter_name(&mut self, level: u32) {
         if self.level != level {
-            (self.level, self.in_group) = (level, 0);
-            self.group += 1;
+            (self.level, self.in_group) = (level, None);
+            self.end_group();
         }
     }
 
-    /// Notes a use before it counts as a write: `group` is the group of uses that it commutes with, 0 for none.
-    fn enter(&mut self, group: u32) {
+    /// Notes a use before it counts as a write: `group` is the group of uses that it commutes with.
+    fn enter(&mut self, group: Option<UnorderedGroupId>) {
         if group != self.in_group {
             self.before_group = self.written != Written::No;
         }
         self.in_group = group;
-        self.group = if group != 0 { group } else { self.group + 1 };
+        match group {
+            Some(group) => self.open = group,
+            None => self.end_group(),
+        }
+    }
+
+    fn end_group(&mut self) {
+        self.open = UnorderedGroupId::new(self.open.index() + 1);
     }
 }
 
@@ -66,8 +73,8 @@ impl Facts {
             writer: None,
             read_since: false,
             entry: false,
-            group: 1,
-            in_group: 0,
+            open: UnorderedGroupId::new(0),
+            in_group: None,
             before_group: false,
             level: 0,
         };
@@ -244,8 +251,8 @@ impl Facts {
         let states = &self.states;
         let run = |access: &ResolvedAccess, first: SubresourceId| {
             let rest = IdSpan::new(first.index(), access.subresources.range().end);
-            let group = states[first].group;
-            let together = states.slice(rest).iter().take_while(|state| !access.unordered || state.group == group);
+            let open = states[first].open;
+            let together = states.slice(rest).iter().take_while(|state| !access.unordered || state.open == open);
             IdSpan::from(first, together.count())
         };
         let whole = |access: &ResolvedAccess| run(access, access.subresources.first()) == access.subresources;
@@ -318,7 +325,7 @@ impl Facts {
     fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
         let written = |state: &WalkedSubresource| state.written != Written::No;
         let before_group =
-            |state: &WalkedSubresource| if state.in_group != 0 { state.before_group } else { written(state) };
+            |state: &WalkedSubresource| if state.in_group.is_some() { state.before_group } else { written(state) };
         let accesses = &mut self.accesses[uses];
         let states = &self.states;
         let first = accesses[0];
@@ -340,7 +347,7 @@ impl Facts {
         self.ends_lone_group(source, uses.clone());
         for access in &self.accesses[uses] {
             for state in self.states.slice_mut(access.subresources) {
-                state.enter(if access.unordered { state.group } else { 0 });
+                state.enter(access.unordered.then_some(state.open));
                 if access.effect.writes() {
                     state.written = Written::Yes;
                 }
@@ -396,7 +403,7 @@ impl Facts {
             access.effect = Effect::Keep;
         }
         if access.unordered {
-            access.group = self.states[access.subresources.first()].group;
+            access.group = Some(self.states[access.subresources.first()].open);
         }
         self.accesses[access_at] = access;
         access
@@ -464,7 +471,7 @@ impl Facts {
             } else {
                 match state.writer {
                     Some(writer) if writer != id => {
-                        if access.group != 0 && state.in_group == access.group {
+                        if access.group.is_some() && state.in_group == access.group {
                             self.mutual.push((writer, id));
                         }
                         if self.sources[sources_start..].last() != Some(&writer) {

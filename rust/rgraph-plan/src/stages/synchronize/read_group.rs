@@ -12,7 +12,7 @@ use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
 use crate::resource::{Life, ResourceId};
 use crate::stages::context::Context;
-use crate::stages::ids::{ReadGroupId, SubresourceId, VisitId};
+use crate::stages::ids::{ReadGroupId, SubresourceId, UnorderedGroupId, VisitId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 
@@ -61,7 +61,7 @@ struct Member {
 struct OpenGroup {
     read_group: Option<ReadGroupId>,
     family: Option<u32>,
-    group: u32,
+    unordered: Option<UnorderedGroupId>,
 }
 
 impl ReadGroup {
@@ -125,7 +125,7 @@ impl ReadGroups {
         self.extra.clear();
         self.gathered.clear();
         self.members.clear();
-        let blank = OpenGroup { read_group: None, family: None, group: 0 };
+        let blank = OpenGroup { read_group: None, family: None, unordered: None };
         self.states.refill(blank, context.facts.subresources.count());
         for at in context.schedule.passes.ids() {
             crate::cancel::poll();
@@ -282,8 +282,8 @@ impl ReadGroups {
         let moves = exclusive && state.family.is_some() && family != state.family && !takes;
         let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
-            && if access.group != 0 {
-                state.group == access.group
+            && if access.group.is_some() {
+                state.unordered == access.group
             } else {
                 reads && before.is_some_and(|before| before.reads)
             };
@@ -306,8 +306,8 @@ impl ReadGroups {
                 (queue != context.schedule.host()).then_some(queue)
             });
             let members = self.members.push(Member { queue, first: at, last: at, next: None });
-            let multi_queue =
-                access.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
+            let multi_queue = access.group.is_some()
+                || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
             self.read_groups.push(ReadGroup {
                 queues: queue.bit(),
                 layout: access.layout,
@@ -324,7 +324,7 @@ impl ReadGroups {
         };
         // A use on another queue than the first follows it wherever the first one prepares the subresource for both.
         if joins {
-            let led = self.led_by_first(context, read_group, memory, access.group != 0);
+            let led = self.led_by_first(context, read_group, memory, access.group.is_some());
             if led {
                 self.follow_first(read_group, at, queue);
             }
@@ -333,7 +333,7 @@ impl ReadGroups {
         self.states[subresource] = OpenGroup {
             read_group: Some(read_group),
             family: if on_gpu { family } else { state.family },
-            group: access.group,
+            unordered: access.group,
         };
     }
 
