@@ -211,8 +211,8 @@ impl Facts {
         &self.hidden[from..to]
     }
 
-    /// What is wrong with the reads of a pass whose subresources other accesses of it have taken: nothing in their range
-    /// is written, or only under another flag.
+    /// What is wrong with the reads of a pass whose subresources other accesses of it have taken: nothing in their
+    /// range is written, or only under another flag.
     fn lost_reads(&self, source: Source<'_>, id: ResolvedPassId) -> Vec<Problem> {
         let pass = self.passes[id];
         let of_own = self.hidden_of(id).iter().filter(|(_, read)| self.depth[read.resource] == 0);
