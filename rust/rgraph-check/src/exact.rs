@@ -270,7 +270,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
                     continue;
                 }
-                let commute = same && x.group != 0 && x.group == y.group && x.run == y.run;
+                let commute = same && x.group.is_some() && x.group == y.group && x.run == y.run;
                 let raster = same
                     && x.rendering.is_some()
                     && (x.rendering, x.subpass) == (y.rendering, y.subpass)
@@ -294,7 +294,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                 }
                 let between = |z: &&&Done| z.sequence > x.sequence && z.sequence < y.sequence;
                 let on = |z: &Done, w: &Done| z.place == w.place && (z.run == w.run || !fresh(z));
-                let replaces = |z: &&&Done| z.op.write && z.group == 0 && z.instance != x.instance;
+                let replaces = |z: &&&Done| z.op.write && z.group.is_none() && z.instance != x.instance;
                 let writes = || list.iter().filter(between).filter(replaces);
                 // What overwrote all bytes that two resources share, be it under a third name, saw the earlier write.
                 let machine = self.machine;

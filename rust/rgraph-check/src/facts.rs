@@ -18,7 +18,7 @@ use rgraph_ir::resource::{Leave, Life, ResourceId};
 
 pub(crate) use fallback::{Choice, effective, known_effective};
 
-use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UnorderedGroupId, UseId};
 use crate::shape::{Grid, Shape, SubresourceRange, shapes};
 
 /// Order of an access to a subresource within a frame: position in the chain of names of one memory, position of the
@@ -36,7 +36,7 @@ pub(crate) struct DeclaredUse {
     pub part: SubresourceRange,
     pub subresources: Vec<SubresourceId>,
     /// Order and group at each of the subresources; no entry for histories.
-    pub keys: Vec<(Key, u32)>,
+    pub keys: Vec<(Key, Option<UnorderedGroupId>)>,
     pub stages: Stages,
     pub transfer: Option<Transfer>,
     /// What it reads must be defined.
@@ -120,8 +120,8 @@ pub(crate) struct SubresourceUse {
     pub key: Key,
     pub declared: DeclaredPassId,
     pub at: UseId,
-    /// Neighbouring unordered accesses have one group; 0: none.
-    pub group: u32,
+    /// Neighbouring unordered accesses have one group.
+    pub group: Option<UnorderedGroupId>,
 }
 
 /// The declaration, worked out.
@@ -282,13 +282,13 @@ impl<'g> Facts<'g> {
         subresource: SubresourceId,
         declared: DeclaredPassId,
         at: UseId,
-    ) -> Option<(Key, u32)> {
+    ) -> Option<(Key, Option<UnorderedGroupId>)> {
         let declared_use = &self.declared_passes[declared].uses[at];
         if declared_use.resource == resource {
             let number = declared_use.subresources.binary_search(&subresource).ok()?;
             return declared_use.keys.get(number).copied();
         }
-        Some((self.stand_in_key(resource, declared, at), 0))
+        Some((self.stand_in_key(resource, declared, at), None))
     }
 
     /// The order of a fallback: that of the use, so after the writer of a forward read; it is a forward read
@@ -335,7 +335,7 @@ impl<'g> Facts<'g> {
         &self,
         resource: ResourceId,
         subresource: SubresourceId,
-        key: Option<(Key, u32)>,
+        key: Option<(Key, Option<UnorderedGroupId>)>,
         flags: &FlagStates,
     ) -> bool {
         if self.frames_ago[resource] > 0 {
@@ -345,8 +345,8 @@ impl<'g> Facts<'g> {
         let writers = &self.writers[memory][subresource];
         let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
         // No member of an unordered group comes before another.
-        let group = key.map_or(0, |(_, group)| group);
-        for u in writers[..before].iter().rev().filter(|u| group == 0 || u.group != group) {
+        let group = key.and_then(|(_, group)| group);
+        for u in writers[..before].iter().rev().filter(|u| group.is_none() || u.group != group) {
             let at = &self.declared_passes[u.declared].uses[u.at];
             if self.runs(u.declared, flags) {
                 return !at.undefined;
@@ -363,7 +363,7 @@ impl<'g> Facts<'g> {
         &self,
         resource: ResourceId,
         subresource: SubresourceId,
-        key: Option<(Key, u32)>,
+        key: Option<(Key, Option<UnorderedGroupId>)>,
     ) -> Vec<Option<FlagId>> {
         let memory = self.memory[resource];
         if self.frames_ago[resource] > 0 || self.filled[memory] {
@@ -371,9 +371,9 @@ impl<'g> Facts<'g> {
         }
         let writers = &self.writers[memory][subresource];
         let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
-        let group = key.map_or(0, |(_, group)| group);
+        let group = key.and_then(|(_, group)| group);
         let makes = |u: &&SubresourceUse| {
-            (group == 0 || u.group != group) && !self.declared_passes[u.declared].uses[u.at].undefined
+            (group.is_none() || u.group != group) && !self.declared_passes[u.declared].uses[u.at].undefined
         };
         let mut flags: Vec<_> =
             writers[..before].iter().filter(makes).map(|u| self.declared_passes[u.declared].flag).collect();

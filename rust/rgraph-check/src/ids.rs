@@ -15,6 +15,8 @@ rgraph_ir::id! {
     pub struct DeclaredPassId;
     /// A use of a declared pass.
     pub struct UseId;
+    /// A group of neighbouring unordered uses of one subresource, which commute.
+    pub struct UnorderedGroupId;
     /// A memory on the machine, or one copy of a ring of them.
     pub struct AllocationId;
     /// A synchronization node of the machine.

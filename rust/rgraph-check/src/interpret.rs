@@ -187,7 +187,8 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<DeclaredPassId> {
         let mut at = 0;
         while at < uses.len() {
             let group = uses[at].group;
-            let end = if group == 0 { at + 1 } else { at + uses[at..].iter().take_while(|u| u.group == group).count() };
+            let end =
+                if group.is_none() { at + 1 } else { at + uses[at..].iter().take_while(|u| u.group == group).count() };
             let writes = |at: usize| facts.declared_passes[uses[at].declared].uses[uses[at].at].writes;
             let any = (at..end).any(writes);
             for u in &uses[at..end] {

@@ -403,7 +403,7 @@ impl<'a> Machine<'a> {
                 _ => Local::No,
             };
             let key = facts.key(resource, subresource, declared, number);
-            let group = key.map_or(0, |(_, group)| group);
+            let group = key.and_then(|(_, group)| group);
             // The host keeps the contents, if there are any.
             let keeps = at.keeps_aspect(aspect)
                 && (at.usage != Usage::HostWrite || facts.finds(resource, subresource, key, &self.flags));
@@ -421,7 +421,7 @@ impl<'a> Machine<'a> {
         if let Some(rendering) = &self.rendering {
             let here = |extra: &&Extra| extra.place == place && extra.pass.is_none_or(|of| of == pass);
             let extra = rendering.extra.iter().filter(here);
-            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].resource)));
+            made.extend(extra.map(|extra| (extra.op, Local::Attachment, None, accessed[0].resource)));
         }
         let rendering = self.rendering.as_ref().map(|rendering| rendering.id);
         let mut list = Vec::with_capacity(made.len());
@@ -453,7 +453,7 @@ impl<'a> Machine<'a> {
             rgraph_ir::cancel::poll();
             self.check_pairs(place, &Later::Op(done), *resource);
         }
-        let replaces = list.iter().any(|(done, _)| done.op.write) && list.iter().all(|(done, _)| done.group == 0);
+        let replaces = list.iter().any(|(done, _)| done.op.write) && list.iter().all(|(done, _)| done.group.is_none());
         self.record(place, list.into_iter().map(|(done, _)| done).collect());
         for one in accessed {
             self.note_contents(&facts.declared_passes[declared].uses[one.number], place);
@@ -472,7 +472,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn record(&mut self, AllocationPlace { allocation, subresource }: AllocationPlace, list: Vec<Done>) {
         let Some(first) = list.first() else { return };
         let (sequence, instance) = (first.sequence, first.instance);
-        let grouped = list.iter().all(|done| done.group != 0);
+        let grouped = list.iter().all(|done| done.group.is_some());
         let writes = list.iter().any(|done| done.op.write);
         let state = &mut self.allocations[allocation].subresources[subresource];
         if writes && !grouped {
@@ -543,7 +543,7 @@ impl<'a> Machine<'a> {
             inner: false,
             run: self.run,
             place,
-            group: 0,
+            group: None,
             sequence: self.done.len() as u64 + 1,
         }
     }

@@ -7,7 +7,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{DeclaredUse, Facts};
-use crate::ids::{AllocationId, DeclaredPassId, FlagStates, MemoryId, RunId, SubresourceId, UseId};
+use crate::ids::{AllocationId, DeclaredPassId, FlagStates, MemoryId, RunId, SubresourceId, UnorderedGroupId, UseId};
 use crate::outcome::{Outcome, Watched, cleared, resolved, symbol, watched, written};
 
 /// Runs declared passes in a serial order, frame by frame. `all`: says what every declared pass reads, not only those
@@ -40,8 +40,8 @@ struct Held {
     /// The run that wrote it; `None` for what was there before the first.
     run: Option<RunId>,
     symbol: Option<u128>,
-    /// The unordered group that adds to it (0: none), and what that found.
-    group: u32,
+    /// The unordered group that adds to it, and what that found.
+    group: Option<UnorderedGroupId>,
     before: Option<u128>,
 }
 
@@ -106,10 +106,10 @@ impl Memory {
         resource: ResourceId,
         subresource: SubresourceId,
         run: RunId,
-        group: u32,
+        group: Option<UnorderedGroupId>,
     ) -> Option<u128> {
         let held = self.subresources[self.allocation(facts, resource, run)][subresource];
-        if group != 0 && held.group == group && held.run == Some(run) {
+        if group.is_some() && held.group == group && held.run == Some(run) {
             return held.before;
         }
         self.read(facts, resource, subresource, run)
@@ -121,7 +121,7 @@ impl Memory {
         let undefined = symbol("undefined", &[]);
         let mut reads = vec![run.index() as u128];
         let group = |at: UseId, resource: ResourceId, subresource: SubresourceId| {
-            facts.key(resource, subresource, declared, at).map_or(0, |(_, group)| group)
+            facts.key(resource, subresource, declared, at).and_then(|(_, group)| group)
         };
         for (number, at) in facts.declared_passes[declared].uses.iter_ids() {
             if at.unordered && at.writes {
@@ -129,7 +129,7 @@ impl Memory {
             }
             let (resource, subresources) = facts.effective_subresources(at, flags);
             for subresource in subresources {
-                let group = if at.unordered { group(number, resource, subresource) } else { 0 };
+                let group = if at.unordered { group(number, resource, subresource) } else { None };
                 let held = || self.read_in(facts, resource, subresource, run, group).unwrap_or(undefined);
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
                 let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
@@ -150,7 +150,7 @@ impl Memory {
                 let allocation = self.allocation(facts, at.resource, run);
                 let samples = self.samples(facts, declared, at, run);
                 for &subresource in &at.subresources {
-                    let group = if at.unordered { group(number, at.resource, subresource) } else { 0 };
+                    let group = if at.unordered { group(number, at.resource, subresource) } else { None };
                     let new = match last {
                         true => resolved(base, number, subresource, &samples),
                         false => written(base, number, subresource),

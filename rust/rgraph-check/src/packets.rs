@@ -11,7 +11,7 @@ use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{CommandId, DeclaredOf, Place};
+use crate::ids::{CommandId, DeclaredOf, Place, UnorderedGroupId};
 use crate::tables::is_attachment;
 
 /// The place of a pass in the commands.
@@ -74,7 +74,7 @@ fn wrong(
     passes: &[PlanPassId],
 ) -> Option<String> {
     // By memory and subresource: the unordered group, and whether some use writes.
-    let mut used: HashMap<Place, (u32, bool)> = HashMap::new();
+    let mut used: HashMap<Place, (Option<UnorderedGroupId>, bool)> = HashMap::new();
     let mut before: Option<(Stand, u32)> = None;
     if passes.len() < 2 {
         return Some("a group of packets has fewer than two passes".to_owned());
@@ -105,10 +105,10 @@ fn wrong(
             }
             let memory = facts.memory[at.resource];
             for &subresource in &at.subresources {
-                let group = facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
+                let group = facts.key(at.resource, subresource, declared, number).and_then(|(_, group)| group);
                 let meets = used
                     .get(&Place { memory, subresource })
-                    .is_some_and(|(other, wrote)| (*wrote || at.writes) && (group == 0 || group != *other));
+                    .is_some_and(|(other, wrote)| (*wrote || at.writes) && (group.is_none() || group != *other));
                 if meets {
                     let resource = facts.name(at.resource);
                     return Some(format!("packets of pass \"{name}\" are sorted, but \"{resource}\" orders them"));
@@ -118,7 +118,7 @@ fn wrong(
         }
         for (key, (group, writes)) in own {
             let entry = used.entry(key).or_insert((group, writes));
-            *entry = (if entry.0 == group { group } else { 0 }, entry.1 | writes);
+            *entry = (group.filter(|_| entry.0 == group), entry.1 | writes);
         }
     }
     None

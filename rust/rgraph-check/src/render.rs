@@ -241,7 +241,7 @@ impl Machine<'_> {
             inner: false,
             run: self.run,
             place,
-            group: 0,
+            group: None,
             sequence: self.done.len() as u64 + 1,
         };
         self.record(place, vec![done]);

@@ -12,7 +12,7 @@ use rgraph_ir::plan::{Command, EventId, Plan, PlanCopy, PlanPassId, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, Place};
+use crate::ids::{DeclaredOf, DeclaredPassId, MemoryId, Place, UnorderedGroupId};
 use crate::residents::Residents;
 
 /// Checks sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
@@ -62,7 +62,7 @@ fn membership(plan: &Plan, findings: &mut Findings) {
 /// A use of a subresource or of bytes.
 #[derive(Clone, Copy)]
 struct Past {
-    group: u32,
+    group: Option<UnorderedGroupId>,
     writes: bool,
     cpu: bool,
     /// The first set that may come behind it.
@@ -141,7 +141,7 @@ impl<'a> Cpu<'a> {
                 continue;
             }
             for &subresource in &at.subresources {
-                let group = self.facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
+                let group = self.facts.key(at.resource, subresource, declared, number).and_then(|(_, group)| group);
                 each(Place { memory, subresource }, Past { group, writes: at.writes, cpu, after: 0 });
             }
             let inputs = at.stand_ins.iter().chain(&at.names).copied();
@@ -149,7 +149,7 @@ impl<'a> Cpu<'a> {
             for input in inputs.filter(|&input| self.facts.frames_ago[input] == 0) {
                 let memory = self.facts.memory[input];
                 for subresource in self.facts.grids[memory].subresources(&at.part) {
-                    each(Place { memory, subresource }, Past { group: 0, writes: false, cpu, after: 0 });
+                    each(Place { memory, subresource }, Past { group: None, writes: false, cpu, after: 0 });
                 }
             }
         }
@@ -160,7 +160,7 @@ impl<'a> Cpu<'a> {
         self.uses(declared, cpu, |place, now| {
             let past = self.past.get(&place).map_or(&[][..], Vec::as_slice);
             let meets = |past: &&Past| {
-                let commutes = past.group != 0 && past.group == now.group && !(past.cpu && now.cpu);
+                let commutes = past.group.is_some() && past.group == now.group && !(past.cpu && now.cpu);
                 (past.writes || now.writes) && !commutes
             };
             let past_uses = past.iter().filter(meets).map(|past| past.after);
@@ -177,7 +177,7 @@ impl<'a> Cpu<'a> {
             self.behind[place.memory] = self.behind[place.memory].max(after);
             self.residents.enter(place.memory);
             // All later uses of what was written whole meet that write, or a use behind it.
-            if now.writes && now.group == 0 && self.facts.grids[place.memory].len() == 1 {
+            if now.writes && now.group.is_none() && self.facts.grids[place.memory].len() == 1 {
                 self.residents.supersede(place.memory, |_| false);
             }
             let list = self.past.entry(place).or_default();

@@ -9,6 +9,7 @@ use crate::clock::{Lanes, SyncNode, available, ordered};
 use crate::facts::Key;
 use crate::ids::{
     AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, RunId, SubresourceId,
+    UnorderedGroupId,
 };
 use crate::tables::Op;
 
@@ -40,8 +41,8 @@ pub(crate) struct Done {
     pub inner: bool,
     pub run: RunId,
     pub place: AllocationPlace,
-    /// The unordered group that it is in; 0: none.
-    pub group: u32,
+    /// The unordered group that it is in.
+    pub group: Option<UnorderedGroupId>,
     /// Counts all operations.
     pub sequence: u64,
 }
@@ -151,8 +152,8 @@ pub(crate) struct SubresourceState {
     /// The last run in which a pass wrote it.
     pub written: Option<RunId>,
     /// Last write and last access of this run in declared order, with their groups.
-    pub last_write: Option<(Key, u32, DeclaredPassId)>,
-    pub last_any: Option<(Key, u32, DeclaredPassId)>,
+    pub last_write: Option<(Key, Option<UnorderedGroupId>, DeclaredPassId)>,
+    pub last_any: Option<(Key, Option<UnorderedGroupId>, DeclaredPassId)>,
 }
 
 impl SubresourceState {

@@ -10,7 +10,7 @@ use rgraph_ir::plan::{Plan, PlanPassId};
 
 use crate::facts::{Facts, SubresourceUse};
 use crate::finding::{Findings, Rule};
-use crate::ids::{DeclaredOf, DeclaredPassId};
+use crate::ids::{DeclaredOf, DeclaredPassId, UnorderedGroupId};
 use crate::tables::is_attachment;
 
 /// Part of a time by which sums in single precision may be off.
@@ -89,7 +89,7 @@ struct Edge {
 struct PassUse {
     declared: DeclaredPassId,
     writes: bool,
-    group: u32,
+    group: Option<UnorderedGroupId>,
 }
 
 /// The accesses of a subresource in their order, those of one pass as one.
@@ -108,7 +108,7 @@ fn edges(facts: &Facts, pass_of: &PassOf) -> Vec<Edge> {
     for uses in facts.order.iter().flatten() {
         by_pass(facts, uses, &mut all);
         // Accesses that are not ordered among themselves: reads in a row, or a group of unordered ones.
-        let together = |a: &PassUse, b: &PassUse| a.group == b.group && (a.group != 0 || !a.writes && !b.writes);
+        let together = |a: &PassUse, b: &PassUse| a.group == b.group && (a.group.is_some() || !a.writes && !b.writes);
         let mut before: &[PassUse] = &[];
         for now in all.chunk_by(together) {
             let few = before.len().saturating_mul(now.len()) <= PAIRS.max(before.len() + now.len());

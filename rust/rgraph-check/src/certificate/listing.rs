@@ -420,7 +420,7 @@ impl<'a> Lister<'a> {
             access: Accesses::empty(),
             write: true,
             region,
-            group: 0,
+            group: None,
             render_pass: 0,
             subpass: 0,
             within: Within::Nowhere,

@@ -37,7 +37,7 @@ use crate::facts::Facts;
 use crate::finding::Findings;
 use crate::form;
 use crate::ids::DeclaredOf;
-pub use crate::ids::{MemoryId, SubresourceId};
+pub use crate::ids::{MemoryId, SubresourceId, UnorderedGroupId};
 use crate::structure;
 use listing::Listing;
 
@@ -282,9 +282,9 @@ pub struct Access {
     pub write: bool,
     /// The memory that it uses.
     pub region: Region,
-    /// Unordered accesses of one group commute; 0: none.
-    #[serde(default, skip_serializing_if = "words::is_default")]
-    pub group: u32,
+    /// Unordered accesses of one group commute. Groups are counted from 1.
+    #[serde(default, skip_serializing_if = "words::is_default", with = "words::from_one")]
+    pub group: Option<UnorderedGroupId>,
     /// The render pass that it stands in; 0: none.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub render_pass: u32,

@@ -68,8 +68,10 @@ impl Listing {
     /// are of two passes that do not commute.
     fn is_pair(&self, x: Occurrence, y: Occurrence) -> bool {
         let [a, b] = [x, y].map(|of| &self.accesses[of.access]);
-        let commute =
-            a.group != 0 && a.group == b.group && x.run_before == y.run_before && a.region.memory == b.region.memory;
+        let commute = a.group.is_some()
+            && a.group == b.group
+            && x.run_before == y.run_before
+            && a.region.memory == b.region.memory;
         let hands_over = b.link.is_some_and(|link| self.links[link].families.is_some());
         (a.write || b.write || hands_over) && !commute && !(a.region.memory == b.region.memory && self.one_pass(x, y))
     }
@@ -130,7 +132,7 @@ impl Listing {
                 let a = &self.accesses[z.access];
                 a.write
                     && a.flags.is_empty()
-                    && a.group == 0
+                    && a.group.is_none()
                     && a.render_pass == 0
                     && a.region.memory == y.region.memory
             };
@@ -199,7 +201,7 @@ impl Listing {
                 && if replaces {
                     // What the later pass itself did is no earlier state.
                     let before = !self.one_pass(at, second);
-                    before && (z.write && z.group == 0 || !z.write && self.is_pair(at, second))
+                    before && (z.write && z.group.is_none() || !z.write && self.is_pair(at, second))
                 } else {
                     !self.is_inside(at, need) && self.is_pair(at, second)
                 }
@@ -234,7 +236,7 @@ impl Listing {
             let third = z.region.memory != x.memory && z.region.memory != y.memory && z.region.copy == 0;
             if third
                 && z.write
-                && z.group == 0
+                && z.group.is_none()
                 && self.always_happens(at, need)
                 && !self.is_inside(at, need)
                 && self.is_pair(first, at)

@@ -98,6 +98,21 @@ pub(super) mod id {
     }
 }
 
+/// Ids that may be missing, as numbers from 1; 0 is none.
+pub(super) mod from_one {
+    use rgraph_ir::id::Id;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(clippy::ref_option, reason = "serde calls it with the field's type")]
+    pub(crate) fn serialize<I: Id, S: Serializer>(value: &Option<I>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u32(value.map_or(0, |id| id.index() as u32 + 1))
+    }
+
+    pub(crate) fn deserialize<'de, I: Id, D: Deserializer<'de>>(from: D) -> Result<Option<I>, D::Error> {
+        Ok(u32::deserialize(from)?.checked_sub(1).map(|index| I::new(index as usize)))
+    }
+}
+
 /// Lists of ids, as lists of numbers.
 pub(super) mod ids {
     use rgraph_ir::id::Id;

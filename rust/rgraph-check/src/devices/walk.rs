@@ -6,7 +6,7 @@ use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{Facts, Inserted, SubresourceUse};
 use crate::finding::{Findings, Rule};
-use crate::ids::{DeclaredPassId, MemoryId, SubresourceId};
+use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UnorderedGroupId};
 use crate::random::Random;
 
 rgraph_ir::id! {
@@ -172,14 +172,20 @@ impl<'a> Walk<'a> {
     }
 
     /// The version that comes before a place in the order of a subresource's accesses, without members of `group`.
-    fn before(&self, order: &[SubresourceUse], rank: usize, own: Option<DeclaredPassId>, group: u32) -> Writes {
+    fn before(
+        &self,
+        order: &[SubresourceUse],
+        rank: usize,
+        own: Option<DeclaredPassId>,
+        group: Option<UnorderedGroupId>,
+    ) -> Writes {
         let mut writes = Writes::default();
         for (at, other) in order[..rank].iter().enumerate().rev() {
             let one = &self.facts.declared_passes[other.declared].uses[other.at];
             if !one.writes || !self.planned[other.declared] || Some(other.declared) == own {
                 continue;
             }
-            if other.group == 0 {
+            if other.group.is_none() {
                 writes.last = at + 1;
                 break;
             }
@@ -188,7 +194,7 @@ impl<'a> Walk<'a> {
             }
         }
         // Members of the own group that stand behind, and ran before.
-        if group != 0 {
+        if group.is_some() {
             for (at, other) in order.iter().enumerate().skip(rank).take_while(|(_, other)| other.group == group) {
                 let one = &self.facts.declared_passes[other.declared].uses[other.at];
                 if one.writes && Some(other.declared) != own && self.ran[other.declared] {
@@ -226,8 +232,8 @@ impl<'a> Walk<'a> {
                 }
                 if at.writes {
                     let new = match group {
-                        0 => Writes { last: rank + 1, unordered: 0 },
-                        _ => Writes { unordered: wanted.unordered ^ hash(rank), ..wanted },
+                        None => Writes { last: rank + 1, unordered: 0 },
+                        Some(_) => Writes { unordered: wanted.unordered ^ hash(rank), ..wanted },
                     };
                     made.push((slot, subresource, new));
                 }
@@ -305,7 +311,7 @@ impl<'a> Walk<'a> {
     fn latest(&self, device: DeviceId, memory: MemoryId, resource: ResourceId, whom: &str, findings: &mut Findings) {
         let slot = SlotId::of(memory.first_name());
         for (subresource, order) in self.facts.order[memory].iter_ids() {
-            let wanted = self.before(order, order.len(), None, 0);
+            let wanted = self.before(order, order.len(), None, None);
             let there = wanted != Writes::default() || self.facts.filled[memory];
             if there && self.held[device][slot][subresource] != Some(wanted) {
                 let name = self.facts.name(resource);

@@ -11,7 +11,7 @@ use crate::bytes::{Placed, placed};
 use crate::facts::{BySubresource, DeclaredUse, Facts};
 use crate::ids::{
     AllocationId, BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, SubresourceId,
-    UseId,
+    UnorderedGroupId, UseId,
 };
 use crate::shape::{Grid, SubresourceRange};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
@@ -30,8 +30,8 @@ pub(crate) struct AccessTarget {
     pub fine: FineId,
     /// Layouts in which the pass may find it, one bit each.
     pub layouts: u16,
-    /// Unordered group; 0: none.
-    pub group: u32,
+    /// Unordered group.
+    pub group: Option<UnorderedGroupId>,
 }
 
 /// One use of one declared pass on one of the resources that it may be of, aspects with other operations apart.
@@ -418,7 +418,7 @@ impl<'a> Mapping<'a> {
                     input: at.usage == Usage::InputAttachment,
                 })
             });
-            let group = facts.key(resource, coarse, exec.declared, number).map_or(0, |(_, group)| group);
+            let group = facts.key(resource, coarse, exec.declared, number).and_then(|(_, group)| group);
             for &fine in &self.parts[memory][coarse] {
                 let layouts = self.layouts(at, resource, fine, named, inserted);
                 exec.accesses[which].targets.push(AccessTarget { read, coarse, fine, layouts, group });

@@ -15,7 +15,7 @@ use rgraph_ir::plan::{QueueId, Scope};
 use super::ids::{
     Actor, AvailabilityId, PlaceId, Position, RenderingInstance, RunId, Time, UNDEFINED, ValueId, WriterId,
 };
-use crate::ids::{BufferBarrierId, ImageBarrierId};
+use crate::ids::{BufferBarrierId, ImageBarrierId, UnorderedGroupId};
 use crate::tables::{leaf, leaves};
 
 /// Who wrote a subresource.
@@ -152,7 +152,7 @@ pub(crate) struct SubresourceContents {
     /// What an unordered group found.
     pub before: Content,
     /// The unordered group that wrote it last, and in which run.
-    pub group: Option<(u32, RunId)>,
+    pub group: Option<(UnorderedGroupId, RunId)>,
     /// Who wrote it last.
     pub actor: Option<Actor>,
     pub torn: Torn,

@@ -29,7 +29,7 @@ use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::Facts;
-use crate::ids::{DeclaredOf, DeclaredPassId, FlagStates, MemoryId};
+use crate::ids::{DeclaredOf, DeclaredPassId, FlagStates, MemoryId, UnorderedGroupId};
 use crate::outcome::{Fault, Outcome, Watched, cleared, is_loaded, symbol};
 use ids::{
     AccessId, Actor, AnyAccessId, ByRun, ExecId, Instance, ItemId, OrderNodeId, POISON, PlaceId, RenderingId,
@@ -347,7 +347,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             if subresource.actor == Some(agent.actor) {
                 continue;
             }
-            let grouped = target.group != 0 && subresource.group == Some((target.group, node.run));
+            let grouped = target.group.is_some_and(|group| subresource.group == Some((group, node.run)));
             // The host keeps the contents, if there are any.
             let held = if grouped { &subresource.before } else { &subresource.now };
             if kept && self.value(held, access.resource, node.run) == UNDEFINED {
@@ -394,7 +394,7 @@ impl<'a, 'e> Machine<'a, 'e> {
                 let writer = self.writer(agent);
                 let subresource = &mut self.subresources[place];
                 subresource.now.writers.push(writer);
-                if subresource.actor != Some(agent.actor) && target.group == 0 {
+                if subresource.actor != Some(agent.actor) && target.group.is_none() {
                     subresource.now.value = POISON;
                     self.blame(node, place, "writes again what another wrote between");
                 }
@@ -404,9 +404,9 @@ impl<'a, 'e> Machine<'a, 'e> {
             let [amiss, foreign] = self.is_amiss(node, place, access.resource, target.layouts);
             let (number, subresource) = (access.number, target.coarse);
             let value = self.values.add(Value::Written { instance, number, subresource });
-            if target.group != 0 {
+            if let Some(group) = target.group {
                 let good = !amiss && !self.spoiled[instance];
-                self.add(node, access.resource, (place, target.group), agent, value, [good, foreign]);
+                self.add(node, access.resource, (place, group), agent, value, [good, foreign]);
                 continue;
             }
             let subresource = &mut self.subresources[place];
@@ -483,7 +483,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         &mut self,
         node: &OrderNode,
         resource: ResourceId,
-        (place, group): (PlaceId, u32),
+        (place, group): (PlaceId, UnorderedGroupId),
         agent: &Agent,
         value: ValueId,
         [good, foreign]: [bool; 2],

@@ -108,7 +108,7 @@ impl Facts<'_> {
                 let key = self.stand_in_key(input, declared, number);
                 for subresource in self.grids[memory].subresources(&self.declared_passes[declared].uses[number].part) {
                     let uses = &mut self.order[memory][subresource];
-                    uses.push(SubresourceUse { key, declared, at: number, group: 0 });
+                    uses.push(SubresourceUse { key, declared, at: number, group: None });
                     uses.sort_by_key(|u| (u.key, u.declared, u.at));
                 }
             }

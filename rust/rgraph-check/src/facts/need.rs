@@ -6,7 +6,7 @@ use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
 use super::{DeclaredUse, Facts, Key};
-use crate::ids::{DeclaredPassId, MemoryId, SubresourceId};
+use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UnorderedGroupId};
 
 /// Two names of one memory that one declared pass uses at a common subresource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ impl Facts<'_> {
         key: Key,
         reader: Option<DeclaredPassId>,
         work: &mut Vec<DeclaredPassId>,
-        groups: &mut BTreeSet<u32>,
+        groups: &mut BTreeSet<UnorderedGroupId>,
     ) {
         let writers = &self.writers[memory][subresource];
         let mut from = key;
@@ -80,23 +80,23 @@ impl Facts<'_> {
             let own = writers[before..]
                 .iter()
                 .take_while(|u| u.key == from)
-                .find(|u| Some(u.declared) == reader && u.group != 0)
-                .map_or(0, |u| u.group);
+                .filter(|u| Some(u.declared) == reader)
+                .find_map(|u| u.group);
             // What one member needs, all others need.
-            if own != 0 && !groups.insert(own) {
+            if own.is_some_and(|own| !groups.insert(own)) {
                 return;
             }
-            before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
+            before += writers[before..].iter().take_while(|u| own.is_some() && u.group == own).count();
             let mut last_group = None;
             for u in writers[..before].iter().rev().filter(|u| lap > 0 || Some(u.declared) != reader) {
-                if last_group.is_some_and(|group| group == 0 || group != u.group) {
+                if last_group.is_some_and(|group: Option<_>| group.is_none() || group != u.group) {
                     return;
                 }
                 let at = &self.declared_passes[u.declared].uses[u.at];
                 work.push(u.declared);
                 if at.must_read || at.keeps_aspect(self.grids[memory].aspect(subresource)) {
                     // Each member needs the others: two members would leave the writers before the group to each other.
-                    if own != 0 && u.group == own {
+                    if own.is_some() && u.group == own {
                         continue;
                     }
                     return;

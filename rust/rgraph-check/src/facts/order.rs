@@ -2,11 +2,11 @@
 
 use rgraph_ir::access::{Aspects, Load, Usage};
 use rgraph_ir::graph::PassId;
-use rgraph_ir::id::IdVec;
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
 use super::{BySubresource, FORWARD, Facts, Inserted, SubresourceUse};
-use crate::ids::{DeclaredPassId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, SubresourceId, UnorderedGroupId, UseId};
 
 impl Facts<'_> {
     /// What `after` says, `(later, earlier)`, sorted. A culled pass hands on what it is after: the meaning of a frame
@@ -80,13 +80,14 @@ impl Facts<'_> {
                         key,
                         declared: index,
                         at: number,
-                        group: 0,
+                        group: None,
                     });
                 }
             }
         }
         self.find_ordinary(&order);
-        let mut group = 0;
+        // Counted over all subresources: a group is told from those of other memories too.
+        let mut groups = 0;
         let uses = order.iter_mut().flat_map(|subresources| subresources.ids().zip(subresources.iter_mut()));
         for (subresource, uses) in uses {
             uses.sort_by_key(|u| (u.key, u.declared, u.at));
@@ -96,12 +97,12 @@ impl Facts<'_> {
                 let at = &mut self.declared_passes[u.declared].uses[u.at];
                 let (name, _, _) = u.key;
                 if at.unordered && open != Some(name) {
-                    group += 1;
+                    groups += 1;
                 }
                 open = at.unordered.then_some(name);
-                u.group = if at.unordered { group } else { 0 };
+                u.group = at.unordered.then(|| UnorderedGroupId::new(groups - 1));
                 if at.keys.is_empty() {
-                    at.keys.resize(at.subresources.len(), ((0, 0, 0), 0));
+                    at.keys.resize(at.subresources.len(), ((0, 0, 0), None));
                 }
                 if let Ok(number) = at.subresources.binary_search(&subresource) {
                     at.keys[number] = (u.key, u.group);

@@ -8,7 +8,7 @@ use super::{Machine, Ordering, Stand, UseOf};
 use crate::clock::ordered;
 use crate::facts::Key;
 use crate::finding::Rule;
-use crate::ids::DeclaredPassId;
+use crate::ids::{DeclaredPassId, UnorderedGroupId};
 use crate::subresource::AllocationPlace;
 use crate::tables::leaves;
 
@@ -69,9 +69,10 @@ impl Machine<'_> {
         let writes = facts.declared_passes[declared].uses[number].writes;
         let state = &mut self.allocations[allocation].subresources[subresource];
         let last = if writes { state.last_any } else { state.last_write };
-        let late = last
-            .filter(|(last, other, earlier)| *last > key && *earlier != declared && !(group != 0 && group == *other));
-        let note = |slot: &mut Option<(Key, u32, DeclaredPassId)>| {
+        let late = last.filter(|(last, other, earlier)| {
+            *last > key && *earlier != declared && !(group.is_some() && group == *other)
+        });
+        let note = |slot: &mut Option<(Key, Option<UnorderedGroupId>, DeclaredPassId)>| {
             if slot.is_none_or(|(last, ..)| last < key) {
                 *slot = Some((key, group, declared));
             }

@@ -54,7 +54,7 @@ impl Machine<'_> {
             }
             let Later::Op(y) = y else { return false };
             // One pass may use one subresource in several ways, but not two resources in the same bytes.
-            let commute = y.group != 0 && y.group == x.group && x.run == self.run;
+            let commute = y.group.is_some() && y.group == x.group && x.run == self.run;
             !aliased && (commute || x.instance == y.instance && x.node.is_none())
         };
         for write in &there.writes {
