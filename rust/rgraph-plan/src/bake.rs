@@ -29,7 +29,7 @@ pub mod propose;
 pub mod search;
 
 use crate::stages::context::Context;
-use crate::stages::ids::{LiveId, WaitId};
+use crate::stages::ids::{IntervalId, LiveId, PhysicalId, WaitId};
 pub use last_plan::LastPlan;
 pub use measure::{Asked, Measure, Measured};
 pub use options::{Options, Without};
@@ -107,8 +107,7 @@ pub struct Scratch {
     schedule: Schedule,
     read_groups: ReadGroups,
     clocks: Clocks,
-    intervals: Vec<u32>,
-    kept_intervals: Vec<u32>,
+    kept_intervals: IdVec<PhysicalId, IntervalId>,
     interval_cuts: IntervalCuts,
     foreign: ForeignUses,
     batches: Batches,
@@ -356,7 +355,7 @@ impl Scratch {
 
     /// Finds the intervals of the physical passes of the schedule, and cuts intervals for bytes.
     fn find_intervals(&mut self, graph: &Graph, cuts: Cuts) {
-        self.schedule.find_intervals(&mut self.intervals, |pass, follow| {
+        self.schedule.find_intervals(|pass, follow| {
             let before = self.deps.before(self.deps.live(pass));
             before.for_each(|earlier| follow(self.merge.final_position(earlier)));
         });
@@ -457,7 +456,7 @@ impl Scratch {
             return Ok(());
         }
         self.put_aside();
-        self.schedule.cut_intervals_before(&self.batches.before, &mut self.intervals);
+        self.schedule.cut_intervals_before(&self.batches.before);
         self.place(graph, profile, 0)?;
         if self.sum(|peak| peak.total) <= enough {
             return self.place(graph, profile, options.effort);

@@ -190,7 +190,7 @@ impl Dump<'_> {
                 (true, true) => "render pass with subpasses",
             };
             let (passes, queue) = (passes.join(", "), self.queue(physical.queue));
-            self.line(format!("{kind} on {queue}, interval {}: {passes}", physical.interval));
+            self.line(format!("{kind} on {queue}, interval {}: {passes}", physical.interval.index()));
         }
     }
 

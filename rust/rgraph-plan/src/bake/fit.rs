@@ -152,7 +152,7 @@ impl Scratch {
     fn intervals(&self) -> u32 {
         let mut last: [u32; 256] = [0; 256];
         for physical in self.schedule.physical_passes.iter() {
-            last[physical.queue.index()] = physical.interval + 1;
+            last[physical.queue.index()] = physical.interval.index() as u32 + 1;
         }
         last.iter().sum()
     }
@@ -308,7 +308,7 @@ impl Scratch {
     /// Lets each physical pass reuse bytes that the one before it on its queue frees, for a barrier call between.
     fn cut_everywhere(&mut self) {
         let all = IdVec::filled(true, self.schedule.physical_passes.len());
-        self.schedule.cut_intervals_before(&all, &mut self.intervals);
+        self.schedule.cut_intervals_before(&all);
     }
 }
 

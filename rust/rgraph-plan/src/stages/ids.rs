@@ -18,6 +18,8 @@ crate::id! {
     pub struct PlaceId;
     /// A physical pass: its position in the schedule.
     pub struct PhysicalId;
+    /// An interval between barrier calls: its position on its queue.
+    pub struct IntervalId;
     /// A read group.
     pub struct ReadGroupId;
     /// A use of one subresource by one pass, counted in the order of the schedule.

@@ -7,7 +7,7 @@ use crate::budget::MemoryBudget;
 use crate::id::{Id, IdVec};
 use crate::resource::{Life, ResourceId};
 use crate::stages::context::Context;
-use crate::stages::ids::{LiveId, PhysicalId, ResolvedPassId};
+use crate::stages::ids::{IntervalId, LiveId, PhysicalId, ResolvedPassId};
 use crate::stages::schedule::model::placeable;
 use crate::stages::synchronize::schedule::LaneId;
 
@@ -121,7 +121,7 @@ impl IntervalCuts {
     /// Cuts intervals so that no interval needs more than `cap`, as far as cuts help; returns the most that one needs.
     fn cut(&mut self, context: Context<'_>, cap: u64) -> u64 {
         self.cuts.clear();
-        let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, 0);
+        let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, IntervalId::new(0));
         for (id, physical) in context.schedule.physical_passes.iter_ids() {
             let at = id.index();
             // Where nothing was freed, a barrier call frees nothing, however many bytes are alive.

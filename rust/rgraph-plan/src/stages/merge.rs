@@ -11,7 +11,7 @@ use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::depend::Dependencies;
-use crate::stages::ids::{LiveId, ResolvedPassId, SubresourceId};
+use crate::stages::ids::{IntervalId, LiveId, ResolvedPassId, SubresourceId};
 use crate::stages::resolve::{Facts, ResolvedAccess, ResolvedAttachment, declared, declared_of, part_of};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::synchronize::schedule::{LaneId, PhysicalPass, QueuePosition, Schedule, ScheduledPass};
@@ -395,7 +395,7 @@ impl Scratch {
                 queue: group.queue,
                 raster,
                 subpasses: group.subpasses,
-                interval: 0,
+                interval: IntervalId::new(0),
             });
         }
     }

@@ -12,11 +12,11 @@ use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::context::Context;
-use crate::stages::ids::{PlacementId, SubresourceId};
+use crate::stages::ids::{IntervalId, PlacementId, SubresourceId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::schedule::LaneId;
+use crate::stages::synchronize::schedule::{LaneId, QueuePosition};
 
 /// A placed memory.
 #[derive(Clone, Copy, Debug)]
@@ -103,9 +103,9 @@ struct Happens {
     /// Up to which position of each queue every use is known to come before the first ones.
     known: Vec<[u32; 4]>,
     /// By scheduled pass: the last position of its queue in the interval before.
-    interval_before: IdVec<PlanPassId, u32>,
+    interval_before: IdVec<PlanPassId, QueuePosition>,
     /// By queue: its interval, and the last position of the interval before.
-    current: Vec<[u32; 2]>,
+    current: IdVec<LaneId, (IntervalId, QueuePosition)>,
 }
 
 impl Happens {
@@ -115,16 +115,15 @@ impl Happens {
     /// queue in different intervals, so that no barrier is needed that the dependencies do not need too.
     fn find(&mut self, context: Context<'_>, clocks: &Clocks, uses: &[Option<[PlanPassId; 2]>], row: &[PlacementId]) {
         let lanes = context.schedule.queues + 1;
-        self.current.clear();
-        self.current.resize(lanes, [0; 2]);
+        self.current.refill((IntervalId::new(0), QueuePosition::BEFORE), lanes);
         self.interval_before.clear();
         self.interval_before.as_vec_mut().extend(context.schedule.passes.iter().map(|scheduled| {
             let interval = context.schedule.physical_passes[scheduled.physical].interval;
-            let current = &mut self.current[scheduled.queue.index()];
-            if current[0] != interval {
-                *current = [interval, scheduled.position.passes() - 1];
+            let current = &mut self.current[scheduled.queue];
+            if current.0 != interval {
+                *current = (interval, scheduled.position.previous());
             }
-            current[1]
+            current.1
         }));
         self.blocks = lanes.div_ceil(4);
         self.ended.clear();
@@ -138,8 +137,8 @@ impl Happens {
             for (to, [first, last]) in uses.iter().enumerate().filter_map(|(to, used)| Some((to, (*used)?))) {
                 ended[to] = context.schedule.passes[last].position.passes();
                 for (from, &clock) in clocks.clock(first).iter().enumerate() {
-                    let done = if from == to { self.interval_before[first] } else { clock.passes() };
-                    known[from] = known[from].min(done);
+                    let done = if from == to { self.interval_before[first] } else { clock };
+                    known[from] = known[from].min(done.passes());
                 }
             }
         }
@@ -197,8 +196,7 @@ impl Transients {
             if one_queue {
                 for item in &mut self.items {
                     let physical_passes = &context.schedule.physical_passes;
-                    let interval =
-                        |at: u32| physical_passes.as_slice().get(at as usize).map(|physical| physical.interval);
+                    let interval = |at: u32| Some(physical_passes.as_slice().get(at as usize)?.interval.index() as u32);
                     item.first = interval(item.first).expect("a physical pass uses it");
                     item.last = interval(item.last).unwrap_or(u32::MAX / 2);
                 }
@@ -265,7 +263,7 @@ impl Transients {
                 let order = if !self.aliases {
                     0
                 } else if one_queue {
-                    physical_passes.as_slice()[first as usize].interval
+                    physical_passes.as_slice()[first as usize].interval.index() as u32
                 } else {
                     first
                 };

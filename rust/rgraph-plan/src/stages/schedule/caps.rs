@@ -1,6 +1,6 @@
 //! Caps for [`overlap`](super::overlap): tries several and keeps the order with the fewest intervals.
 
-use crate::stages::ids::{LiveId, PlaceId};
+use crate::stages::ids::{IntervalId, LiveId, PlaceId};
 use std::cmp::Reverse;
 
 use super::instance::Instance;
@@ -73,7 +73,7 @@ struct Limits {
 /// A pass, or neighbours in an order that may merge and so stay together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    interval: u32,
+    interval: IntervalId,
     /// Longest remaining path of its passes in microseconds: not negative, so its bits sort as it does.
     tail: f32,
     places: IdSpan<PlaceId>,
@@ -212,11 +212,13 @@ impl Scratch {
         trial.queue.refill(0, instance.len());
         pool.begins.clear();
         model::walk_intervals(instance, list, &trial.queue, &mut pool.places, |at| pool.begins.push(at));
-        let (mut interval, mut begins) = (0, pool.begins.iter().copied().peekable());
+        let (mut begun, mut begins) = (0, pool.begins.iter().copied().peekable());
         runs.clear();
         for (at, &pass) in list.iter().enumerate() {
             let tail = weighted.tail[pass];
-            interval += u32::from(begins.next_if_eq(&PlaceId::new(at)).is_some());
+            begun += usize::from(begins.next_if_eq(&PlaceId::new(at)).is_some());
+            // The first pass begins an interval.
+            let interval = IntervalId::new(begun - 1);
             let merges = at > 0 && instance.may_merge(list[at - 1], pass);
             match runs.last_mut() {
                 Some(run) if merges && run.interval == interval => {

@@ -5,7 +5,7 @@
 //! the number of intervals left. Other ready passes may run now or later. One runs now if it frees at least as much as
 //! it allocates, or if its allocations fit under the cap.
 
-use crate::stages::ids::{CountedId, LiveId};
+use crate::stages::ids::{CountedId, IntervalId, LiveId};
 use std::collections::BinaryHeap;
 
 use super::deps::Topology;
@@ -104,7 +104,9 @@ pub(super) struct OverlapScratch {
     /// Ready passes that free at least what they allocate; some may be done already.
     freeing: Vec<LiveId>,
     state: IdVec<LiveId, Readiness>,
-    interval: IdVec<LiveId, u32>,
+    /// The interval of each pass that has run.
+    interval: IdVec<LiveId, Option<IntervalId>>,
+    /// Intervals that have begun.
     intervals: u32,
     held: Vec<Key>,
     next: Vec<LiveId>,
@@ -248,7 +250,7 @@ impl OverlapScratch {
             self.wait_for_chains(instance);
         }
         self.state.refill(Readiness::Waiting, n);
-        self.interval.refill(0, n);
+        self.interval.refill(None, n);
         self.intervals = 0;
         self.allocates.refill(0, n);
         self.frees.refill(0, n);
@@ -374,7 +376,7 @@ impl OverlapScratch {
     /// passes that waited only for it are ready in the next interval.
     fn take(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
         self.state[pass] = Readiness::Done;
-        self.interval[pass] = self.intervals;
+        self.interval[pass] = Some(IntervalId::new(self.intervals as usize - 1));
         out.push(pass);
         let bytes = &instance.bytes;
         let mut dying = 0;

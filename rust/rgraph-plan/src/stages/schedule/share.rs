@@ -4,8 +4,8 @@
 
 use super::instance::{HOST, Instance};
 use super::model::QUEUES;
-use crate::id::IdVec;
-use crate::stages::ids::LiveId;
+use crate::id::{Id, IdVec};
+use crate::stages::ids::{IntervalId, LiveId};
 
 /// Fraction of the frame that other queues must save if every duration is measured or declared.
 const MARGIN: f64 = 0.02;
@@ -18,13 +18,13 @@ const MARGIN_GUESSED: f64 = 0.25;
 pub(super) struct Shared {
     finish: IdVec<LiveId, f64>,
     /// By pass: number of its interval on its queue.
-    interval: IdVec<LiveId, u32>,
+    interval: IdVec<LiveId, IntervalId>,
 }
 
 /// A queue while its passes are placed.
 #[derive(Clone, Copy)]
 struct Lane {
-    interval: u32,
+    interval: IntervalId,
     /// Whether a batch has begun that no pass on another queue waits for.
     open: bool,
     /// Start of the interval in microseconds.
@@ -42,7 +42,7 @@ impl Lane {
     fn close(&mut self, at: f64, cost: f64) {
         self.drain();
         self.begin = self.begin.max(at) + cost;
-        self.interval += 1;
+        self.interval = IntervalId::new(self.interval.index() + 1);
     }
 
     /// Waits until all passes of the lane have ended.
@@ -56,8 +56,9 @@ impl Shared {
     /// The length of the frame in microseconds, at least that of its work on a full device. O(passes + edges).
     pub(super) fn frame_us(&mut self, instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId, u8>) -> f64 {
         self.finish.refill(0.0, instance.len());
-        self.interval.refill(0, instance.len());
-        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: None, draws: false };
+        let first = IntervalId::new(0);
+        self.interval.refill(first, instance.len());
+        let lane = Lane { interval: first, open: false, begin: 0.0, next: 0.0, end: 0.0, before: None, draws: false };
         let mut lanes = [lane; QUEUES];
         let cross = f64::from(instance.costs.cross_queue_us);
         for &pass in order {

@@ -3,7 +3,7 @@
 
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
-use crate::stages::ids::{PhysicalId, ResolvedPassId};
+use crate::stages::ids::{IntervalId, PhysicalId, ResolvedPassId};
 use crate::stages::validate::queues::MAX_QUEUES;
 
 /// A queue of the schedule: one of the profile's, or the host, which comes last. One byte, since hazards keep many.
@@ -65,6 +65,12 @@ impl QueuePosition {
     pub(crate) fn next(self) -> Self {
         Self(self.0 + 1)
     }
+
+    /// The one before, of a pass.
+    #[inline]
+    pub(crate) fn previous(self) -> Self {
+        Self(self.0 - 1)
+    }
 }
 
 /// One pass on its queue.
@@ -94,7 +100,7 @@ pub(crate) struct PhysicalPass {
     pub subpasses: bool,
     /// Physical passes of one interval and queue need no barrier between them: no physical pass follows another of its
     /// interval.
-    pub interval: u32,
+    pub interval: IntervalId,
 }
 
 /// Live passes in linear order.
@@ -112,26 +118,21 @@ impl Schedule {
     /// Finds the intervals of the physical passes of each queue: a new interval begins where a physical pass follows
     /// one of the present interval. `earlier(pass, follow)` calls `follow` with each scheduled pass that `pass` must
     /// follow. O(dependencies).
-    pub(crate) fn find_intervals(
-        &mut self,
-        intervals: &mut Vec<u32>,
-        mut earlier: impl FnMut(ResolvedPassId, &mut dyn FnMut(PlanPassId)),
-    ) {
-        intervals.clear();
-        intervals.resize(self.queues + 1, 0);
+    pub(crate) fn find_intervals(&mut self, mut earlier: impl FnMut(ResolvedPassId, &mut dyn FnMut(PlanPassId))) {
+        let mut current = [IntervalId::new(0); MAX_QUEUES + 1];
         for at in self.physical_passes.ids() {
             let physical = self.physical_passes[at];
-            let now = intervals[physical.queue.index()];
+            let current = &mut current[physical.queue.index()];
             let mut follows = false;
             for scheduled in physical.passes.ids() {
                 earlier(self.passes[scheduled].pass, &mut |from| {
                     let of = self.passes[from].physical;
                     let source = &self.physical_passes[of];
-                    follows |= of != at && source.queue == physical.queue && source.interval == now;
+                    follows |= of != at && source.queue == physical.queue && source.interval == *current;
                 });
             }
-            intervals[physical.queue.index()] += u32::from(follows);
-            self.physical_passes[at].interval = intervals[physical.queue.index()];
+            *current = later_by(*current, usize::from(follows));
+            self.physical_passes[at].interval = *current;
         }
     }
 
@@ -140,19 +141,19 @@ impl Schedule {
         let mut next = cuts.iter().peekable();
         let mut more = 0;
         for at in self.physical_passes.ids() {
-            more += u32::from(next.next_if_eq(&&at).is_some());
-            self.physical_passes[at].interval += more;
+            more += usize::from(next.next_if_eq(&&at).is_some());
+            let interval = &mut self.physical_passes[at].interval;
+            *interval = later_by(*interval, more);
         }
     }
 
     /// Begins a new interval of its queue before each physical pass that is marked.
-    pub(crate) fn cut_intervals_before(&mut self, marked: &IdVec<PhysicalId, bool>, more: &mut Vec<u32>) {
-        more.clear();
-        more.resize(self.queues + 1, 0);
+    pub(crate) fn cut_intervals_before(&mut self, marked: &IdVec<PhysicalId, bool>) {
+        let mut more = [0; MAX_QUEUES + 1];
         for (physical, marked) in self.physical_passes.iter_mut().zip(marked) {
             let more = &mut more[physical.queue.index()];
-            *more += u32::from(*marked);
-            physical.interval += *more;
+            *more += usize::from(*marked);
+            physical.interval = later_by(physical.interval, *more);
         }
     }
 
@@ -160,4 +161,9 @@ impl Schedule {
     pub(crate) fn host(&self) -> LaneId {
         LaneId::new(self.queues)
     }
+}
+
+/// The interval of the same queue that comes so many later.
+fn later_by(interval: IntervalId, more: usize) -> IntervalId {
+    IntervalId::new(interval.index() + more)
 }
