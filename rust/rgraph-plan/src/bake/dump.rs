@@ -231,7 +231,10 @@ impl Dump<'_> {
             };
             let (name, first) = (self.graph.resource_name(placement.memory), self.physical(first));
             let (from, to) = (placement.offset, placement.offset + placement.size);
-            self.line(format!("{name} in class {}, bytes {from}..{to}, from {first} to {end}", placement.class));
+            self.line(format!(
+                "{name} in class {}, bytes {from}..{to}, from {first} to {end}",
+                placement.class.index()
+            ));
             for &(before, frame_before) in transients.followed(at) {
                 let before = self.graph.resource_name(transients.placements[before].memory);
                 let when = if frame_before { " of the frame before" } else { "" };

@@ -3,7 +3,7 @@
 //! searches placements longer, and tries orders that keep fewer bytes alive. A heap limit refuses the graph if none of
 //! them fits, and then proves it (`schedule/need`) or says that it found none; a budget takes the one of fewest bytes.
 
-use crate::stages::ids::LiveId;
+use crate::stages::ids::{LiveId, MemoryClassId};
 use std::cmp::Reverse;
 
 use super::{Options, Scratch};
@@ -182,20 +182,20 @@ impl Scratch {
 
     /// The first heap that is too small for what is placed in it.
     fn excess(&self, graph: &Graph, profile: &Profile) -> Option<Excess> {
-        let mut classes = profile.memory.iter().zip(&self.transients.peaks).enumerate();
-        let (class, (memory, peak)) =
-            classes.find(|(_, (memory, peak))| memory.heap_size.is_some_and(|has| peak.total > has))?;
+        let mut classes = profile.memory.iter().zip(self.transients.peaks.iter_ids());
+        let (memory, (class, peak)) =
+            classes.find(|(memory, (_, peak))| memory.heap_size.is_some_and(|has| peak.total > has))?;
         Some(Excess {
-            class: class as u32,
+            class,
             memory_type: memory.name.clone(),
             needs: peak.total,
             has: memory.heap_size.unwrap_or(u64::MAX),
-            worst: self.worst_moment(graph, class as u32),
+            worst: self.worst_moment(graph, class),
         })
     }
 
     /// The physical pass at which most bytes of a class are alive, and the largest of them.
-    fn worst_moment(&self, graph: &Graph, class: u32) -> Worst {
+    fn worst_moment(&self, graph: &Graph, class: MemoryClassId) -> Worst {
         let placed = || self.transients.placements.iter().filter(move |placement| placement.class == class);
         let mut changes: Vec<(u32, bool, u64)> = placed()
             .flat_map(|p| {
@@ -229,7 +229,7 @@ impl Scratch {
     }
 
     /// What every permitted order needs of a class of memory.
-    fn floor(&mut self, graph: &Graph, profile: &Profile, class: u32) -> Option<Floor> {
+    fn floor(&mut self, graph: &Graph, profile: &Profile, class: MemoryClassId) -> Option<Floor> {
         let input = crate::stages::weigh::Input {
             graph,
             profile,
@@ -243,7 +243,7 @@ impl Scratch {
         self.weights.instance(input);
         let memories = self.weights.memories();
         let lazy = profile.memory.iter().position(|memory| memory.name == LAZY_MEMORY);
-        if lazy == Some(class as usize) {
+        if lazy == Some(class.index()) {
             // Which attachments are lazily allocated depends on the order.
             return None;
         }
@@ -336,8 +336,7 @@ impl Attempt {
 
 /// A heap that is too small.
 struct Excess {
-    /// Its position in the profile.
-    class: u32,
+    class: MemoryClassId,
     memory_type: String,
     needs: u64,
     has: u64,

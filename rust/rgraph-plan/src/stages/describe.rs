@@ -1,7 +1,7 @@
 //! The tables of a plan: its passes and resources, where they are in memory, its independent parts.
 
 use crate::stages::context::Context;
-use crate::stages::ids::{LiveId, ResolvedPassId};
+use crate::stages::ids::{LiveId, MemoryClassId, ResolvedPassId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::graph::{Fallback, Graph, PassId};
@@ -30,7 +30,7 @@ pub(crate) struct Scratch {
     /// SubresourceRange, turn and resource of each root.
     rooted: Vec<(u32, u32, ResourceId)>,
     aliases: Vec<(ResourceId, ResourceId)>,
-    heap_of: Vec<u32>,
+    heap_of: IdVec<MemoryClassId, HeapId>,
     /// By declared pass.
     pub(crate) planned: IdVec<PassId, Option<PlanPassId>>,
 }
@@ -268,7 +268,7 @@ pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     let mut heaps = 0;
     (plan.memory.total, plan.memory.lower_bound) = (0, 0);
     for (peak, class) in transients.peaks.iter().zip(&input.profile.memory) {
-        scratch.heap_of.push(heaps as u32);
+        scratch.heap_of.push(HeapId::new(heaps));
         if peak.total == 0 {
             continue;
         }
@@ -291,7 +291,7 @@ pub(crate) fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             continue;
         }
         let placement = &transients.placements[index];
-        let heap = HeapId::new(scratch.heap_of[placement.class as usize] as usize);
+        let heap = scratch.heap_of[placement.class];
         plan.memory.placements.push(Placement { resource: id, heap, offset: placement.offset, size: placement.held });
     }
 }

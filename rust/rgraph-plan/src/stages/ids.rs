@@ -28,6 +28,8 @@ crate::id! {
     pub struct WaitId;
     /// The uses of an import by one queue.
     pub struct ForeignUseId;
+    /// A class of memory: its position in [`Profile::memory`](crate::profile::Profile::memory).
+    pub struct MemoryClassId;
     /// A memory that is placed.
     pub struct PlacementId;
     /// Uses of one subresource by one queue, within a read group.

@@ -12,7 +12,7 @@ use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::context::Context;
-use crate::stages::ids::{IntervalId, PlacementId, SubresourceId};
+use crate::stages::ids::{IntervalId, MemoryClassId, PlacementId, SubresourceId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
@@ -23,8 +23,8 @@ use crate::stages::synchronize::schedule::{LaneId, QueuePosition};
 pub(crate) struct Placement {
     /// The memory.
     pub memory: ResourceId,
-    /// Class of memory, by position in the profile.
-    pub class: u32,
+    /// Class of memory.
+    pub class: MemoryClassId,
     /// First byte.
     pub offset: u64,
     /// Bytes that it needs.
@@ -52,7 +52,7 @@ pub(crate) struct Transients {
     /// Position of each memory in `placements`.
     pub index: IdVec<ResourceId, Option<PlacementId>>,
     /// Need of each class.
-    pub peaks: Vec<Peak>,
+    pub peaks: IdVec<MemoryClassId, Peak>,
     /// Items put somewhere since it was last set to 0, over all placements and attempts.
     pub nodes: u64,
     /// Previous owners of the bytes: `(predecessor, from the frame before)` by position in `placements`.
@@ -77,7 +77,7 @@ pub(crate) struct Transients {
     previous_owners: PreviousOwners,
     place: Scratches,
     /// Placements and peaks put aside.
-    aside: (IdVec<PlacementId, Placement>, Vec<Peak>),
+    aside: (IdVec<PlacementId, Placement>, IdVec<MemoryClassId, Peak>),
 }
 
 #[derive(Default)]
@@ -179,8 +179,9 @@ impl Transients {
             self.happens.find(context, clocks, &self.uses, &self.row);
         }
         self.peaks.clear();
-        let (mut start, classes) = (0, profile.memory.len() as u32);
-        for class in 0..classes {
+        let mut start = 0;
+        for (class, memory) in profile.memory.iter().enumerate() {
+            let class = MemoryClassId::new(class);
             let rest = IdSpan::new(start, self.placements.len());
             let end = start + self.placements.slice(rest).iter().take_while(|p| p.class == class).count();
             let of_class = self.placements.slice_mut(IdSpan::new(start, end));
@@ -204,7 +205,7 @@ impl Transients {
             if !self.aliases {
                 self.items.iter_mut().for_each(|item| (item.first, item.last) = (0, u32::MAX / 2));
             }
-            let effort = (effort, profile.memory[class as usize].heap_size);
+            let effort = (effort, memory.heap_size);
             let several = !one_queue && self.aliases;
             let question = Question { items: &self.items, effort, happens: several.then(|| happens.of(start..end)) };
             let Scratches { place: scratch, remembered, .. } = &mut self.place;
@@ -299,8 +300,10 @@ impl Transients {
 
     fn find_uses(&mut self, context: Context<'_>, profile: &Profile, one_queue: bool) {
         let host = context.schedule.host();
-        let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
-        let lazy_class = profile.memory.iter().position(|m| m.name == LAZY_MEMORY).unwrap_or(0) as u32;
+        let default_class = MemoryClassId::new(0);
+        let host_class = profile.memory.iter().position(|m| m.name.contains("host"));
+        let lazy_class = profile.memory.iter().position(|m| m.name == LAZY_MEMORY);
+        let [host_class, lazy_class] = [host_class, lazy_class].map(|at| at.map_or(default_class, MemoryClassId::new));
         let lanes = context.schedule.queues + 1;
         self.index.refill(None, context.shapes.len());
         self.placements.clear();
@@ -318,7 +321,7 @@ impl Transients {
                     None => {
                         let index = self.placements.push(Placement {
                             memory,
-                            class: 0,
+                            class: default_class,
                             offset: 0,
                             size: context.shapes[memory].bytes,
                             held: 0,
@@ -359,7 +362,7 @@ impl Transients {
             placement.class = match by_host {
                 true => host_class,
                 false if placement.transient_attachment => lazy_class,
-                false => 0,
+                false => default_class,
             };
         }
         self.placements.as_vec_mut().sort_unstable_by_key(|p| (p.class, p.memory));
