@@ -11,6 +11,7 @@ use crate::error::{Code, Mistake};
 use crate::graph::{Clear, Details};
 use crate::plan::PlanKind;
 use crate::resource::{Kind, Life};
+use crate::stages::ids::AccessId;
 use crate::stages::resolve::meaning::meaning;
 use crate::stages::resolve::part_of;
 use crate::stages::resolve::subresource::SubresourceRange;
@@ -432,18 +433,17 @@ impl Check<'_> {
 
     /// The blit and resolve of a pass with one source and one destination must go together.
     #[cold]
-    pub(super) fn check_transfers(&mut self, of_pass: &[u32]) {
+    pub(super) fn check_transfers(&mut self, of_pass: &[AccessId]) {
         for transfer in [Transfer::Blit, Transfer::Resolve] {
             let of_kind = |usage: Usage| {
                 let mut found = of_pass
                     .iter()
-                    .map(|&index| (index as usize, &self.graph.accesses()[index as usize]))
+                    .map(|&id| (id, self.access(id)))
                     .filter(move |(_, access)| access.transfer == Some(transfer) && access.usage == usage);
                 let only = found.next()?;
                 found.next().is_none().then_some(only)
             };
-            let (Some((_, from)), Some((index, into))) = (of_kind(Usage::TransferSrc), of_kind(Usage::TransferDst))
-            else {
+            let (Some((_, from)), Some((id, into))) = (of_kind(Usage::TransferSrc), of_kind(Usage::TransferDst)) else {
                 continue;
             };
             let (Some(source), Some(shape)) = (self.shapes.get(from.resource), self.shapes.get(into.resource)) else {
@@ -469,7 +469,7 @@ impl Check<'_> {
                 } else {
                     "use one format for both"
                 };
-                let at = At { index, access: into, shape };
+                let at = At { id, access: into, shape };
                 let place = self.graph.resource_place(from.resource).cloned();
                 let mistake: Mistake = self.of_access(Code::BadFormat, at, &says, help);
                 self.add(mistake.side(first, super::describe(source), place));

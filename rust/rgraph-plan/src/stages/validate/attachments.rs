@@ -10,16 +10,18 @@ use crate::graph::{Access, Graph};
 use crate::id::IdVec;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
+use crate::stages::resolve::declared;
 use crate::stages::size::{Shape, mip_size};
 
 /// The attachments of the pass at hand, as far as the next one is compared with them.
 #[derive(Default)]
 pub(super) struct Raster {
     /// The first one, whose size and layers all others have.
-    first: Option<usize>,
+    first: Option<AccessId>,
     /// The first one that is no resolve target, whose samples all others have.
-    sampled: Option<usize>,
-    depth: Option<usize>,
+    sampled: Option<AccessId>,
+    depth: Option<AccessId>,
     colors: u32,
     pub(super) resolves: bool,
     /// Whether a shader reads one of them in place.
@@ -56,7 +58,7 @@ impl Check<'_> {
                 }
             }
             Usage::DepthStencilAttachment | Usage::DepthStencilRead => match raster.depth {
-                None => raster.depth = Some(at.index),
+                None => raster.depth = Some(at.id),
                 Some(first) => self.second_depth(at, first),
             },
             Usage::ResolveAttachment => raster.resolves = true,
@@ -67,11 +69,11 @@ impl Check<'_> {
             return;
         }
         let Some(own) = extent(self.graph, access, at.shape) else { return };
-        let extent_of = |check: &Self, index: usize| {
-            let other = &check.graph.accesses()[index];
+        let extent_of = |check: &Self, id: AccessId| {
+            let other = check.access(id);
             extent(check.graph, other, &check.shapes[other.resource])
         };
-        let first = *raster.first.get_or_insert(at.index);
+        let first = *raster.first.get_or_insert(at.id);
         if let Some(other) = extent_of(self, first) {
             if (own.width, own.height) != (other.width, other.height) {
                 let sizes = [own, other].map(|extent| texels([extent.width, extent.height, 1], false));
@@ -85,7 +87,7 @@ impl Check<'_> {
         if access.usage == Usage::ResolveAttachment {
             return;
         }
-        let first = *raster.sampled.get_or_insert(at.index);
+        let first = *raster.sampled.get_or_insert(at.id);
         if let Some(other) = extent_of(self, first)
             && own.samples != other.samples
         {
@@ -96,9 +98,9 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn differing(&mut self, at: At<'_>, first: usize, code: Code, [own, others]: &[String; 2], help: &str) {
+    fn differing(&mut self, at: At<'_>, first: AccessId, code: Code, [own, others]: &[String; 2], help: &str) {
         let name = self.resource_name(at.access.resource);
-        let other = &self.graph.accesses()[first];
+        let other = self.access(first);
         let against = self.resource_name(other.resource);
         let says = format!("has attachments that cannot match: \"{name}\" has {own}, \"{against}\" {others}");
         let mistake = self.with_other(self.of_access(code, at, &says, help), first);
@@ -106,8 +108,8 @@ impl Check<'_> {
     }
 
     /// Adds the resource of another access of the same pass as a side.
-    pub(super) fn with_other(&self, mistake: Mistake, other: usize) -> Mistake {
-        let access = &self.graph.accesses()[other];
+    pub(super) fn with_other(&self, mistake: Mistake, other: AccessId) -> Mistake {
+        let access = self.access(other);
         let says = format!("{}, {}", access.usage, describe(&self.shapes[access.resource]));
         mistake.side(self.resource_name(access.resource), says, self.access_place(other))
     }
@@ -123,11 +125,11 @@ impl Check<'_> {
         self.add(self.of_access(Code::OverLimit, at, &says, "split the pass, or pack what it writes"));
     }
 
-    fn second_depth(&mut self, at: At<'_>, first: usize) {
-        let other = self.graph.accesses()[first];
+    fn second_depth(&mut self, at: At<'_>, first: AccessId) {
+        let other = self.access(first);
         let part =
             |access: &Access| (access.resource, self.graph.ranges_of(access).mips, self.graph.ranges_of(access).layers);
-        if part(at.access) == part(&other) {
+        if part(at.access) == part(other) {
             // Depth and stencil of one image, each in its own way: whether they meet is seen with the overlaps.
             return;
         }
@@ -141,10 +143,10 @@ impl Check<'_> {
     /// Finds attachments of depth or of stencil alone in a pass that reads in place. Its render pass has subpasses, and
     /// so it attaches whole images (Vulkan 1.3, `VkSubpassDescription2`): the pass says how it finds the other aspect.
     #[cold]
-    pub(super) fn check_whole(&mut self, of_pass: &[u32]) {
+    pub(super) fn check_whole(&mut self, of_pass: &[AccessId]) {
         let graph = self.graph;
-        for &index in of_pass {
-            let (index, access) = (index as usize, &graph.accesses()[index as usize]);
+        for &id in of_pass {
+            let access = self.access(id);
             let Some(shape) = self.shapes.get(access.resource) else { continue };
             let tests = matches!(
                 access.usage,
@@ -166,7 +168,7 @@ impl Check<'_> {
                     && within(mip, mips)
                     && within(layers, ranges.layers)
             };
-            let all = of_pass.iter().map(|&other| &graph.accesses()[other as usize]).filter(finds);
+            let all = of_pass.iter().map(|&other| self.access(other)).filter(finds);
             let named = all.fold(Aspects::empty(), |named, other| {
                 named | if other.aspects.is_empty() { shape.aspects } else { other.aspects }
             });
@@ -179,25 +181,24 @@ impl Check<'_> {
             let says =
                 format!("reads attachments in place, which attaches all of \"{name}\", but declares only its {has}");
             let help = format!("leave aspects out, or add an access of its {lacks}");
-            self.add(self.of_access(Code::BadAccess, At { index, access, shape }, &says, &help));
+            self.add(self.of_access(Code::BadAccess, At { id, access, shape }, &says, &help));
             return;
         }
     }
 
     /// Checks what the resolve attachments of a pass resolve.
     #[cold]
-    pub(super) fn check_resolves(&mut self, of_pass: &[u32], known: &IdVec<ResourceId, Known>) {
+    pub(super) fn check_resolves(&mut self, of_pass: &[AccessId], known: &IdVec<ResourceId, Known>) {
         // More resolves than attachments are a mistake, and comparing each with each would be quadratic.
         const MOST: usize = 64;
-        let (mut taken, mut count) = ([usize::MAX; MOST], 0);
-        for &index in of_pass {
-            let index = index as usize;
-            let access = &self.graph.accesses()[index];
+        let (mut taken, mut count) = ([None; MOST], 0);
+        for &id in of_pass {
+            let access = self.access(id);
             let Some(shape) = self.shapes.get(access.resource) else { continue };
             if access.usage != Usage::ResolveAttachment || !matches!(shape.kind, PlanKind::Image { .. }) {
                 continue;
             }
-            let at = At { index, access, shape };
+            let at = At { id, access, shape };
             let details = self.graph.details_of(access);
             if details.resolves.is_some_and(|resolves| !self.known(resolves)) {
                 let says = "resolves a resource of another graph";
@@ -226,29 +227,29 @@ impl Check<'_> {
                 count += 1;
                 continue;
             };
-            if taken[..count].contains(&from) {
-                let of = self.resource_name(self.graph.accesses()[from].resource);
+            if taken[..count].contains(&Some(from)) {
+                let of = self.resource_name(self.access(from).resource);
                 let says = format!("resolves \"{of}\" twice");
                 let mistake = self.of_access(Code::BadAccess, at, &says, "resolve it once and copy the result");
                 self.add(self.with_other(mistake, from));
             }
-            taken[count] = from;
+            taken[count] = Some(from);
             count += 1;
-            let source = self.graph.accesses()[from].resource;
+            let source = self.access(from).resource;
             if !known[access.resource].stand_in && !known[source].stand_in {
                 self.check_resolve(at, from, details.resolve_mode);
             }
         }
     }
 
-    fn check_resolve(&mut self, at: At<'_>, from: usize, mode: Option<ResolveMode>) {
-        let source = &self.shapes[self.graph.accesses()[from].resource];
+    fn check_resolve(&mut self, at: At<'_>, from: AccessId, mode: Option<ResolveMode>) {
+        let source = &self.shapes[self.access(from).resource];
         let (PlanKind::Image { format: a, samples: many, .. }, PlanKind::Image { format: b, samples: one, .. }) =
             (source.kind, at.shape.kind)
         else {
             return;
         };
-        let [of, name] = [self.graph.accesses()[from].resource, at.access.resource].map(|id| self.resource_name(id));
+        let [of, name] = [self.access(from).resource, at.access.resource].map(|id| self.resource_name(id));
         let aspects = if at.access.aspects.is_empty() { at.shape.aspects } else { at.access.aspects };
         let wrong = if many == 1 {
             Some((Code::BadSamples, format!("but \"{of}\" has one sample per texel"), "give it several samples"))
@@ -286,21 +287,21 @@ fn unfit_mode(mode: ResolveMode, format: Format, aspects: Aspects) -> Option<(&'
     }
 }
 
-/// Position of the access that resolve attachment `resolve` resolves: the one that it names, or where it names none
+/// The access that resolve attachment `resolve` resolves: the one that it names, or where it names none
 /// the only attachment of the pass with several samples and the same format. O(accesses of the pass).
 pub(super) fn resolved_access(
     graph: &Graph,
     shapes: &IdVec<ResourceId, Shape>,
-    of_pass: &[u32],
+    of_pass: &[AccessId],
     resolve: &Access,
-) -> Option<usize> {
+) -> Option<AccessId> {
     let attachments = || {
-        of_pass.iter().map(|&index| (index as usize, &graph.accesses()[index as usize])).filter(|(_, access)| {
+        of_pass.iter().map(|&id| (id, declared(graph, id))).filter(|(_, access)| {
             access.usage.is_attachment() && !matches!(access.usage, Usage::ResolveAttachment | Usage::InputAttachment)
         })
     };
     if let Some(named) = graph.details_of(resolve).resolves {
-        return attachments().find(|(_, access)| access.resource == named).map(|(index, _)| index);
+        return attachments().find(|(_, access)| access.resource == named).map(|(id, _)| id);
     }
     let format = |resource: ResourceId| match shapes.get(resource)?.kind {
         PlanKind::Image { format, samples, .. } => Some((format, samples)),

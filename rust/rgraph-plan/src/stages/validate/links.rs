@@ -5,10 +5,12 @@ use super::{Check, ValidateScratch};
 use crate::access::{Load, Usage};
 use crate::error::{Code, Mistake};
 use crate::format::{Format, Numbers};
-use crate::graph::{Access, Fallback, Graph, PassId};
+use crate::graph::{Access, Fallback, Graph};
 use crate::id::{Id, IdVec};
 use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
+use crate::stages::ids::AccessId;
+use crate::stages::resolve::declared;
 
 /// Memory that the checks reuse.
 #[derive(Default, Debug)]
@@ -83,8 +85,8 @@ impl Check<'_> {
         let at = sorted.partition_point(|other| (other.output, other.pass) < (output, pass));
         let again = sorted[at..].iter().take_while(|other| (other.output, other.pass) == (output, pass)).count() > 1;
         let written = || {
-            of_pass(scratch, pass).iter().any(|&index| {
-                let access = &graph.accesses()[index as usize];
+            scratch.by_pass[scratch.of_pass[pass].range()].iter().any(|&id| {
+                let access = declared(graph, id);
                 access.resource == output && access.usage.writes()
             })
         };
@@ -152,19 +154,19 @@ impl Check<'_> {
             let help = format!(
                 "write a resource that starts as a copy of \"{name}\", or replace it wholly with load: clear or discard"
             );
-            self.block_fallback(index, fallback, message, help);
+            self.block_fallback(AccessId::new(index), fallback, message, help);
         }
     }
 
     /// An access of an output and the fallback of that output contradict each other.
-    fn block_fallback(&mut self, index: usize, fallback: &Fallback, message: String, help: String) {
-        let access = &self.graph.accesses()[index];
+    fn block_fallback(&mut self, id: AccessId, fallback: &Fallback, message: String, help: String) {
+        let access = self.access(id);
         let (pass, by) = (self.graph.pass_name(access.pass), fallback.pass);
         let stand_in = format!("falls back to \"{}\"", self.resource_name(fallback.input));
         let mistake = Mistake::new(Code::BadCondition, message, help)
             .pass(pass)
             .resource(self.resource_name(access.resource))
-            .side(pass, access.usage.name(), self.access_place(index))
+            .side(pass, access.usage.name(), self.access_place(id))
             .side(self.graph.pass_name(by), stand_in, self.graph.pass_place(by).cloned());
         self.block(mistake);
     }
@@ -203,7 +205,7 @@ impl Check<'_> {
                 Usage::Present => format!("present a copy of \"{name}\", or leave out its fallback"),
                 _ => format!("read \"{name}\" as sampled, or leave out its fallback"),
             };
-            self.block_fallback(index, fallback, message, help);
+            self.block_fallback(AccessId::new(index), fallback, message, help);
         }
     }
 
@@ -273,13 +275,6 @@ pub(super) fn imports_written(graph: &Graph, scratch: &ValidateScratch) -> bool 
         // Imported resources modify nothing, or are a mistake; the bound holds where they do.
         std::iter::successors(Some(id), above).take(resources.len()).any(|id| scratch.facts[id].written)
     })
-}
-
-/// Positions of a pass's accesses.
-fn of_pass(scratch: &ValidateScratch, pass: PassId) -> &[u32] {
-    let end = |at: usize| scratch.pass_end[at] as usize;
-    let start = if pass.index() == 0 { 0 } else { end(pass.index() - 1) };
-    &scratch.by_pass[start..end(pass.index())]
 }
 
 /// Whether readers of one can be given the other: the same size, and numbers that a shader declares alike.

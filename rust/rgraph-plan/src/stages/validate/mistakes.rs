@@ -92,7 +92,7 @@ fn around(a: &SubresourceRange, b: &SubresourceRange) -> SubresourceRange {
 struct Uses<'a> {
     graph: &'a Graph,
     /// Positions of accesses by pass and resource.
-    sorted: Vec<(PassId, ResourceId, u32)>,
+    sorted: Vec<(PassId, ResourceId, AccessId)>,
     /// The first access that writes each resource.
     writer: IdVec<ResourceId, Option<AccessId>>,
 }
@@ -102,9 +102,10 @@ impl<'a> Uses<'a> {
         let mut writer = IdVec::filled(None, graph.resources().len());
         let mut sorted = Vec::with_capacity(graph.accesses().len());
         for (index, access) in graph.accesses().iter().enumerate() {
-            sorted.push((access.pass, access.resource, index as u32));
+            let id = AccessId::new(index);
+            sorted.push((access.pass, access.resource, id));
             if access.usage.writes() {
-                writer[access.resource].get_or_insert(AccessId::new(index));
+                writer[access.resource].get_or_insert(id);
             }
         }
         sorted.sort_unstable();
@@ -112,10 +113,10 @@ impl<'a> Uses<'a> {
     }
 
     /// The accesses that `pass` makes of `resource`, with their positions.
-    fn between(&self, pass: PassId, resource: ResourceId) -> impl Iterator<Item = (usize, &'a Access)> {
+    fn between(&self, pass: PassId, resource: ResourceId) -> impl Iterator<Item = (AccessId, &'a Access)> {
         let from = self.sorted.partition_point(|&(p, r, _)| (p, r) < (pass, resource));
         let these = self.sorted[from..].iter().take_while(move |&&(p, r, _)| (p, r) == (pass, resource));
-        these.map(|&(_, _, index)| (index as usize, &self.graph.accesses()[index as usize]))
+        these.map(|&(_, _, id)| (id, declared_access(self.graph, id)))
     }
 
     fn resource_place(&self, resource: ResourceId) -> Option<Place> {
@@ -137,17 +138,13 @@ impl<'a> Uses<'a> {
         let mut mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, " before it", named))
             .pass(pass)
             .resource(name)
-            .side(pass, read.usage.name(), access_place(graph, access.index()))
+            .side(pass, read.usage.name(), access_place(graph, access))
             .side(name, declared(&graph.resources()[resource]), self.resource_place(resource));
-        if let Some(index) = self.writer[resource]
-            && index != access
+        if let Some(id) = self.writer[resource]
+            && id != access
         {
-            let writer = graph.pass_name(declared_access(graph, index).pass);
-            mistake = mistake.side(
-                writer,
-                "writes it, but not so that this read finds it",
-                access_place(graph, index.index()),
-            );
+            let writer = graph.pass_name(declared_access(graph, id).pass);
+            mistake = mistake.side(writer, "writes it, but not so that this read finds it", access_place(graph, id));
         }
         mistake
     }
@@ -291,7 +288,7 @@ impl<'a> Uses<'a> {
             (false, true) => "writes",
             _ => "reads",
         };
-        let place = self.between(pass, resource).next().and_then(|(index, _)| access_place(self.graph, index));
+        let place = self.between(pass, resource).next().and_then(|(id, _)| access_place(self.graph, id));
         let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
         format!("{} {verb}{name}{place}", self.graph.pass_name(pass))
     }
@@ -303,7 +300,7 @@ impl<'a> Uses<'a> {
         let (writer, name, flag) = (graph.pass_name(pass), graph.resource_name(resource), &graph.flags()[flag]);
         let place = |pass: PassId, wanted: fn(Usage) -> bool| {
             let used = self.between(pass, resource).find(|(_, access)| wanted(access.usage));
-            used.and_then(|(index, _)| access_place(graph, index)).or_else(|| graph.pass_place(pass).cloned())
+            used.and_then(|(id, _)| access_place(graph, id)).or_else(|| graph.pass_place(pass).cloned())
         };
         let own = format!("give \"{writer}\" a fallback for \"{name}\"");
         let (message, help) = match reader {
@@ -465,6 +462,6 @@ fn further(mistake: Mistake, others: usize) -> Mistake {
     }
 }
 
-fn access_place(graph: &Graph, index: usize) -> Option<Place> {
-    graph.access_place(index).or_else(|| graph.pass_place(graph.accesses()[index].pass)).cloned()
+fn access_place(graph: &Graph, id: AccessId) -> Option<Place> {
+    graph.access_place(id.index()).or_else(|| graph.pass_place(declared_access(graph, id).pass)).cloned()
 }

@@ -20,9 +20,11 @@ use crate::access::{Aspects, PassQueue, Stages, Usage};
 use crate::error::{Code, Mistake};
 use crate::feature::Features;
 use crate::graph::{Access, Graph, Pass, PassId, Place};
-use crate::id::{Id, IdVec};
+use crate::id::{Id, IdVec, Span};
 use crate::profile::{Capabilities, Profile};
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
+use crate::stages::resolve::declared;
 use crate::stages::resolve::meaning::meaning;
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch};
 use queues::Needs;
@@ -48,8 +50,9 @@ pub struct Found {
 /// Memory that [`validate`] reuses.
 #[derive(Default, Debug)]
 pub struct ValidateScratch {
-    by_pass: Vec<u32>,
-    pass_end: Vec<u32>,
+    by_pass: Vec<AccessId>,
+    /// The accesses of each pass, in `by_pass`.
+    of_pass: IdVec<PassId, Span>,
     seen: IdVec<ResourceId, u32>,
     facts: IdVec<ResourceId, Known>,
     overlaps: overlaps::Scratch,
@@ -140,10 +143,9 @@ struct Check<'a> {
     found: Found,
 }
 
-/// An access with its position.
 #[derive(Clone, Copy)]
 struct At<'a> {
-    index: usize,
+    id: AccessId,
     access: &'a Access,
     shape: &'a Shape,
 }
@@ -183,9 +185,13 @@ impl<'a> Check<'a> {
         self.graph.resource_name(resource)
     }
 
-    fn access_place(&self, index: usize) -> Option<Place> {
-        let pass = self.graph.accesses()[index].pass;
-        self.graph.access_place(index).or_else(|| self.graph.pass_place(pass)).cloned()
+    fn access(&self, id: AccessId) -> &'a Access {
+        declared(self.graph, id)
+    }
+
+    fn access_place(&self, id: AccessId) -> Option<Place> {
+        let pass = self.access(id).pass;
+        self.graph.access_place(id.index()).or_else(|| self.graph.pass_place(pass)).cloned()
     }
 
     /// A mistake of an access: `pass "p" {says}`, with the pass and the resource as sides.
@@ -195,7 +201,7 @@ impl<'a> Check<'a> {
         Mistake::new(code, format!("pass \"{pass}\" {says}"), help)
             .pass(pass)
             .resource(resource)
-            .side(pass, at.access.usage.name(), self.access_place(at.index))
+            .side(pass, at.access.usage.name(), self.access_place(at.id))
             .side(resource, describe(at.shape), self.graph.resource_place(at.access.resource).cloned())
     }
 
@@ -240,29 +246,24 @@ impl<'a> Check<'a> {
 
     fn check_passes(&mut self, scratch: &mut ValidateScratch) {
         let graph = self.graph;
-        let accesses = graph.accesses();
         sort_by_pass(graph, scratch);
         scratch.seen.refill(0, graph.resources().len());
         let by_pass = std::mem::take(&mut scratch.by_pass);
-        let mut first = 0;
         for (id, pass) in graph.passes().iter_ids() {
             crate::cancel::poll();
-            let end = scratch.pass_end[id.index()] as usize;
-            let of_pass = &by_pass[first..end];
-            first = end;
+            let of_pass = &by_pass[scratch.of_pass[id].range()];
             self.check_pass(id, pass);
             let runs = self.queues[pass.queue as usize];
             let (mut needs, mut implied) = (Needs::empty(), Features::empty());
             let mut raster = attachments::Raster::default();
             let (mut twice, mut blits) = (false, 0);
-            for &index in of_pass {
-                let index = index as usize;
-                let access = &accesses[index];
+            for &access_id in of_pass {
+                let access = self.access(access_id);
                 let Some(shape) = self.shapes.get(access.resource) else {
-                    self.foreign_access(index);
+                    self.foreign_access(access_id);
                     continue;
                 };
-                let at = At { index, access, shape };
+                let at = At { id: access_id, access, shape };
                 let known = scratch.facts[access.resource];
                 let (sound, asks) = self.check_access(at, runs, known);
                 needs |= asks;
@@ -347,29 +348,29 @@ impl<'a> Check<'a> {
     }
 
     #[cold]
-    fn foreign_access(&mut self, index: usize) {
-        let access = &self.graph.accesses()[index];
+    fn foreign_access(&mut self, id: AccessId) {
+        let access = self.access(id);
         let pass = self.graph.pass_name(access.pass);
         let message = format!("pass \"{pass}\" uses a resource of another graph");
         let mistake = Mistake::new(Code::UnknownName, message, "declare the resource in this graph").pass(pass).side(
             pass,
             access.usage.name(),
-            self.access_place(index),
+            self.access_place(id),
         );
         self.block(mistake);
     }
 
     /// Stages of each access of a pass on any queue, also of those that name none.
-    fn stages_on_any(&self, of_pass: &[u32]) -> impl Fn(&Access) -> Stages + use<> {
+    fn stages_on_any(&self, of_pass: &[AccessId]) -> impl Fn(&Access) -> Stages + use<> {
         let draws = |usage: Usage| usage.is_attachment() || matches!(usage, Usage::Vertex | Usage::Index);
-        let draws = of_pass.iter().any(|&index| draws(self.graph.accesses()[index as usize].usage));
+        let draws = of_pass.iter().any(|&id| draws(self.access(id).usage));
         move |access| meaning(access, PassQueue::Any, draws, Aspects::empty()).stages
     }
 
     /// A pass that may run on any queue needs one queue that can do all it asks.
-    fn check_any(&mut self, id: PassId, needs: Needs, of_pass: &[u32]) {
+    fn check_any(&mut self, id: PassId, needs: Needs, of_pass: &[AccessId]) {
         let stages = self.stages_on_any(of_pass);
-        let by_stages = |&index: &u32| queues::stage_needs(stages(&self.graph.accesses()[index as usize]));
+        let by_stages = |&id: &AccessId| queues::stage_needs(stages(self.access(id)));
         let asked = of_pass.iter().map(by_stages).fold(needs, std::ops::BitOr::bitor) - Needs::HOST;
         if self.profile.queues.iter().any(|queue| asked.met_by(queue.capabilities)) {
             return;
@@ -378,15 +379,15 @@ impl<'a> Check<'a> {
         let help = format!("split the pass, or plan for another device: this one has {}", self.queue_words());
         let mut mistake = self.of_pass(Code::BadQueue, id, &says, &help);
         let mut named = Needs::empty();
-        for &index in of_pass {
-            let access = &self.graph.accesses()[index as usize];
+        for &access_id in of_pass {
+            let access = self.access(access_id);
             let Some(shape) = self.shapes.get(access.resource) else { continue };
             let asks = queues::access_needs(access, shape) | queues::stage_needs(stages(access));
             if !named.contains(asks) {
                 named |= asks;
                 let name = self.resource_name(access.resource);
                 let says = format!("{} needs {}", words::as_usage(access.usage), asks.words());
-                mistake = mistake.side(name, says, self.access_place(index as usize));
+                mistake = mistake.side(name, says, self.access_place(access_id));
             }
         }
         self.add(mistake);
@@ -402,22 +403,24 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Positions of accesses by pass: a stable counting sort.
+/// Accesses by pass: a stable counting sort.
 fn sort_by_pass(graph: &Graph, scratch: &mut ValidateScratch) {
-    let (accesses, ends) = (graph.accesses(), &mut scratch.pass_end);
-    ends.clear();
-    ends.resize(graph.passes().len() + 1, 0);
+    let ValidateScratch { by_pass, of_pass, .. } = scratch;
+    let accesses = graph.accesses();
+    of_pass.refill(Span::default(), graph.passes().len());
     for access in accesses {
-        ends[access.pass.index() + 1] += 1;
+        of_pass[access.pass].end += 1;
     }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
+    let mut start = 0;
+    for span in of_pass.iter_mut() {
+        let count = std::mem::replace(span, Span { start, end: start }).end;
+        start += count;
     }
-    scratch.by_pass.clear();
-    scratch.by_pass.resize(accesses.len(), 0);
+    by_pass.clear();
+    by_pass.resize(accesses.len(), AccessId::new(0));
     for (index, access) in accesses.iter().enumerate() {
-        let slot = &mut ends[access.pass.index()];
-        scratch.by_pass[*slot as usize] = index as u32;
-        *slot += 1;
+        let span = &mut of_pass[access.pass];
+        by_pass[span.end as usize] = AccessId::new(index);
+        span.end += 1;
     }
 }

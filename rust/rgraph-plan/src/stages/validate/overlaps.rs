@@ -11,6 +11,7 @@ use crate::error::Code;
 use crate::graph::Access;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
+use crate::stages::ids::AccessId;
 use crate::stages::resolve::part_of;
 use crate::stages::resolve::subresource::SubresourceRange;
 
@@ -27,7 +28,7 @@ struct Interval {
     /// Mip and aspect of an image; 0 of a buffer.
     plane: u32,
     start: u64,
-    access: u32,
+    access: AccessId,
     end: u64,
     class: Class,
     /// Whether it is an attachment of the render pass.
@@ -37,7 +38,7 @@ struct Interval {
 /// Two accesses that contradict each other.
 #[derive(Clone, Copy, Debug)]
 struct Meeting {
-    accesses: [u32; 2],
+    accesses: [AccessId; 2],
     /// They might meet, were their parts the same.
     parts: bool,
 }
@@ -90,31 +91,31 @@ impl Class {
 
 impl Check<'_> {
     /// Finds the first contradiction of each resource that the pass of `of_pass` names twice.
-    pub(super) fn check_overlaps(&mut self, of_pass: &[u32], scratch: &mut Scratch) {
+    pub(super) fn check_overlaps(&mut self, of_pass: &[AccessId], scratch: &mut Scratch) {
         scratch.intervals.clear();
-        for &index in of_pass {
-            self.add_intervals(index, &mut scratch.intervals);
+        for &id in of_pass {
+            self.add_intervals(id, &mut scratch.intervals);
         }
         scratch.intervals.sort_unstable();
         for of_resource in scratch.intervals.chunk_by(|a, b| a.resource == b.resource) {
             for plane in of_resource.chunk_by(|a, b| a.plane == b.plane) {
                 if let Some(Meeting { accesses: [a, b], parts }) = first_meeting(plane) {
-                    self.contradiction(a.min(b) as usize, a.max(b) as usize, parts);
+                    self.contradiction(a.min(b), a.max(b), parts);
                     break;
                 }
             }
         }
     }
 
-    fn add_intervals(&self, index: u32, intervals: &mut Vec<Interval>) {
-        let access = &self.graph.accesses()[index as usize];
+    fn add_intervals(&self, id: AccessId, intervals: &mut Vec<Interval>) {
+        let access = self.access(id);
         let Some(shape) = self.shapes.get(access.resource) else { return };
         let part = part_of(self.graph, access, shape);
         let interval = |plane: u32, [start, end]: [u64; 2]| Interval {
             resource: access.resource,
             plane,
             start,
-            access: index,
+            access: id,
             end,
             class: Class::of(access),
             attached: access.usage.is_attachment() || access.usage == Usage::InputAttachment,
@@ -146,15 +147,15 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn contradiction(&mut self, first: usize, second: usize, parts: bool) {
-        let access = &self.graph.accesses()[second];
-        let other = &self.graph.accesses()[first];
+    fn contradiction(&mut self, first: AccessId, second: AccessId, parts: bool) {
+        let access = self.access(second);
+        let other = self.access(first);
         let shape = &self.shapes[access.resource];
-        let at = At { index: second, access, shape };
+        let at = At { id: second, access, shape };
         let name = self.resource_name(access.resource);
         let whole = SubresourceRange::whole(shape);
-        let words = |index: usize| {
-            let access = &self.graph.accesses()[index];
+        let words = |id: AccessId| {
+            let access = self.access(id);
             format!("{}{}", as_usage(access.usage), part_words(&part_of(self.graph, access, shape), &whole))
         };
         let says = format!("uses \"{name}\" {} and {}, and the two conflict", words(first), words(second));
@@ -193,11 +194,14 @@ impl Check<'_> {
 /// Two accesses among intervals of one plane, sorted by where they begin, that meet and may not.
 fn first_meeting(plane: &[Interval]) -> Option<Meeting> {
     // How far each class has reached, and which access did.
-    let mut reached: [(u64, u32); 5] = [(0, 0); 5];
+    let mut reached: [Option<(u64, AccessId)>; 5] = [None; 5];
     let mut attached: Option<&Interval> = None;
     for interval in plane {
-        for (class, (end, access)) in Class::ALL.into_iter().zip(reached) {
-            if end > interval.start && !class.may_meet(interval.class) {
+        for (class, reached) in Class::ALL.into_iter().zip(reached) {
+            if let Some((end, access)) = reached
+                && end > interval.start
+                && !class.may_meet(interval.class)
+            {
                 return Some(Meeting { accesses: [access, interval.access], parts: false });
             }
         }
@@ -209,8 +213,8 @@ fn first_meeting(plane: &[Interval]) -> Option<Meeting> {
             attached = Some(interval);
         }
         let own = &mut reached[interval.class as usize];
-        if interval.end > own.0 {
-            *own = (interval.end, interval.access);
+        if own.is_none_or(|(end, _)| interval.end > end) {
+            *own = Some((interval.end, interval.access));
         }
     }
     None
