@@ -137,7 +137,7 @@ impl Dump<'_> {
             let switched = pass.conditional.map_or(String::new(), |flag| format!(" if {}", self.graph.flags()[flag]));
             let kept = if pass.keep { ", kept" } else { "" };
             self.line(format!("{} on {}{switched}{kept}", self.name(id), pass.queue));
-            for access in &facts.accesses[pass.accesses.range()] {
+            for access in facts.accesses.slice(pass.accesses) {
                 self.line(format!("  {}", self.access(access)));
             }
             let sources: Vec<_> = facts.sources[pass.sources.range()].iter().map(|id| self.name(*id)).collect();

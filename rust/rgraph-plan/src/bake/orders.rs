@@ -56,7 +56,7 @@ impl Orders {
             memory: MemoryBudget::default(),
         });
         let memories = |pass: LiveId| {
-            let accesses = facts.accesses[facts.passes[live.passes[pass]].accesses.range()].iter();
+            let accesses = facts.accesses.slice(facts.passes[live.passes[pass]].accesses).iter();
             accesses.map(|access| facts.memory[access.resource])
         };
         let through = |pass: LiveId, earlier: LiveId| {
@@ -151,7 +151,7 @@ impl Scratch {
         let mut hazards = Hazards::default();
         hazards.clear(facts.subresources.count());
         for (id, pass) in facts.passes.iter_ids().filter(|(id, _)| runs(*id)) {
-            for access in &facts.accesses[pass.accesses.range()] {
+            for access in facts.accesses.slice(pass.accesses) {
                 for subresource in access.subresources.ids() {
                     hazards.access(subresource, id, access.effect != Effect::Read, access.group, |from| {
                         orders.push((whole(from), whole(id)));

@@ -30,7 +30,7 @@ impl Context<'_> {
     /// Accesses of the scheduled pass at a position.
     pub(crate) fn accesses(&self, at: PlanPassId) -> &[ResolvedAccess] {
         let pass = self.schedule.passes[at].pass;
-        &self.facts.accesses[self.facts.passes[pass].accesses.range()]
+        self.facts.accesses.slice(self.facts.passes[pass].accesses)
     }
 
     /// Whether the contents of a memory outlive the frame, or are there before it.

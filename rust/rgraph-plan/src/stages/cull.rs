@@ -91,13 +91,13 @@ impl Live {
         self.part.clear();
         self.part.as_vec_mut().extend(facts.passes.ids());
         for &id in &self.passes {
-            for access in &facts.accesses[facts.passes[id].accesses.range()] {
+            for access in facts.accesses.slice(facts.passes[id].accesses) {
                 let family = facts.family[facts.memory[access.resource]];
                 self.written[family] |= access.effect.writes();
             }
         }
         for &id in &self.passes {
-            for access in &facts.accesses[facts.passes[id].accesses.range()] {
+            for access in facts.accesses.slice(facts.passes[id].accesses) {
                 let family = facts.family[facts.memory[access.resource]];
                 if !self.written[family] {
                     continue;
@@ -136,7 +136,7 @@ impl Live {
             if self.needed[id] {
                 continue;
             }
-            let mut writes = facts.accesses[pass.accesses.range()].iter().filter(|access| access.effect.writes());
+            let mut writes = facts.accesses.slice(pass.accesses).iter().filter(|access| access.effect.writes());
             let reason = match writes.next() {
                 None if pass.accesses.is_empty() && graph.passes()[declared_pass].setup => Culled::OptedOut,
                 None => Culled::WritesNothing,

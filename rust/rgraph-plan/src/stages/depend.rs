@@ -42,7 +42,7 @@ pub(crate) fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
     for (at, &id) in live.passes.iter_ids() {
         crate::cancel::poll();
         earlier.clear();
-        for access in &facts.accesses[facts.passes[id].accesses.range()] {
+        for access in facts.accesses.slice(facts.passes[id].accesses) {
             let exclusive = access.effect != Effect::Read;
             for subresource in access.subresources.ids() {
                 hazards.access(subresource, id, exclusive, access.group, |from| {

@@ -8,6 +8,8 @@ crate::id! {
     pub struct ResolvedPassId;
     /// A subresource of memory that is synchronized as one.
     pub struct SubresourceId;
+    /// An access of a pass to be planned: its position in [`Facts::accesses`](crate::stages::resolve::Facts::accesses).
+    pub struct ResolvedAccessId;
     /// A group of unordered uses of one subresource, which commute: counted by subresource.
     pub struct UnorderedGroupId;
     /// A live pass: its position among them in serial order.

@@ -49,7 +49,7 @@ impl IntervalCuts {
         // The budget is derived from the declared order of passes, as for the schedule and the placement: one value for
         // all three (`rgraph_ir::budget`). Lifetimes for the cuts are those of the chosen order.
         let accessed =
-            |at: usize| context.facts.accesses[context.facts.passes[live.as_slice()[at]].accesses.range()].iter();
+            |at: usize| context.facts.accesses.slice(context.facts.passes[live.as_slice()[at]].accesses).iter();
         self.collect(context, live.len(), |at| accessed(at).map(|access| access.resource));
         let cap = memory.cap(self.peak_of_physical_passes(), heap);
         self.budget = cap;
@@ -58,7 +58,7 @@ impl IntervalCuts {
             let all = context.schedule.physical_passes.as_slice()[physical].passes.ids();
             all.flat_map(move |scheduled| {
                 let pass = &context.facts.passes[passes[scheduled].pass];
-                context.facts.accesses[pass.accesses.range()].iter().map(|access| access.resource)
+                context.facts.accesses.slice(pass.accesses).iter().map(|access| access.resource)
             })
         });
         self.physical_passes = self.peak_of_physical_passes();

@@ -201,7 +201,7 @@ impl Scratch {
 
     fn add_uses(&mut self, input: Input<'_>, group: GroupId, live: LiveId) {
         let pass = &input.facts.passes[input.live[live]];
-        for access in &input.facts.accesses[pass.accesses.range()] {
+        for access in input.facts.accesses.slice(pass.accesses) {
             let used = &mut self.used[input.facts.memory[access.resource]];
             if used.group != Some(group) {
                 *used = GroupUse {
@@ -295,7 +295,7 @@ impl Scratch {
                 _ => {}
             }
         }
-        for access in &input.facts.accesses[pass.accesses.range()] {
+        for access in input.facts.accesses.slice(pass.accesses) {
             let used = &self.used[input.facts.memory[access.resource]];
             // Layouts of what is no attachment cannot change within a render pass.
             if used.group != Some(group)
@@ -340,7 +340,7 @@ impl Scratch {
                     .iter()
                     .any(|at| at.group == Some(group) && at.layers != layers)
         };
-        input.facts.accesses[pass.accesses.range()].iter().find(otherwise).map(|access| access.resource)
+        input.facts.accesses.slice(pass.accesses).iter().find(otherwise).map(|access| access.resource)
     }
 
     /// The depth attachment of which a pass of a group or this one attaches one aspect alone, if they have subpasses
@@ -359,7 +359,7 @@ impl Scratch {
                         .iter()
                         .any(|at| at.group == Some(group) && at.layout != access.layout)
         };
-        let mut accesses = input.facts.accesses[pass.accesses.range()].iter();
+        let mut accesses = input.facts.accesses.slice(pass.accesses).iter();
         (g.subpasses || accesses.any(apart)).then_some(lone)
     }
 
@@ -414,7 +414,7 @@ fn used_outside(input: Input<'_>, live: LiveId) -> Option<ResourceId> {
         | Stages::ACCELERATION_STRUCTURE_BUILD
         | Stages::RAY_TRACING_SHADER;
     let pass = &input.facts.passes[input.live[live]];
-    let accesses = &input.facts.accesses[pass.accesses.range()];
+    let accesses = input.facts.accesses.slice(pass.accesses);
     accesses.iter().find(|access| access.stages.intersects(outside)).map(|access| access.resource)
 }
 

@@ -135,7 +135,7 @@ impl Weights {
             self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));
             self.weight_us.push(weight);
             if !input.profile.draws_overlap_dispatches {
-                let accesses = &input.facts.accesses[pass.accesses.range()];
+                let accesses = input.facts.accesses.slice(pass.accesses);
                 self.draws.push(accesses.iter().any(|access| {
                     declared_of(input.graph, access)
                         .is_some_and(|declared_access| declared_access.usage.is_attachment())
@@ -162,7 +162,7 @@ impl Weights {
     /// A bit for each queue that can do the work of a pass, whatever queue it names.
     pub(crate) fn able(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
         let mut needs = Needs::empty();
-        for access in &input.facts.accesses[pass.accesses.range()] {
+        for access in input.facts.accesses.slice(pass.accesses) {
             // Inserted passes are blits.
             let Some(declared_access) = declared_of(input.graph, access) else { return 0 };
             needs |= access_needs(declared_access, &input.shapes[access.resource]) | stage_needs(access.stages);
@@ -178,7 +178,7 @@ impl Weights {
         self.kept.clear();
         self.uses.clear();
         for &id in &input.live.passes {
-            for access in &input.facts.accesses[input.facts.passes[id].accesses.range()] {
+            for access in input.facts.accesses.slice(input.facts.passes[id].accesses) {
                 let memory = input.facts.memory[access.resource];
                 let placed = input.graph.resources()[memory].life == Life::Transient && !input.facts.remembered[memory];
                 if !placed {
@@ -208,7 +208,7 @@ impl Weights {
         for (at, &id) in input.live.passes.iter_ids() {
             crate::cancel::poll();
             let pass = &input.facts.passes[id];
-            for access in &input.facts.accesses[pass.accesses.range()] {
+            for access in input.facts.accesses.slice(pass.accesses) {
                 let memory = input.facts.memory[access.resource];
                 let drawn = &mut self.drawn[memory];
                 let usage = declared_of(input.graph, access).map(|declared_access| declared_access.usage);
@@ -243,7 +243,7 @@ struct Load {
 fn load(input: Input<'_>, pass: &ResolvedPass) -> Load {
     let mut bytes = 0.0f32;
     let (mut written, mut read) = (0.0f32, 0.0f32);
-    for access in &input.facts.accesses[pass.accesses.range()] {
+    for access in input.facts.accesses.slice(pass.accesses) {
         let part = input.facts.subresources.get(access.subresources.first());
         let (range, items) = match input.shapes[access.resource].kind {
             PlanKind::Image { format, size, samples, .. } => {

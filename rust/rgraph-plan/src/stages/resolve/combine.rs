@@ -6,7 +6,7 @@ use super::meaning::Effect;
 use crate::access::Layout;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
-use crate::stages::ids::AccessId;
+use crate::stages::ids::{AccessId, ResolvedAccessId};
 
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]
@@ -59,12 +59,13 @@ impl Views {
 /// Makes the accesses from `start` on meet no subresource twice. O(p log p) in the subresources they cover. Returns two
 /// accesses that use one subresource under different names, of which one modifies the other, if there are any.
 pub(super) fn combine(
-    accesses: &mut Vec<ResolvedAccess>,
-    start: usize,
+    accesses: &mut IdVec<ResolvedAccessId, ResolvedAccess>,
+    start: ResolvedAccessId,
     depth: &IdVec<ResourceId, u32>,
     scratch: &mut Scratch,
 ) -> Option<(AccessId, AccessId)> {
     let mut names = None;
+    let (accesses, start) = (accesses.as_vec_mut(), start.index());
     scratch.singles.clear();
     for access in &accesses[start..] {
         scratch.singles.extend(

@@ -6,7 +6,7 @@ use super::subresource::SubresourceRange;
 use super::{Facts, Origin, ResolvedPass, Source, declared, part_of};
 use crate::access::{Accesses, Layout, PassQueue, Stages};
 use crate::graph::PassId;
-use crate::id::Span;
+use crate::id::{Id, IdSpan, Span};
 use crate::resource::ResourceId;
 use crate::stages::ids::AccessId;
 
@@ -53,7 +53,7 @@ impl Facts {
         conditional: Option<crate::graph::FlagId>,
     ) {
         let pass = self.passes.next_id();
-        let accesses = self.accesses.len();
+        let accesses = self.accesses.next_id();
         self.access(pass, from, None, &source, FROM, false);
         self.access(pass, into, None, &target, INTO, false);
         self.passes.push(ResolvedPass {
@@ -62,7 +62,7 @@ impl Facts {
             raster: false,
             keep: false,
             conditional,
-            accesses: Span::new(accesses, self.accesses.len()),
+            accesses: IdSpan::new(accesses.index(), self.accesses.len()),
             attachments: Span::default(),
             sources: Span::default(),
             entry_reads: Span::default(),

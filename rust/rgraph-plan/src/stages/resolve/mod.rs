@@ -22,7 +22,7 @@ use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Leave, ResourceId};
-use crate::stages::ids::{AccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
+use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
 use crate::stages::size::Shape;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
@@ -73,7 +73,7 @@ pub struct ResolvedPass {
     /// The flag that switches it.
     pub conditional: Option<FlagId>,
     /// What it accesses, in [`Facts::accesses`].
-    pub accesses: Span,
+    pub accesses: IdSpan<ResolvedAccessId>,
     /// Its attachments, in [`Facts::attachments`].
     pub attachments: Span,
     /// The passes whose contents it needs, in [`Facts::sources`].
@@ -153,7 +153,7 @@ pub struct Facts {
     /// Passes in serial order.
     pub passes: IdVec<ResolvedPassId, ResolvedPass>,
     /// Accesses by pass.
-    pub accesses: Vec<ResolvedAccess>,
+    pub accesses: IdVec<ResolvedAccessId, ResolvedAccess>,
     /// Reads of which another access of the same pass has some subresources, with all of theirs; by pass.
     hidden: Vec<(PassId, ResolvedAccess)>,
     /// Attachments by pass.

@@ -2,7 +2,7 @@
 //! interleave, `after` that points forward. Each subresource's accesses are put in their meant order, which gives
 //! dependencies, which are sorted topologically, ties by declared order.
 
-use crate::stages::ids::{ResolvedPassId, SubresourceId, UnorderedGroupId};
+use crate::stages::ids::{ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,23 +22,28 @@ type FirstWriters = IdVec<SubresourceId, Option<ResolvedPassId>>;
 #[derive(Default, Debug)]
 pub(super) struct Scratch {
     uses: Vec<SubresourceUse>,
-    /// By subresource: twice the declared position of the first pass that writes it.
     first_writer: FirstWriters,
     edges: Vec<(ResolvedPassId, ResolvedPassId, Via)>,
     hazards: Hazards,
     placed: Vec<PlacedUse>,
 }
 
-/// A use in its meant order: level, position, pass, and the accesses that it consists of.
-type PlacedUse = (u32, u32, ResolvedPassId, [usize; 2]);
+/// Where a use is meant to be: at a declared pass or, a read that looks forward, behind one that writes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct MeantPlace {
+    pass: ResolvedPassId,
+    behind: bool,
+}
+
+/// A use in its meant order: level, place, pass, and the accesses that it consists of: the first, and their number.
+type PlacedUse = (u32, MeantPlace, ResolvedPassId, ResolvedAccessId, usize);
 
 /// One pass's use of one subresource; the derived order is the meant one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct SubresourceUse {
     subresource: SubresourceId,
     level: u32,
-    /// Twice the declared position; odd for reads placed just after a writer.
-    position: u32,
+    place: MeantPlace,
     pass: ResolvedPassId,
     resource: ResourceId,
     exclusive: bool,
@@ -72,7 +77,7 @@ impl Facts {
     fn find_first_writers(&self, first_writer: &mut FirstWriters) {
         first_writer.refill(None, self.subresources.count());
         for (pass, accesses) in self.passes.iter_ids().map(|(id, pass)| (id, pass.accesses)) {
-            for access in self.accesses[accesses.range()].iter().filter(|access| access.effect.writes()) {
+            for access in self.accesses.slice(accesses).iter().filter(|access| access.effect.writes()) {
                 if self.depth[access.resource] == 0 {
                     for first in first_writer.slice_mut(access.subresources) {
                         first.get_or_insert(pass);
@@ -88,17 +93,17 @@ impl Facts {
         let Scratch { placed, first_writer, .. } = scratch;
         placed.clear();
         for (pass, accesses) in self.passes.iter_ids().map(|(id, pass)| (id, pass.accesses)) {
-            let mut at = accesses.start as usize;
-            for access in self.accesses[accesses.range()].chunk_by(ResolvedAccess::of_one_use) {
-                let position = self.place_of(source, pass, access, first_writer);
-                placed.push((level(self, pass, &access[0]), position, pass, [at, at + access.len()]));
-                at += access.len();
+            let mut at = accesses.first();
+            for access in self.accesses.slice(accesses).chunk_by(ResolvedAccess::of_one_use) {
+                let place = self.place_of(source, pass, access, first_writer);
+                placed.push((level(self, pass, &access[0]), place, pass, at, access.len()));
+                at = ResolvedAccessId::new(at.index() + access.len());
             }
         }
         placed.sort_unstable();
         self.entry_states(source);
-        for &(level, _, _, [first, end]) in placed.iter() {
-            self.place_in_group(source, level, first..end);
+        for &(level, _, _, first, count) in placed.iter() {
+            self.place_in_group(source, level, IdSpan::from(first, count));
         }
     }
 
@@ -106,22 +111,22 @@ impl Facts {
         let Scratch { uses, first_writer, .. } = scratch;
         uses.clear();
         for (pass, accesses) in self.passes.iter_ids().map(|(id, pass)| (id, pass.accesses)) {
-            let accesses = &self.accesses[accesses.range()];
+            let accesses = self.accesses.slice(accesses);
             for one_use in accesses.chunk_by(ResolvedAccess::of_one_use) {
-                let mut position = self.place_of(source, pass, one_use, first_writer);
+                let mut place = self.place_of(source, pass, one_use, first_writer);
                 if stands_in(source, &one_use[0]) {
                     // A fallback is read where its output is.
                     let named = accesses.chunk_by(ResolvedAccess::of_one_use);
                     let named = named.filter(|other| other[0].declared == one_use[0].declared);
                     let places = named.map(|other| self.place_of(source, pass, other, first_writer));
-                    position = places.fold(position, u32::max);
+                    place = places.fold(place, MeantPlace::max);
                 }
                 for access in one_use {
                     let level = level(self, pass, access);
                     uses.extend(access.subresources.ids().map(|subresource| SubresourceUse {
                         subresource,
                         level,
-                        position,
+                        place,
                         pass,
                         resource: access.resource,
                         exclusive: access.effect != Effect::Read,
@@ -133,12 +138,12 @@ impl Facts {
         // Where an access of the pass took subresources of a read, the read has its own place there too.
         for (pass, read) in &self.hidden {
             let pass = self.pass_of[*pass];
-            let position = self.place_of(source, pass, std::slice::from_ref(read), first_writer);
+            let place = self.place_of(source, pass, std::slice::from_ref(read), first_writer);
             let level = level(self, pass, read);
             uses.extend(read.subresources.ids().map(|subresource| SubresourceUse {
                 subresource,
                 level,
-                position,
+                place,
                 pass,
                 resource: read.resource,
                 exclusive: false,
@@ -148,27 +153,27 @@ impl Facts {
         uses.sort_unstable();
     }
 
-    /// Twice the declared position of an access; odd where it looks forward: a read of a transient before any of its
-    /// writers comes just after the first pass that writes any of it, and the mips that this pass generates.
+    /// The place of an access of a pass. It looks forward if it reads a transient before any of its writers: it comes
+    /// just after the first pass that writes any of it, and the mips that this pass generates.
     fn place_of(
         &self,
         source: Source<'_>,
         pass: ResolvedPassId,
         access: &[ResolvedAccess],
         first_writer: &FirstWriters,
-    ) -> u32 {
-        let position = pass.index() as u32 * 2;
+    ) -> MeantPlace {
+        let own = MeantPlace { pass, behind: false };
         if !self.may_look_forward(source, &access[0]) {
-            return position;
+            return own;
         }
         let subresources = access.iter().flat_map(|access| access.subresources.ids());
         let Some(first) = subresources.filter_map(|subresource| first_writer[subresource]).min() else {
-            return position;
+            return own;
         };
         let written_before =
             |subresource: SubresourceId| first_writer[subresource].is_some_and(|writer| writer <= pass);
         if first <= pass || self.any_in_range(source, &access[0], written_before) {
-            return position;
+            return own;
         }
         let mut last = first;
         let writer = self.declared_pass(first);
@@ -178,7 +183,7 @@ impl Facts {
             }
             last = id;
         }
-        last.index() as u32 * 2 + 1
+        MeantPlace { pass: last, behind: true }
     }
 
     fn edges_of_uses(&self, scratch: &mut Scratch) {
@@ -189,7 +194,7 @@ impl Facts {
             let changed = below.filter(|b| b.subresource == this.subresource && b.level / 2 != this.level / 2);
             let via = match changed {
                 Some(b) => Via::Modifies(b.resource, this.resource),
-                None if this.position % 2 == 1 => Via::Forward(this.resource),
+                None if this.place.behind => Via::Forward(this.resource),
                 None => Via::Resource(this.resource),
             };
             // Uses under two names do not commute.

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::access::{Accesses, Aspects, Load, Stages, Usage};
 use crate::graph::PassId;
-use crate::id::Span;
+use crate::id::{Id, IdSpan, Span};
 use crate::resource::ResourceId;
-use crate::stages::ids::{AccessId, ResolvedPassId};
+use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId};
 
 /// A declared pass as all its accesses together make it.
 #[derive(Clone, Copy)]
@@ -64,17 +64,18 @@ impl Facts {
                 }
             }
             let kind = Kind::of(self, source, own);
-            let (accesses, attachments) = (self.accesses.len(), self.attachments.len());
+            let (accesses, attachments) = (self.accesses.next_id(), self.attachments.len());
             let mut twice = false;
             for at in own.range() {
                 twice |= self.add_access(source, id, self.by_pass[at], &kind);
             }
             if twice {
-                if let Some((read, write)) = self.overwritten_stand_in(source, id, &self.accesses[accesses..]) {
+                let all = IdSpan::new(accesses.index(), self.accesses.len());
+                if let Some((read, write)) = self.overwritten_stand_in(source, id, self.accesses.slice(all)) {
                     problems.push(Problem::StandsIn { pass: id, read, write });
                 }
                 let before = self.hidden.len();
-                let reads = self.accesses[accesses..].iter().filter(|access| access.effect == Effect::Read);
+                let reads = self.accesses.slice(all).iter().filter(|access| access.effect == Effect::Read);
                 let named = |access: &&ResolvedAccess| {
                     declared_of(graph, access).is_some_and(|declared| declared.resource == access.resource)
                 };
@@ -91,7 +92,7 @@ impl Facts {
                 raster: kind.usages.attach(),
                 keep: declared_pass.side_effects || kind.usages.has(Usage::Present),
                 conditional: declared_pass.conditional,
-                accesses: Span::new(accesses, self.accesses.len()),
+                accesses: IdSpan::new(accesses.index(), self.accesses.len()),
                 attachments: Span::new(attachments, self.attachments.len()),
                 sources: Span::default(),
                 entry_reads: Span::default(),
@@ -114,7 +115,7 @@ impl Facts {
     }
 
     /// Keeps those reads from `before` on that other accesses from `accesses` on have taken subresources of.
-    fn keep_hidden(&mut self, before: usize, accesses: usize) {
+    fn keep_hidden(&mut self, before: usize, accesses: ResolvedAccessId) {
         let mut kept = before;
         for at in before..self.hidden.len() {
             let (pass, read) = self.hidden[at];
@@ -123,7 +124,7 @@ impl Facts {
                 let part = access.subresources.range();
                 part.end.min(all.end).saturating_sub(part.start.max(all.start))
             };
-            let own = self.accesses[accesses..].iter().filter(|access| access.of_one_use(&read));
+            let own = self.accesses.as_slice()[accesses.index()..].iter().filter(|access| access.of_one_use(&read));
             if own.map(left).sum::<usize>() < all.len() {
                 self.hidden[kept] = (pass, read);
                 kept += 1;
@@ -160,7 +161,7 @@ impl Facts {
         let first = self.accesses.len();
         let mut twice = self.access(pass, access.resource, Some(access_id), &part, means, unordered);
         if access.usage == Usage::DepthStencilAttachment {
-            for one in &mut self.accesses[first..] {
+            for one in &mut self.accesses.as_vec_mut()[first..] {
                 let aspects = self.subresources.get(one.subresources.first()).aspects & part.aspects;
                 one.effect = effect_on(access, shape.aspects, aspects);
             }
@@ -197,7 +198,7 @@ impl Facts {
         self.stamp[memory] = Some(pass);
         let Meaning { stages, kinds, layout, effect } = means;
         let (accesses, subresources) = (&mut self.accesses, &self.subresources);
-        let view = accesses.last().map_or(0, |access| access.view | 1) + 1;
+        let view = accesses.as_slice().last().map_or(0, |access| access.view | 1) + 1;
         subresources.runs(memory, part, |part| {
             if !part.is_empty() {
                 accesses.push(ResolvedAccess {

@@ -180,7 +180,7 @@ fn histories_read(graph: &Graph, facts: &Facts, live: &Live) -> Vec<(ResourceId,
     if !found.is_empty() {
         let mut is_read = IdVec::filled(false, graph.resources().len());
         for (_, pass) in facts.passes.iter_ids().filter(|(pass, _)| live.needed[*pass]) {
-            facts.accesses[pass.accesses.range()].iter().for_each(|access| is_read[access.resource] = true);
+            facts.accesses.slice(pass.accesses).iter().for_each(|access| is_read[access.resource] = true);
         }
         found.retain(|(_, history)| is_read[*history]);
         found.sort_unstable();
@@ -198,7 +198,7 @@ fn is_whole_result(
     subresources: usize,
 ) -> bool {
     let mut written = 0;
-    for access in &facts.accesses[facts.passes[writer].accesses.range()] {
+    for access in facts.accesses.slice(facts.passes[writer].accesses) {
         let Some(declared) = declared_of(graph, access) else { return false };
         if declared.usage == Usage::ResolveAttachment {
             return false;

@@ -7,7 +7,7 @@ use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Life, ResourceId};
-use crate::stages::ids::{ResolvedPassId, SubresourceId, UnorderedGroupId};
+use crate::stages::ids::{ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
 
 /// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ impl Facts {
                 if hidden.any(|(_, read)| self.depth[read.resource] == 0 && !self.any_in_range(source, read, written)) {
                     return false;
                 }
-                let accesses = self.accesses[pass.accesses.range()].chunk_by(ResolvedAccess::of_one_use);
+                let accesses = self.accesses.slice(pass.accesses).chunk_by(ResolvedAccess::of_one_use);
                 accesses.into_iter().all(|access| self.access_in_order(source, id, access, &mut states))
             });
         self.states = states;
@@ -173,16 +173,16 @@ impl Facts {
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
             let lost = self.lost_reads(source, id);
             let known = problems.len();
-            let mut access_at = pass.accesses.start as usize;
-            while access_at < pass.accesses.end as usize {
-                let first = self.accesses[access_at];
-                let rest = self.accesses[access_at..pass.accesses.end as usize].iter();
-                let end = access_at + rest.take_while(|access| first.of_one_use(access)).count();
-                let found = self.finds_contents(source, access_at..end);
-                for at in access_at..end {
+            let mut left = pass.accesses;
+            while !left.is_empty() {
+                let first = self.accesses[left.first()];
+                let rest = self.accesses.slice(left).iter();
+                let uses = IdSpan::from(left.first(), rest.take_while(|access| first.of_one_use(access)).count());
+                let found = self.finds_contents(source, uses);
+                for at in uses.ids() {
                     self.walk_access(source, id, at, found, problems);
                 }
-                access_at = end;
+                left = IdSpan::new(uses.range().end, left.range().end);
             }
             let missing = |problem: &Problem| match *problem {
                 Problem::NeverWritten { resource, .. } | Problem::HoldsNothing { resource, .. } => Some(resource),
@@ -245,7 +245,7 @@ impl Facts {
     /// some subresources may have ended the group there, and it goes on in the others.
     fn cut_at_groups(&mut self, id: ResolvedPassId) {
         let accesses = self.passes[id].accesses;
-        for at in accesses.range() {
+        for at in accesses.ids() {
             self.enter_name(at, level(self, id, &self.accesses[at]));
         }
         let states = &self.states;
@@ -256,11 +256,11 @@ impl Facts {
             IdSpan::from(first, together.count())
         };
         let whole = |access: &ResolvedAccess| run(access, access.subresources.first()) == access.subresources;
-        if self.accesses[accesses.range()].iter().all(|access| !access.unordered || whole(access)) {
+        if self.accesses.slice(accesses).iter().all(|access| !access.unordered || whole(access)) {
             return;
         }
         let start = self.accesses.len();
-        for at in accesses.range() {
+        for at in accesses.ids() {
             let access = self.accesses[at];
             let mut left = access.subresources;
             while !left.is_empty() {
@@ -269,7 +269,7 @@ impl Facts {
                 left = IdSpan::new(subresources.range().end, left.range().end);
             }
         }
-        self.passes[id].accesses = Span::new(start, self.accesses.len());
+        self.passes[id].accesses = IdSpan::new(start, self.accesses.len());
     }
 
     /// Attachments that say nothing keep what was written before, if anything was.
@@ -301,7 +301,7 @@ impl Facts {
     }
 
     /// An access in the meant order is under the name of a level.
-    fn enter_name(&mut self, access: usize, level: u32) {
+    fn enter_name(&mut self, access: ResolvedAccessId, level: u32) {
         if !self.accesses[access].unordered {
             return;
         }
@@ -312,21 +312,21 @@ impl Facts {
 
     /// Whether anything in the range of one use is written before it. A use that must find contents which only the
     /// group that it commutes with makes commutes with nothing: it follows those before it.
-    fn finds_contents(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
-        let found = self.ends_lone_group(source, uses.clone());
+    fn finds_contents(&mut self, source: Source<'_>, uses: IdSpan<ResolvedAccessId>) -> bool {
+        let found = self.ends_lone_group(source, uses);
         found
-            || self.any_in_range(source, &self.accesses[uses.start], |subresource| {
+            || self.any_in_range(source, &self.accesses[uses.first()], |subresource| {
                 self.states[subresource].written != Written::No
             })
     }
 
     /// Makes a use ordinary that must find contents which nothing before its own group makes. Tells whether any
     /// subresource that it accesses was written before it.
-    fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
+    fn ends_lone_group(&mut self, source: Source<'_>, uses: IdSpan<ResolvedAccessId>) -> bool {
         let written = |state: &WalkedSubresource| state.written != Written::No;
         let before_group =
             |state: &WalkedSubresource| if state.in_group.is_some() { state.before_group } else { written(state) };
-        let accesses = &mut self.accesses[uses];
+        let accesses = self.accesses.slice_mut(uses);
         let states = &self.states;
         let first = accesses[0];
         let found = accesses.iter().any(|access| states.slice(access.subresources).iter().any(written));
@@ -340,12 +340,12 @@ impl Facts {
     }
 
     /// Takes note of a use in the meant order, for [`Facts::ends_lone_group`] of those behind it.
-    pub(super) fn place_in_group(&mut self, source: Source<'_>, level: u32, uses: std::ops::Range<usize>) {
-        for at in uses.clone() {
+    pub(super) fn place_in_group(&mut self, source: Source<'_>, level: u32, uses: IdSpan<ResolvedAccessId>) {
+        for at in uses.ids() {
             self.enter_name(at, level);
         }
-        self.ends_lone_group(source, uses.clone());
-        for access in &self.accesses[uses] {
+        self.ends_lone_group(source, uses);
+        for access in self.accesses.slice(uses) {
             for state in self.states.slice_mut(access.subresources) {
                 state.enter(access.unordered.then_some(state.open));
                 if access.effect.writes() {
@@ -384,7 +384,7 @@ impl Facts {
         source: Source<'_>,
         conditional: bool,
         has_fallback: bool,
-        (access_at, any_written): (usize, bool),
+        (access_at, any_written): (ResolvedAccessId, bool),
     ) -> ResolvedAccess {
         let mut access = self.accesses[access_at];
         match access.effect {
@@ -413,7 +413,7 @@ impl Facts {
         &mut self,
         source: Source<'_>,
         id: ResolvedPassId,
-        access_at: usize,
+        access_at: ResolvedAccessId,
         found: bool,
         problems: &mut Vec<Problem>,
     ) {
