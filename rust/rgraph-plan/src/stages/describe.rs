@@ -22,13 +22,20 @@ use crate::stages::transient::Transients;
 use crate::stages::usages::Memories;
 use crate::stages::weigh::queue_why;
 
+crate::id! {
+    /// A part of the graph that shares nothing with others: its position in [`Plan::subgraphs`].
+    struct SubgraphId;
+}
+
 /// Memory that describing reuses.
 #[derive(Default, Debug)]
 pub(crate) struct Scratch {
-    part_at: IdVec<ResolvedPassId, Option<u32>>,
-    counts: Vec<u32>,
-    /// SubresourceRange, turn and resource of each root.
-    rooted: Vec<(u32, u32, ResourceId)>,
+    /// By the first pass of a part.
+    part_at: IdVec<ResolvedPassId, Option<SubgraphId>>,
+    /// Passes of each part.
+    counts: IdVec<SubgraphId, u32>,
+    /// Part, turn and resource of each root.
+    rooted: Vec<(SubgraphId, u32, ResourceId)>,
     aliases: Vec<(ResourceId, ResourceId)>,
     heap_of: IdVec<MemoryClassId, HeapId>,
     /// By declared pass.
@@ -305,13 +312,12 @@ pub(crate) fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, pl
     for (at, scheduled) in schedule.passes.iter_ids() {
         let part = *scratch.part_at[live.part[scheduled.pass]].get_or_insert_with(|| {
             plan.subgraphs.push(Subgraph { key: 0, passes: Span::default(), roots: Span::default() });
-            scratch.counts.push(0);
-            plan.subgraphs.len() as u32 - 1
+            scratch.counts.push(0)
         });
-        scratch.counts[part as usize] += 1;
+        scratch.counts[part] += 1;
         let name = plan.pass_name(at);
-        let key = xxh3_64_with_seed(name.as_bytes(), plan.subgraphs[part as usize].key);
-        plan.subgraphs[part as usize].key = key;
+        let key = xxh3_64_with_seed(name.as_bytes(), plan.subgraphs[part.index()].key);
+        plan.subgraphs[part.index()].key = key;
     }
     let mut start = 0;
     for (subgraph, count) in plan.subgraphs.iter_mut().zip(&scratch.counts) {
@@ -322,7 +328,7 @@ pub(crate) fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, pl
     plan.subgraph_passes.resize(start as usize, PlanPassId::new(0));
     for (at, scheduled) in schedule.passes.iter_ids() {
         let part = scratch.part_at[live.part[scheduled.pass]].expect("every live pass is in a part");
-        let passes = &mut plan.subgraphs[part as usize].passes;
+        let passes = &mut plan.subgraphs[part.index()].passes;
         plan.subgraph_passes[passes.end as usize] = at;
         passes.end += 1;
     }
@@ -341,6 +347,6 @@ pub(crate) fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, pl
     for same in scratch.rooted.chunk_by(|a, b| a.0 == b.0) {
         let start = plan.subgraph_roots.len();
         plan.subgraph_roots.extend(same.iter().map(|(_, _, root)| *root));
-        plan.subgraphs[same[0].0 as usize].roots = Span::new(start, plan.subgraph_roots.len());
+        plan.subgraphs[same[0].0.index()].roots = Span::new(start, plan.subgraph_roots.len());
     }
 }

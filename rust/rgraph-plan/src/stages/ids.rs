@@ -12,6 +12,8 @@ crate::id! {
     pub struct ResolvedAccessId;
     /// A group of unordered uses of one subresource, which commute: counted by subresource.
     pub struct UnorderedGroupId;
+    /// What one view of a pass sees: counted by pass. Depth and stencil are seen by views of their own.
+    pub struct ViewId;
     /// A live pass: its position among them in serial order.
     pub struct LiveId;
     /// A resource whose bytes an order keeps alive: its position in [`Bytes`](crate::stages::schedule::Bytes).

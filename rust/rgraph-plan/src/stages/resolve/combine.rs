@@ -6,7 +6,12 @@ use super::meaning::Effect;
 use crate::access::Layout;
 use crate::id::{Id, IdSpan, IdVec};
 use crate::resource::ResourceId;
-use crate::stages::ids::{AccessId, ResolvedAccessId};
+use crate::stages::ids::{AccessId, ResolvedAccessId, ViewId};
+
+crate::id! {
+    /// A view among those of the pass at hand.
+    struct OwnViewId;
+}
 
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]
@@ -19,38 +24,39 @@ pub(super) struct Scratch {
 /// layout.
 #[derive(Default, Debug)]
 struct Views {
-    first: u32,
-    parent: Vec<u32>,
-    general: Vec<bool>,
+    /// The views from the first one of the pass on, which have ids of their own.
+    first: usize,
+    parent: IdVec<OwnViewId, OwnViewId>,
+    general: IdVec<OwnViewId, bool>,
 }
 
 impl Views {
     /// Forgets everything; each of `accesses` has a view of its own.
     fn clear(&mut self, accesses: &[ResolvedAccess]) {
         let views = || accesses.iter().map(|access| access.view);
-        self.first = views().min().unwrap_or(0);
-        let end = views().max().map_or(0, |last| last + 1);
+        self.first = views().min().map_or(0, Id::index);
+        let end = views().max().map_or(0, |last| last.index() + 1);
         self.parent.clear();
-        self.parent.extend(0..end - self.first);
-        self.general.clear();
-        self.general.resize(self.parent.len(), false);
+        self.parent.extend((0..end - self.first).map(OwnViewId::new));
+        self.general.refill(false, self.parent.len());
     }
 
-    fn find(&self, view: u32) -> usize {
-        let mut at = (view - self.first) as usize;
-        while self.parent[at] as usize != at {
-            at = self.parent[at] as usize;
+    /// The first view of the set that a view is in.
+    fn find(&self, view: ViewId) -> OwnViewId {
+        let mut at = OwnViewId::new(view.index() - self.first);
+        while self.parent[at] != at {
+            at = self.parent[at];
         }
         at
     }
 
     /// One subresource that all of `same` see is in `layout`.
     fn join(&mut self, same: &[ResolvedAccess], layout: Layout) {
-        let root = same.iter().map(|access| self.find(access.view)).min().unwrap_or(0);
+        let Some(root) = same.iter().map(|access| self.find(access.view)).min() else { return };
         for access in same {
             let other = self.find(access.view);
             self.general[root] |= self.general[other];
-            self.parent[other] = root as u32;
+            self.parent[other] = root;
         }
         self.general[root] |= layout == Layout::General;
     }
@@ -84,7 +90,7 @@ pub(super) fn combine(
     for same in scratch.singles.chunk_by(|a, b| a.subresources == b.subresources) {
         let mut merged = same[1..].iter().fold(same[0], both);
         let view = scratch.views.find(merged.view);
-        merged.view = scratch.views.first + view as u32;
+        merged.view = ViewId::new(scratch.views.first + view.index());
         if scratch.views.general[view] {
             merged.layout = Layout::General;
         }

@@ -22,7 +22,7 @@ use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Leave, ResourceId};
-use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId};
+use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId, ViewId};
 use crate::stages::size::Shape;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
@@ -105,7 +105,7 @@ pub struct ResolvedAccess {
     pub group: Option<UnorderedGroupId>,
     /// The view of the pass that sees it: all that one view sees is in one layout (Vulkan 1.3,
     /// `VkDescriptorImageInfo`). Depth and stencil are seen by views of their own.
-    pub view: u32,
+    pub view: ViewId,
 }
 
 impl ResolvedAccess {

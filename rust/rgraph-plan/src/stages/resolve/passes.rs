@@ -10,7 +10,7 @@ use crate::access::{Accesses, Aspects, Load, Stages, Usage};
 use crate::graph::PassId;
 use crate::id::{Id, IdSpan, Span};
 use crate::resource::ResourceId;
-use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId};
+use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId, ViewId};
 
 /// A declared pass as all its accesses together make it.
 #[derive(Clone, Copy)]
@@ -198,7 +198,8 @@ impl Facts {
         self.stamp[memory] = Some(pass);
         let Meaning { stages, kinds, layout, effect } = means;
         let (accesses, subresources) = (&mut self.accesses, &self.subresources);
-        let view = accesses.as_slice().last().map_or(0, |access| access.view | 1) + 1;
+        // An access has two numbers: one for the view of its stencil.
+        let view = accesses.as_slice().last().map_or(0, |access| (access.view.index() | 1) + 1);
         subresources.runs(memory, part, |part| {
             if !part.is_empty() {
                 accesses.push(ResolvedAccess {
@@ -211,7 +212,7 @@ impl Facts {
                     effect,
                     unordered,
                     group: None,
-                    view: view + u32::from(subresources.get(part.first()).aspects == Aspects::STENCIL),
+                    view: ViewId::new(view + usize::from(subresources.get(part.first()).aspects == Aspects::STENCIL)),
                 });
             }
         });

@@ -12,7 +12,7 @@ use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::PlanPassId;
 use crate::resource::{Life, ResourceId};
 use crate::stages::context::Context;
-use crate::stages::ids::{ReadGroupId, SubresourceId, UnorderedGroupId, VisitId};
+use crate::stages::ids::{ReadGroupId, SubresourceId, UnorderedGroupId, ViewId, VisitId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 
@@ -98,7 +98,7 @@ pub(crate) struct ReadGroups {
     members: IdVec<MemberId, Member>,
     states: IdVec<SubresourceId, OpenGroup>,
     use_of: IdVec<ResourceId, MemoryUse>,
-    views: Vec<(u32, ReadGroupId)>,
+    views: Vec<(ViewId, ReadGroupId)>,
 }
 
 #[derive(Clone, Copy, Debug)]
