@@ -85,8 +85,8 @@ pub use crate::stages::synchronize::emit::Split;
 pub struct Scratch {
     profile: Option<Profile>,
     queues: Vec<PlanQueue>,
-    families: Vec<u32>,
-    stages: Vec<Stages>,
+    families: IdVec<LaneId, u32>,
+    stages: IdVec<LaneId, Stages>,
     shapes: IdVec<ResourceId, Shape>,
     sized: ShapeScratch,
     shape_problems: Vec<ShapeProblem>,

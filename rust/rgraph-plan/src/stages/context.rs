@@ -7,7 +7,7 @@ use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::{Facts, ResolvedAccess};
 use crate::stages::size::Shape;
-use crate::stages::synchronize::schedule::Schedule;
+use crate::stages::synchronize::schedule::{LaneId, Schedule};
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -20,10 +20,10 @@ pub(crate) struct Context<'a> {
     pub facts: &'a Facts,
     /// The linear order.
     pub schedule: &'a Schedule,
-    /// Family of each queue.
-    pub families: &'a [u32],
-    /// Stages of each queue at which passes without accesses may do their work.
-    pub stages: &'a [Stages],
+    /// Family of each queue but the host.
+    pub families: &'a IdVec<LaneId, u32>,
+    /// Stages of each queue but the host at which passes without accesses may do their work.
+    pub stages: &'a IdVec<LaneId, Stages>,
 }
 
 impl Context<'_> {

@@ -30,7 +30,7 @@ crate::id! {
 /// Memory that describing reuses.
 #[derive(Default, Debug)]
 pub(crate) struct Scratch {
-    /// By the first pass of a part.
+    /// By the representative of a part.
     part_at: IdVec<ResolvedPassId, Option<SubgraphId>>,
     /// Passes of each part.
     counts: IdVec<SubgraphId, u32>,

@@ -48,7 +48,7 @@ pub(crate) fn edges(
                 let to = leave.queue.and_then(|kind| resolve_queue(profile, kind));
                 let exclusive = inputs.read_groups.sharing[memory] == Sharing::Exclusive;
                 let families = to
-                    .and_then(|to| Some([state.family?, context.families[to]]))
+                    .and_then(|to| Some([state.family?, context.families[LaneId::new(to)]]))
                     .filter(|[from, to]| exclusive && from != to);
                 let on_host = last.queue == context.schedule.host();
                 let by = hazards

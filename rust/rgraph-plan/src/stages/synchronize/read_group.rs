@@ -8,7 +8,7 @@
 
 use super::schedule::LaneId;
 use crate::access::{Layout, Sharing};
-use crate::id::{Id, IdSpan, IdVec};
+use crate::id::{IdSpan, IdVec};
 use crate::plan::PlanPassId;
 use crate::resource::{Life, ResourceId};
 use crate::stages::context::Context;
@@ -174,7 +174,7 @@ impl ReadGroups {
                 }
                 continue;
             }
-            let family = Some(context.families[scheduled.queue.index()]);
+            let family = Some(context.families[scheduled.queue]);
             for access in context.accesses(at) {
                 let used = &mut self.use_of[context.facts.memory[access.resource]];
                 if used.last != family {
@@ -271,7 +271,7 @@ impl ReadGroups {
         let on_gpu = queue != context.schedule.host();
         let state = self.states[subresource];
         let reads = access.effect == Effect::Read;
-        let family = if on_gpu { Some(context.families[queue.index()]) } else { state.family };
+        let family = if on_gpu { Some(context.families[queue]) } else { state.family };
         let before = state.read_group.map(|read_group| self.read_groups[read_group]);
         let image = context.is_image(memory);
         let empty = !on_gpu && image && before.map_or(!context.has_edges(memory), |before| before.empty);

@@ -14,7 +14,7 @@ impl Hazards {
         let all = |at: PlanPassId| inputs.context.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
         // A pass without accesses may work at any stage.
-        let anywhere = || inputs.context.stages.get(scheduled.queue.index()).copied().unwrap_or(Stages::HOST);
+        let anywhere = || inputs.context.stages.get(scheduled.queue).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = inputs.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
             let source = inputs.context.schedule.passes[earlier];

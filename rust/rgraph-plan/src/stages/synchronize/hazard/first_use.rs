@@ -5,7 +5,7 @@ use super::{
     ask::seen_as,
 };
 use crate::access::{Accesses, Layout, Sharing, Stages};
-use crate::id::{Id, IdSpan, IdVec};
+use crate::id::{IdSpan, IdVec};
 use crate::resource::ResourceId;
 use crate::stages::ids::{LeftId, PlacementId, SubresourceId, UseId, WaitId};
 use crate::stages::resolve::ResolvedAccess;
@@ -26,7 +26,7 @@ impl Hazards {
         let mut next = SubresourceState {
             read_group: Some(here.read_group),
             layout: target,
-            family: if on_gpu { Some(context.families[here.queue.index()]) } else { state.family },
+            family: if on_gpu { Some(context.families[here.queue]) } else { state.family },
             before: state.uses,
             producer_barrier: None,
             initializer: here.queue,

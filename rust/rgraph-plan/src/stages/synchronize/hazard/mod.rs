@@ -476,7 +476,7 @@ impl Hazards {
         let next = &mut self.states[here.subresource];
         next.uses = uses;
         if on_gpu && next.family.is_none() {
-            next.family = Some(inputs.context.families[here.queue.index()]);
+            next.family = Some(inputs.context.families[here.queue]);
             next.owner = uses;
         }
     }
