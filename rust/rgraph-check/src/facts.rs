@@ -5,6 +5,7 @@
 mod declared;
 mod fallback;
 mod flat;
+mod key;
 mod need;
 mod order;
 
@@ -17,16 +18,10 @@ use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Leave, Life, ResourceId};
 
 pub(crate) use fallback::{Choice, effective, known_effective};
+pub(crate) use key::{Key, NamePosition, PassPosition, Step};
 
 use crate::ids::{DeclaredPassId, FlagStates, MemoryId, SubresourceId, UnorderedGroupId, UseId};
 use crate::shape::{Grid, Shape, SubresourceRange, shapes};
-
-/// Order of an access to a subresource within a frame: position in the chain of names of one memory, position of the
-/// pass (from 1), and step within it (0 the pass, then its mips, last the reads that were declared too early).
-pub(crate) type Key = (u32, u32, u32);
-
-/// Step of reads that come just after a writer declared later.
-const FORWARD: u32 = 1000;
 
 /// One access of a declared pass, resolved.
 #[derive(Clone, Debug)]
@@ -81,8 +76,9 @@ pub(crate) struct DeclaredPass {
     pub declared: Option<DeclaredPassId>,
     /// What inserted declared passes do.
     pub inserted: Option<Inserted>,
-    pub position: u32,
-    pub step: u32,
+    /// For mips, that of the pass that writes their first one.
+    pub position: PassPosition,
+    pub step: Step,
     pub uses: IdVec<UseId, DeclaredUse>,
     /// The flag that switches it.
     pub flag: Option<FlagId>,
@@ -133,7 +129,7 @@ pub(crate) struct Facts<'g> {
     /// The first name of the memory that a resource is in; that of what it remembers, for histories.
     pub memory: IdVec<ResourceId, MemoryId>,
     /// Position of a name among the names of its memory.
-    pub chain: IdVec<ResourceId, u32>,
+    pub chain: IdVec<ResourceId, NamePosition>,
     /// Frames ago, for histories.
     pub frames_ago: IdVec<ResourceId, u32>,
     /// By memory: its names, histories aside.
@@ -295,17 +291,18 @@ impl<'g> Facts<'g> {
     /// itself if nothing has written it by then.
     fn stand_in_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
         let declared = &self.declared_passes[declared];
-        let (position, step) =
-            declared.uses[at].keys.first().map_or((declared.position, declared.step), |((_, p, s), _)| (*p, *s));
-        let (chain, resource, memory) = (self.chain[input], &self.graph.resources()[input], self.memory[input]);
-        let key = (chain, position, step);
-        if self.frames_ago[input] > 0 || !resource.life.is_of_frame() || chain > 0 {
+        let (name, resource, memory) = (self.chain[input], &self.graph.resources()[input], self.memory[input]);
+        let key = match declared.uses[at].keys.first() {
+            Some(&(key, _)) => Key { name, ..key },
+            None => Key { name, pass: declared.position, step: declared.step },
+        };
+        if self.frames_ago[input] > 0 || !resource.life.is_of_frame() || name > NamePosition::FIRST {
             return key;
         }
         let read = self.grids[memory].subresources(&declared.uses[at].part);
         let first = read.into_iter().filter_map(|one| self.writers[memory][one].first()).map(|u| u.key).min();
         match first {
-            Some(first) if first.0 == chain && first > key => (chain, first.1, FORWARD),
+            Some(first) if first.name == name && first > key => Key { step: Step::FORWARD, ..first },
             _ => key,
         }
     }
@@ -318,14 +315,7 @@ impl<'g> Facts<'g> {
     /// Whether all work that a subresource's contents at the end of a frame come from is needed.
     pub(crate) fn is_kept(&self, memory: MemoryId, subresource: SubresourceId) -> bool {
         let mut writers = Vec::new();
-        self.writers_before(
-            memory,
-            subresource,
-            (u32::MAX, u32::MAX, u32::MAX),
-            None,
-            &mut writers,
-            &mut BTreeSet::new(),
-        );
+        self.writers_before(memory, subresource, Key::END, None, &mut writers, &mut BTreeSet::new());
         writers.into_iter().all(|declared| self.needed[declared])
     }
 
@@ -406,14 +396,14 @@ pub(crate) fn writes(usage: Usage) -> bool {
 struct Names {
     /// By resource: its memory, histories apart, and its position in the chain of names.
     memory: IdVec<ResourceId, MemoryId>,
-    chain: IdVec<ResourceId, u32>,
+    chain: IdVec<ResourceId, NamePosition>,
     /// `modifies` of another size.
     scaled: Vec<ScaledCopy>,
 }
 
 fn memories(graph: &Graph, shapes: &IdVec<ResourceId, Shape>) -> Names {
     let mut memory: IdVec<_, _> = shapes.ids().map(MemoryId::of_first).collect();
-    let mut chain = IdVec::filled(0, shapes.len());
+    let mut chain = IdVec::filled(NamePosition::FIRST, shapes.len());
     let mut scaled = Vec::new();
     let size = |id: ResourceId| shapes.get(id).map(|shape| shape.size);
     for (id, resource) in graph.resources().iter_ids() {
@@ -426,7 +416,7 @@ fn memories(graph: &Graph, shapes: &IdVec<ResourceId, Shape>) -> Names {
             steps += 1;
         }
         memory[id] = MemoryId::of_first(at);
-        chain[id] = steps;
+        chain[id] = NamePosition::above(steps);
         if let Some(base) = resource.modifies
             && size(base).is_some_and(|size| size != shapes[id].size)
         {

@@ -179,7 +179,7 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<DeclaredPassId> {
         // A fallback for another name of the same memory has that name's place.
         let own = |u: &&SubresourceUse| {
             let at = &facts.declared_passes[u.declared].uses[u.at];
-            facts.memory[at.resource] != memory || facts.chain[at.resource] == u.key.0
+            facts.memory[at.resource] != memory || facts.chain[at.resource] == u.key.name
         };
         let uses: Vec<SubresourceUse> = uses.iter().filter(own).copied().collect();
         // Everything since the last write, and that write; unordered groups stand together.

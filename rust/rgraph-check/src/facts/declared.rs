@@ -6,7 +6,7 @@ use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::ResourceId;
 
-use super::{DeclaredPass, DeclaredUse, Facts, Inserted, ScaledCopy, writes};
+use super::{DeclaredPass, DeclaredUse, Facts, Inserted, PassPosition, ScaledCopy, Step, writes};
 use crate::ids::{DeclaredPassId, MemoryId, UseId};
 use crate::shape::{Grid, SubresourceRange};
 use crate::tables::{Work, default_stages, is_attachment, work};
@@ -33,8 +33,8 @@ impl Facts<'_> {
                 name: graph.pass_name(id).to_owned(),
                 declared: Some(at),
                 inserted: None,
-                position: index as u32 + 1,
-                step: 0,
+                position: PassPosition::of(at),
+                step: Step::PASS,
                 uses,
                 flag: pass.conditional,
                 queue: pass.queue,
@@ -201,8 +201,8 @@ impl Facts<'_> {
                     name,
                     declared: None,
                     inserted: Some(Inserted::Mips { owner: pass, resource, level }),
-                    position: pass.index() as u32 + 1,
-                    step: level,
+                    position: PassPosition::of(pass),
+                    step: Step::of_mip(level),
                     uses: [blit(resource, part(level - 1), false), blit(resource, part(level), true)]
                         .into_iter()
                         .collect(),
@@ -223,8 +223,8 @@ impl Facts<'_> {
                 name: format!("{} from {}", self.name(to), self.name(from)),
                 declared: None,
                 inserted: Some(Inserted::Scaled { from, to }),
-                position: 0,
-                step: 0,
+                position: PassPosition::BEFORE,
+                step: Step::PASS,
                 uses: [blit(from, part(from), false), blit(to, part(to), true)].into_iter().collect(),
                 flag: None,
                 queue: PassQueue::Graphics,

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use rgraph_ir::graph::FlagId;
 use rgraph_ir::resource::ResourceId;
 
-use super::{DeclaredUse, Facts, Key, SubresourceUse};
+use super::{DeclaredUse, Facts, Key, PassPosition, SubresourceUse};
 use crate::ids::{DeclaredPassId, SubresourceId, UseId};
 
 /// Decides by the flags whether a pass reads a resource or a fallback.
@@ -22,8 +22,7 @@ pub(crate) struct Choice {
 /// A pass that writes a subresource which another pass reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Maker {
-    /// Position in the declaration.
-    position: u32,
+    position: PassPosition,
     /// The flag that switches it, unless it is on whenever the reader is.
     flag: Option<FlagId>,
     /// What readers get while it is off, if that is in other memory.

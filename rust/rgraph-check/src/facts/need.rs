@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rgraph_ir::id::IdVec;
 use rgraph_ir::resource::{Life, ResourceId};
 
-use super::{DeclaredUse, Facts, Key};
+use super::{DeclaredUse, Facts, Key, NamePosition};
 use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UnorderedGroupId};
 
 /// Two names of one memory that one declared pass uses at a common subresource.
@@ -27,9 +27,9 @@ impl Facts<'_> {
             if self.graph.roots().contains(&id) || imported {
                 let memory = self.memory[id];
                 // What leaves with imported memory is what the last of its names left there.
-                let last = if imported { u32::MAX } else { self.chain[id] };
+                let last = if imported { NamePosition::BEHIND } else { self.chain[id] };
                 for subresource in self.grids[memory].ids() {
-                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), None, &mut work, &mut groups);
+                    self.writers_before(memory, subresource, Key::behind(last), None, &mut work, &mut groups);
                 }
             }
         }
@@ -46,7 +46,7 @@ impl Facts<'_> {
                         }
                         if self.frames_ago[resource] > 0 {
                             // An earlier frame made it, maybe the pass that reads it.
-                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), None, &mut work, &mut groups);
+                            self.writers_before(memory, subresource, Key::END, None, &mut work, &mut groups);
                         } else if let Some((key, _)) = self.key(resource, subresource, declared, number) {
                             self.writers_before(memory, subresource, key, Some(declared), &mut work, &mut groups);
                         }
@@ -115,7 +115,7 @@ impl Facts<'_> {
             if !self.persistent[memory] || lap > 0 {
                 return;
             }
-            from = (u32::MAX, u32::MAX, u32::MAX);
+            from = Key::END;
         }
     }
 
@@ -123,7 +123,11 @@ impl Facts<'_> {
     pub(crate) fn torn(&self) -> Vec<Torn> {
         let mut torn = Vec::new();
         for (index, declared) in self.declared_passes.iter_ids() {
-            for b in declared.uses.iter().filter(|b| self.chain[b.resource] > 0 && self.frames_ago[b.resource] == 0) {
+            for b in declared
+                .uses
+                .iter()
+                .filter(|b| self.chain[b.resource] > NamePosition::FIRST && self.frames_ago[b.resource] == 0)
+            {
                 let earlier = declared.uses.iter().filter(|a| {
                     self.frames_ago[a.resource] == 0
                         && self.memory[a.resource] == self.memory[b.resource]

@@ -5,7 +5,7 @@ use rgraph_ir::graph::PassId;
 use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::resource::{Life, ResourceId};
 
-use super::{BySubresource, FORWARD, Facts, Inserted, SubresourceUse};
+use super::{BySubresource, Facts, Inserted, Key, NamePosition, PassPosition, Step, SubresourceUse};
 use crate::ids::{DeclaredPassId, SubresourceId, UnorderedGroupId, UseId};
 
 impl Facts<'_> {
@@ -41,13 +41,13 @@ impl Facts<'_> {
 
     pub(super) fn sort_accesses(&mut self) {
         // First writers of each name's subresources, for reads that are declared too early.
-        let mut first_writer: IdVec<ResourceId, IdVec<SubresourceId, u32>> =
-            self.memory.iter().map(|&memory| IdVec::filled(u32::MAX, self.grids[memory].len())).collect();
+        let mut first_writer: IdVec<ResourceId, IdVec<SubresourceId, Option<PassPosition>>> =
+            self.memory.iter().map(|&memory| IdVec::filled(None, self.grids[memory].len())).collect();
         for declared in &self.declared_passes {
             for at in declared.uses.iter().filter(|at| at.writes) {
                 for &subresource in &at.subresources {
                     let first = &mut first_writer[at.resource][subresource];
-                    *first = (*first).min(declared.position);
+                    *first = Some(first.map_or(declared.position, |first| first.min(declared.position)));
                 }
             }
         }
@@ -59,22 +59,22 @@ impl Facts<'_> {
                     continue;
                 }
                 let resource = &self.graph.resources()[at.resource];
-                let fresh = resource.life.is_of_frame() && self.chain[at.resource] == 0;
+                let fresh = resource.life.is_of_frame() && self.chain[at.resource] == NamePosition::FIRST;
                 // Nothing of the range was written before, and something of it is later: the read comes just after.
                 let first = at
                     .subresources
                     .iter()
-                    .map(|&subresource| first_writer[at.resource][subresource])
+                    .filter_map(|&subresource| first_writer[at.resource][subresource])
                     .min()
-                    .unwrap_or(u32::MAX);
+                    .filter(|first| fresh && !at.writes && *first > declared.position);
                 for &subresource in &at.subresources {
-                    let chain = self.chain[at.resource];
-                    let key = match declared.inserted {
-                        Some(Inserted::Scaled { from, .. }) if from == at.resource => (chain, u32::MAX, 0),
-                        _ if fresh && !at.writes && first != u32::MAX && first > declared.position => {
-                            (chain, first, FORWARD)
+                    let name = self.chain[at.resource];
+                    let key = match (declared.inserted, first) {
+                        (Some(Inserted::Scaled { from, .. }), _) if from == at.resource => {
+                            Key { name, pass: PassPosition::BEHIND, step: Step::PASS }
                         }
-                        _ => (chain, declared.position, declared.step),
+                        (_, Some(pass)) => Key { name, pass, step: Step::FORWARD },
+                        (_, None) => Key { name, pass: declared.position, step: declared.step },
                     };
                     order[self.memory[at.resource]][subresource].push(SubresourceUse {
                         key,
@@ -95,14 +95,14 @@ impl Facts<'_> {
             let mut open = None;
             for u in uses {
                 let at = &mut self.declared_passes[u.declared].uses[u.at];
-                let (name, _, _) = u.key;
+                let name = u.key.name;
                 if at.unordered && open != Some(name) {
                     groups += 1;
                 }
                 open = at.unordered.then_some(name);
                 u.group = at.unordered.then(|| UnorderedGroupId::new(groups - 1));
                 if at.keys.is_empty() {
-                    at.keys.resize(at.subresources.len(), ((0, 0, 0), None));
+                    at.keys.resize(at.subresources.len(), (Key::default(), None));
                 }
                 if let Ok(number) = at.subresources.binary_search(&subresource) {
                     at.keys[number] = (u.key, u.group);
@@ -136,7 +136,7 @@ impl Facts<'_> {
             // By subresource: whether something was there before the open group, and whether the group wrote it.
             let mut before = IdVec::filled(self.filled[memory], subresources.len());
             let mut within = IdVec::filled(false, subresources.len());
-            let mut names = IdVec::filled(0, subresources.len());
+            let mut names = IdVec::filled(NamePosition::FIRST, subresources.len());
             let mut first = 0;
             while first < list.len() {
                 let (u, _) = list[first];
@@ -145,7 +145,7 @@ impl Facts<'_> {
                         (other.key, other.declared, other.at) == (u.key, u.declared, u.at)
                     });
                 let own = || list[first..end].iter().map(|(_, subresource)| *subresource);
-                let (name, _, _) = u.key;
+                let name = u.key.name;
                 for subresource in own() {
                     if std::mem::replace(&mut names[subresource], name) != name {
                         before[subresource] |= std::mem::take(&mut within[subresource]);
@@ -155,7 +155,7 @@ impl Facts<'_> {
                 // What modifies another resource holds what that one held.
                 if at.unordered
                     && at.must_read
-                    && name == 0
+                    && name == NamePosition::FIRST
                     && !own().any(|subresource| before[subresource])
                     && own().any(|subresource| within[subresource])
                 {
@@ -183,7 +183,7 @@ impl Facts<'_> {
                 for u in uses {
                     let at = &self.declared_passes[u.declared].uses[u.at];
                     // A name of another size has memory of its own, of which the scaled copy fills mip 0.
-                    let modifies = self.chain[at.resource] > 0;
+                    let modifies = self.chain[at.resource] > NamePosition::FIRST;
                     let kept = match self.graph.resources()[at.resource].life {
                         Life::Transient | Life::Fresh => modifies,
                         Life::Imported(imported) => imported.defined || modifies,
