@@ -86,7 +86,7 @@ impl Machine<'_> {
             if rendering.is_none() {
                 Lanes::make_available(&mut clock, queue, position, &barrier.scope);
             }
-            let node = SyncNode::new(queue, position, position, barrier.scope, clock);
+            let node = SyncNode::new(queue, position, barrier.scope, clock);
             let node = self.nodes.push(SyncNode { rendering, ..node });
             #[cfg(test)]
             self.log.covers.push((node, None));
@@ -98,8 +98,7 @@ impl Machine<'_> {
                 continue;
             }
             let clock = clock_of(&self.lanes, scope.src_stages);
-            let node =
-                self.nodes.push(SyncNode { rendering, ..SyncNode::new(queue, position, position, scope, clock) });
+            let node = self.nodes.push(SyncNode { rendering, ..SyncNode::new(queue, position, scope, clock) });
             made.push(Some(node));
             let allocation = self.allocation(named.resource);
             #[cfg(test)]

@@ -12,7 +12,7 @@ use rgraph_ir::access::{Accesses, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{PlanPassId, QueueId, Scope};
 
-use crate::ids::RenderingId;
+use crate::ids::{Position, RenderingId};
 use crate::subresource::Done;
 use crate::tables::{STAGES, WRITES, leaf, leaves, with_earlier, with_later, write_access, write_slot};
 
@@ -23,17 +23,20 @@ const WIDTH: usize = ORDERS + WRITES;
 /// Leaf access kinds.
 const ACCESSES: usize = 18;
 
+/// Before everything on a queue.
+const BEFORE: Position = Position(0);
+
 /// What is ordered before, and available at, one point.
-pub(crate) type Clock = Box<[u32]>;
+pub(crate) type Clock = Box<[Position]>;
 
 /// A synchronization node: one entry of a barrier call, one half of an event, a wait, or the runtime's entry barrier.
 #[derive(Clone, Debug)]
 pub(crate) struct SyncNode {
     pub queue: QueueId,
     /// Operations before this position enter it.
-    pub enter: u32,
+    pub enter: Position,
     /// Operations after this position are reached by it.
-    pub leave: u32,
+    pub leave: Position,
     pub scope: Scope,
     /// Second synchronization scope with logically later stages.
     pub later: Stages,
@@ -55,7 +58,7 @@ pub(crate) struct Lanes {
     visible: Vec<Option<Clock>>,
 }
 
-fn join(into: &mut [u32], from: &[u32]) {
+fn join(into: &mut [Position], from: &[Position]) {
     for (a, b) in into.iter_mut().zip(from) {
         *a = (*a).max(*b);
     }
@@ -73,14 +76,14 @@ impl Lanes {
     pub(crate) fn new(queues: usize) -> Self {
         Self {
             queues,
-            order: vec![vec![0; queues * WIDTH].into(); queues * STAGES],
+            order: vec![vec![BEFORE; queues * WIDTH].into(); queues * STAGES],
             waits: vec![None; queues * STAGES],
             visible: vec![None; queues * STAGES * ACCESSES],
         }
     }
 
     /// What is ordered before a node at `position` with these source stages, itself included.
-    pub(crate) fn enter(&self, queue: QueueId, position: u32, stages: Stages) -> Clock {
+    pub(crate) fn enter(&self, queue: QueueId, position: Position, stages: Stages) -> Clock {
         let mut clock = self.chain(queue, stages);
         for stage in leaves(with_earlier(stages)) {
             clock[queue.index() * WIDTH + stage] = position;
@@ -89,7 +92,7 @@ impl Lanes {
     }
 
     /// Adds that the writes of a scope are available at a node at `position`.
-    pub(crate) fn make_available(clock: &mut Clock, queue: QueueId, position: u32, scope: &Scope) {
+    pub(crate) fn make_available(clock: &mut Clock, queue: QueueId, position: Position, scope: &Scope) {
         for stage in leaves(scope.src_stages) {
             if scope.src_access.intersects(write_access(stage)) {
                 clock[queue.index() * WIDTH + ORDERS + write_slot(stage)] = position;
@@ -99,7 +102,7 @@ impl Lanes {
 
     /// What is ordered before a node with these source stages through the nodes before it, and no more.
     pub(crate) fn chain(&self, queue: QueueId, stages: Stages) -> Clock {
-        let mut clock: Clock = vec![0; self.queues * WIDTH].into();
+        let mut clock: Clock = vec![BEFORE; self.queues * WIDTH].into();
         for stage in leaves(with_earlier(stages)) {
             join(&mut clock, &self.order[queue.index() * STAGES + stage]);
         }
@@ -107,7 +110,7 @@ impl Lanes {
     }
 
     /// The clock of a signal: everything before it, and every write available.
-    pub(crate) fn signal(&self, queue: QueueId, position: u32) -> Clock {
+    pub(crate) fn signal(&self, queue: QueueId, position: Position) -> Clock {
         let mut clock = self.enter(queue, position, Stages::all());
         clock[queue.index() * WIDTH..(queue.index() + 1) * WIDTH].fill(position);
         clock
@@ -145,7 +148,7 @@ impl Lanes {
     }
 
     /// Whether something that stands here on `queue` is ordered after something at a position of another queue.
-    pub(crate) fn follows(&self, queue: QueueId, other: QueueId, position: u32) -> bool {
+    pub(crate) fn follows(&self, queue: QueueId, other: QueueId, position: Position) -> bool {
         let lanes = &self.order[queue.index() * STAGES..(queue.index() + 1) * STAGES];
         lanes.iter().any(|clock| {
             clock[other.index() * WIDTH..other.index() * WIDTH + ORDERS].iter().any(|covered| position < *covered)
@@ -172,19 +175,28 @@ fn bits(access: Accesses) -> impl Iterator<Item = usize> {
 }
 
 /// Whether an operation is ordered before the point of a clock.
-pub(crate) fn ordered(clock: &Clock, queue: QueueId, position: u32, stage: usize) -> bool {
+pub(crate) fn ordered(clock: &Clock, queue: QueueId, position: Position, stage: usize) -> bool {
     position < clock[queue.index() * WIDTH + stage]
 }
 
 /// Whether a write is available at the point of a clock through waits and global barriers.
-pub(crate) fn available(clock: &Clock, queue: QueueId, position: u32, stage: usize) -> bool {
+pub(crate) fn available(clock: &Clock, queue: QueueId, position: Position, stage: usize) -> bool {
     position < clock[queue.index() * WIDTH + ORDERS + write_slot(stage)]
 }
 
 impl SyncNode {
     /// A node and its clock.
-    pub(crate) fn new(queue: QueueId, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
-        Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: None }
+    pub(crate) fn new(queue: QueueId, at: Position, scope: Scope, clock: Clock) -> Self {
+        Self {
+            queue,
+            enter: at,
+            leave: at,
+            scope,
+            later: with_later(scope.dst_stages),
+            clock,
+            pass: None,
+            rendering: None,
+        }
     }
 
     /// Whether this node chains to the point of a clock.
@@ -229,7 +241,7 @@ impl SyncNode {
     }
 
     /// Whether it makes an operation's write available itself.
-    pub(crate) fn takes(&self, queue: QueueId, position: u32, stage: usize, access: Accesses) -> bool {
+    pub(crate) fn takes(&self, queue: QueueId, position: Position, stage: usize, access: Accesses) -> bool {
         self.queue == queue
             && position < self.enter
             && self.scope.src_stages.contains(leaf(stage))
@@ -261,12 +273,12 @@ mod tests {
         for _ in 0..400 {
             let mut lanes = Lanes::new(3);
             let mut list: Vec<(SyncNode, bool)> = Vec::new();
-            let mut now = IdVec::<QueueId, u32>::filled(1, 3);
-            let mut signals: Vec<(QueueId, u32, Clock)> = Vec::new();
-            let mut waits: Vec<(QueueId, u32, Stages, QueueId, u32)> = Vec::new();
+            let mut now = IdVec::<QueueId, Position>::filled(Position(1), 3);
+            let mut signals: Vec<(QueueId, Position, Clock)> = Vec::new();
+            let mut waits: Vec<(QueueId, Position, Stages, QueueId, Position)> = Vec::new();
             for _ in 0..14 {
                 let queue = QueueId::new(random.below(3) as usize);
-                now[queue] += 2;
+                now[queue] = now[queue].later_by(2);
                 let at = now[queue];
                 if random.chance(1, 4) {
                     signals.push((queue, at, lanes.signal(queue, at)));
@@ -278,7 +290,7 @@ mod tests {
                 } else {
                     let wanted = scope(*random.pick(&stages), *random.pick(&stages));
                     let clock = lanes.enter(queue, at, wanted.src_stages);
-                    let node = SyncNode::new(queue, at, at, wanted, clock.clone());
+                    let node = SyncNode::new(queue, at, wanted, clock.clone());
                     lanes.publish(queue, node.later, &clock);
                     list.push((node, true));
                 }
@@ -286,8 +298,8 @@ mod tests {
             // Search: (queue, position, set of stages) states reached from one operation.
             for (from_queue, &end) in now.iter_ids() {
                 for from_stage in 0..STAGES {
-                    for from_at in (2..end + 2).step_by(2) {
-                        let mut reached: Vec<(QueueId, u32, Stages)> = Vec::new();
+                    for from_at in (2..end.0 + 2).step_by(2).map(Position) {
+                        let mut reached: Vec<(QueueId, Position, Stages)> = Vec::new();
                         let mut seen = std::collections::HashSet::new();
                         let mut work = vec![(from_queue, from_at, leaf(from_stage))];
                         while let Some((queue, at, have)) = work.pop() {
@@ -314,7 +326,7 @@ mod tests {
                                     .iter()
                                     .skip(1)
                                     .any(|(q, _, have)| *q == queue && have.contains(leaf(stage)));
-                                assert_eq!(says, found, "{from_queue:?} {from_at} {from_stage} to {queue:?} {stage}");
+                                assert_eq!(says, found, "{from_queue:?} {from_at:?} {from_stage} to {queue:?} {stage}");
                             }
                         }
                     }

@@ -90,14 +90,14 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let entry = edge.entry;
         let scope = Scope { dst_stages: entry.stages, dst_access: entry.access, ..Default::default() };
-        let position = self.now[queue] + 1;
+        let position = self.now[queue].later_by(1);
         let clock = self.lanes.enter(queue, position, entry.stages);
         let run = self.run;
         let entered = self.allocations[allocation].subresources[subresource].writes.iter().any(|write| {
             let x = &self.done[write.done];
             x.run == run && x.node.is_some() && x.pass.is_none()
         });
-        let node = self.nodes.push(SyncNode::new(queue, position, position, scope, clock));
+        let node = self.nodes.push(SyncNode::new(queue, position, scope, clock));
         let state = &self.allocations[allocation].subresources[subresource];
         if entered || state.written == Some(run) || state.reads.iter().any(|read| self.done[read.done].run == run) {
             // A second queue that reads after the first queue's entry: it has an entry of its own.
@@ -172,9 +172,9 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let exit = edge.exit;
         let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Default::default() };
-        let position = self.now[queue] + 1;
+        let position = self.now[queue].later_by(1);
         let clock = self.lanes.enter(queue, position, exit.stages);
-        let node = self.nodes.push(SyncNode::new(queue, position, position, scope, clock));
+        let node = self.nodes.push(SyncNode::new(queue, position, scope, clock));
         for subresource in facts.grids[memory].subresources(&part_of(edge)) {
             let mut late = Vec::new();
             let state = &self.allocations[allocation].subresources[subresource];

@@ -10,7 +10,7 @@ use rgraph_ir::plan::{Command, Plan, QueueId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{AllocationId, Place, SubresourceId};
+use crate::ids::{AllocationId, Place, Position, SubresourceId};
 use crate::machine::Machine;
 use crate::subresource::{Done, Local};
 use crate::tables::{leaf, with_earlier, with_later};
@@ -52,7 +52,7 @@ impl<'m, 'a> Exact<'m, 'a> {
     }
 
     /// Queue, position and stages of a vertex's second scope.
-    fn out(&self, vertex: usize) -> (QueueId, u32, Stages) {
+    fn out(&self, vertex: usize) -> (QueueId, Position, Stages) {
         match self.vertices[vertex] {
             Vertex::Barrier(at) => {
                 let node = &self.machine.nodes[self.machine.log.covers[at].0];
@@ -66,7 +66,7 @@ impl<'m, 'a> Exact<'m, 'a> {
     }
 
     /// Whether what stands at a queue, position and stages enters a vertex; no stages: a transition, a signal only.
-    fn takes_in(&self, vertex: usize, queue: QueueId, position: u32, stages: Stages) -> bool {
+    fn takes_in(&self, vertex: usize, queue: QueueId, position: Position, stages: Stages) -> bool {
         match self.vertices[vertex] {
             Vertex::Barrier(at) => {
                 let node = &self.machine.nodes[self.machine.log.covers[at].0];

@@ -56,6 +56,18 @@ impl MemoryId {
     }
 }
 
+/// A position in the submission order of a queue.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Position(pub u32);
+
+impl Position {
+    /// That of so many steps later on the queue.
+    #[inline]
+    pub(crate) fn later_by(self, steps: u32) -> Self {
+        Self(self.0 + steps)
+    }
+}
+
 /// By pass of a plan: its declared pass.
 pub(crate) type DeclaredOf = IdVec<PlanPassId, Option<DeclaredPassId>>;
 

@@ -24,8 +24,8 @@ use crate::clock::{Lanes, SyncNode};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::{
-    AllocationId, CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, RenderingId,
-    RunId,
+    AllocationId, CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, Position,
+    RenderingId, RunId,
 };
 use crate::residents::Residents;
 use crate::subresource::{
@@ -49,7 +49,7 @@ pub(crate) struct Machine<'a> {
     pub declared_of: &'a DeclaredOf,
     pub host: QueueId,
     pub lanes: Lanes,
-    pub now: IdVec<QueueId, u32>,
+    pub now: IdVec<QueueId, Position>,
     pub nodes: IdVec<NodeId, SyncNode>,
     pub done: IdVec<DoneId, Done>,
     pub allocations: IdVec<AllocationId, Allocation>,
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
             declared_of,
             host,
             lanes: Lanes::new(queues),
-            now: IdVec::filled(1, queues),
+            now: IdVec::filled(Position(1), queues),
             nodes: IdVec::new(),
             done: IdVec::new(),
             allocations,
@@ -253,7 +253,7 @@ impl<'a> Machine<'a> {
     fn batch(&mut self, id: BatchId) {
         let batch = self.plan.batches[id];
         let queue = batch.queue.unwrap_or(self.host);
-        self.now[queue] += 1;
+        self.now[queue] = self.now[queue].later_by(1);
         for wait in &self.plan.waits[batch.waits.range()] {
             let from = wait.queue.unwrap_or(self.host);
             let list = if wait.previous_run { &self.before[from] } else { &self.signals[from] };
@@ -283,10 +283,10 @@ impl<'a> Machine<'a> {
         self.enter_batch(queue, id);
         for at in batch.commands.range() {
             rgraph_ir::cancel::poll();
-            self.now[queue] += 2;
+            self.now[queue] = self.now[queue].later_by(2);
             self.command(queue, CommandId::new(at));
         }
-        self.now[queue] += 2;
+        self.now[queue] = self.now[queue].later_by(2);
         if let Some(value) = batch.signal {
             let clock = self.lanes.signal(queue, self.now[queue]);
             // Runs count on: a value that skips one would be a later run's.

@@ -8,7 +8,7 @@
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::Scope;
 
-use crate::ids::{AllocationId, SubresourceId};
+use crate::ids::{AllocationId, Position, SubresourceId};
 use crate::subresource::{Done, Local, Missing};
 use crate::tables::{leaf, with_earlier, with_later};
 
@@ -21,7 +21,7 @@ pub(crate) const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 /// One entry of a by-region barrier: a dependency from every earlier subpass of its render pass to every later one.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    pub position: u32,
+    pub position: Position,
     pub scope: Scope,
     /// The allocation and subresources that it names; `None`: every attachment.
     pub of: Option<(AllocationId, Vec<SubresourceId>)>,

@@ -8,7 +8,7 @@ use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Scope, Why};
 use crate::clock::{Lanes, SyncNode, available, ordered};
 use crate::facts::Key;
 use crate::ids::{
-    AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, RenderingId, RunId, SubresourceId,
+    AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, Position, RenderingId, RunId, SubresourceId,
     UnorderedGroupId,
 };
 use crate::tables::Op;
@@ -24,7 +24,7 @@ pub(crate) struct AllocationPlace {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
     pub queue: QueueId,
-    pub position: u32,
+    pub position: Position,
     pub op: Op,
     /// The node at which a transition, release, acquire or entry happens.
     pub node: Option<NodeId>,

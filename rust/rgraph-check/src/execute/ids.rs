@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 
 use rgraph_ir::id::Id;
 
-pub(crate) use crate::ids::RunId;
+pub(crate) use crate::ids::{Position, RunId};
 
 rgraph_ir::id! {
     /// Something that happens: position in the order's nodes.
@@ -85,10 +85,6 @@ impl Time {
     /// Not yet.
     pub(crate) const NEVER: Self = Self(u32::MAX);
 }
-
-/// Submission order on a queue.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Position(pub u32);
 
 /// A pass command in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

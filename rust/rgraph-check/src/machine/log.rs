@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::QueueId;
 
-use crate::ids::{AllocationId, NodeId, SubresourceId};
+use crate::ids::{AllocationId, NodeId, Position, SubresourceId};
 use crate::subresource::Done;
 
 /// A wait that was met.
@@ -13,9 +13,9 @@ use crate::subresource::Done;
 pub(crate) struct Met {
     pub from: QueueId,
     /// Position of the signal on its queue.
-    pub signal: u32,
+    pub signal: Position,
     pub queue: QueueId,
-    pub at: u32,
+    pub at: Position,
     pub stages: Stages,
 }
 

@@ -5,7 +5,7 @@ use rgraph_ir::plan::{PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Clock;
-use crate::ids::{DeclaredPassId, MemoryId, RenderingId, RunId, SubresourceId, UseId};
+use crate::ids::{DeclaredPassId, MemoryId, Position, RenderingId, RunId, SubresourceId, UseId};
 use crate::region::Region;
 use crate::subresource::{AllocationPlace, SubresourceState};
 use crate::tables::Op;
@@ -57,7 +57,7 @@ pub(crate) struct Kept {
 #[derive(Clone, Copy)]
 pub(crate) struct Stand {
     pub queue: QueueId,
-    pub position: u32,
+    pub position: Position,
 }
 
 /// A declared pass that comes after another one without any resource between them.
@@ -87,7 +87,7 @@ pub(crate) struct Accessed {
 pub(crate) struct Signal {
     pub value: u32,
     #[cfg_attr(not(test), allow(dead_code, reason = "the exact machine of the tests asks for it"))]
-    pub position: u32,
+    pub position: Position,
     pub clock: Clock,
 }
 
