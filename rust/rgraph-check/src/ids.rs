@@ -3,8 +3,9 @@
 
 use rgraph_ir::graph::FlagId;
 use rgraph_ir::id::{Id, IdVec};
-use rgraph_ir::plan::PlanPassId;
+use rgraph_ir::plan::{Plan, PlanPassId};
 use rgraph_ir::resource::ResourceId;
+use serde::{Deserialize, Serialize};
 
 rgraph_ir::id! {
     /// A memory, which has the number of its first name.
@@ -53,6 +54,21 @@ impl MemoryId {
     #[inline]
     pub(crate) fn first_name(self) -> ResourceId {
         ResourceId::new(self.index())
+    }
+}
+
+/// A subpass of a render pass, from 0; 0 too outside of render passes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Subpass(u32);
+
+impl Subpass {
+    pub(crate) const FIRST: Self = Self(0);
+
+    /// That of a pass.
+    #[inline]
+    pub(crate) fn of(plan: &Plan, pass: PlanPassId) -> Self {
+        Self(plan.passes[pass].subpass)
     }
 }
 

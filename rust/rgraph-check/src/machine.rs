@@ -25,7 +25,7 @@ use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::ids::{
     AllocationId, CommandId, DeclaredOf, DeclaredPassId, DoneId, FlagStates, InstanceId, MemoryId, NodeId, Position,
-    RenderingId, RunId,
+    RenderingId, RunId, Subpass,
 };
 use crate::residents::Residents;
 use crate::subresource::{
@@ -439,7 +439,7 @@ impl<'a> Machine<'a> {
                 pass: Some(pass),
                 instance: self.instance,
                 rendering,
-                subpass: self.plan.passes[pass].subpass,
+                subpass: Subpass::of(self.plan, pass),
                 local,
                 inner,
                 run: self.run,
@@ -538,7 +538,7 @@ impl<'a> Machine<'a> {
             pass,
             instance: self.instance,
             rendering: None,
-            subpass: 0,
+            subpass: Subpass::FIRST,
             local: Local::No,
             inner: false,
             run: self.run,

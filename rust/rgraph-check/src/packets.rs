@@ -11,7 +11,7 @@ use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId};
 
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::ids::{CommandId, DeclaredOf, Place, UnorderedGroupId};
+use crate::ids::{CommandId, DeclaredOf, Place, Subpass, UnorderedGroupId};
 use crate::tables::is_attachment;
 
 /// The place of a pass in the commands.
@@ -75,7 +75,7 @@ fn wrong(
 ) -> Option<String> {
     // By memory and subresource: the unordered group, and whether some use writes.
     let mut used: HashMap<Place, (Option<UnorderedGroupId>, bool)> = HashMap::new();
-    let mut before: Option<(Stand, u32)> = None;
+    let mut before: Option<(Stand, Subpass)> = None;
     if passes.len() < 2 {
         return Some("a group of packets has fewer than two passes".to_owned());
     }
@@ -84,7 +84,7 @@ fn wrong(
         let Some(stand) = stands.get(pass).copied().filter(|stand| !stand.host) else {
             return Some(format!("packets of pass \"{name}\" are sorted, but it does not run on the GPU"));
         };
-        let subpass = plan.passes[*pass].subpass;
+        let subpass = Subpass::of(plan, *pass);
         if before.is_some_and(|(last, sub)| {
             (last.command.index() + 1, last.batch, sub) != (stand.command.index(), stand.batch, subpass)
         }) {

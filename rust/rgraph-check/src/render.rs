@@ -7,7 +7,7 @@ use rgraph_ir::resource::ResourceId;
 
 use crate::facts::DeclaredUse;
 use crate::finding::Rule;
-use crate::ids::{CommandId, RenderingId, SubresourceId};
+use crate::ids::{CommandId, RenderingId, Subpass, SubresourceId};
 use crate::machine::Extra;
 use crate::machine::{Machine, Rendering};
 use crate::shape::SubresourceRange;
@@ -192,8 +192,8 @@ impl Machine<'_> {
         }
         if load == Load::Load && wanted != Load::Load && !entry.input {
             // It loads at the beginning of the first subpass that uses it (Vulkan 1.3, "Render Pass Load Operations").
-            let subpass = self.plan.passes[*pass].subpass;
-            let early = here.iter().filter(|(pass, _)| self.plan.passes[*pass].subpass == subpass);
+            let subpass = Subpass::of(self.plan, *pass);
+            let early = here.iter().filter(|(pass, _)| Subpass::of(self.plan, *pass) == subpass);
             extra.extend(early.map(|(pass, _)| Extra { place, pass: Some(*pass), op: loading(depth) }));
         }
         // What a pass reads as input attachment and none before it in the render pass made is loaded before.
@@ -236,7 +236,7 @@ impl Machine<'_> {
             pass: self.nodes[node].pass,
             instance: self.instance,
             rendering: Some(rendering),
-            subpass: 0,
+            subpass: Subpass::FIRST,
             local: Local::Store,
             inner: false,
             run: self.run,

@@ -8,8 +8,8 @@ use rgraph_ir::plan::{Hazard, PlanPassId, QueueId, Scope, Why};
 use crate::clock::{Lanes, SyncNode, available, ordered};
 use crate::facts::Key;
 use crate::ids::{
-    AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, Position, RenderingId, RunId, SubresourceId,
-    UnorderedGroupId,
+    AllocationId, DeclaredPassId, DoneId, InstanceId, MemoryId, NodeId, Position, RenderingId, RunId, Subpass,
+    SubresourceId, UnorderedGroupId,
 };
 use crate::tables::Op;
 
@@ -34,7 +34,7 @@ pub(crate) struct Done {
     /// Which render pass it is in.
     pub rendering: Option<RenderingId>,
     /// The subpass of that render pass, and how it meets the texels there.
-    pub subpass: u32,
+    pub subpass: Subpass,
     pub local: Local,
     /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a
     /// resolve's read of what its own subpass drew.

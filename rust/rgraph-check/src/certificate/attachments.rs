@@ -9,7 +9,7 @@ use rgraph_ir::plan::{Attachment, Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
-use super::{Access, Link, LinkKind, Refused, Within};
+use super::{Access, Link, LinkKind, Refused, RenderPassId, Subpass, Within};
 use crate::facts::DeclaredUse;
 use crate::ids::{CommandId, DeclaredPassId, SubresourceId};
 use crate::shape::SubresourceRange;
@@ -17,7 +17,7 @@ use crate::tables::{Op, is_attachment, leaf};
 
 /// A render pass that is open.
 pub(super) struct RenderPass {
-    pub id: u32,
+    pub id: RenderPassId,
     /// The flag that all of its passes have.
     pub flag: Option<FlagId>,
     pub extra: Vec<Extra>,
@@ -64,12 +64,13 @@ impl Lister<'_> {
                         && at.subresources.contains(&subresource)
                 });
                 let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
-                let added = added(entry, aspect, &here.collect::<Vec<_>>(), |pass| plan.passes[pass].subpass);
+                let added = added(entry, aspect, &here.collect::<Vec<_>>(), |pass| Subpass::of(plan, pass));
                 extra.extend(added.into_iter().map(|(pass, op)| Extra { resource, subresource, pass, op }));
             }
         }
-        self.render_passes += 1;
-        self.render_pass = Some(RenderPass { id: self.render_passes, flag, extra, attachments });
+        let id = self.next_render_pass;
+        self.next_render_pass = RenderPassId::new(id.index() + 1);
+        self.render_pass = Some(RenderPass { id, flag, extra, attachments });
     }
 
     fn attached(&self, entry: &Attachment) -> Vec<SubresourceId> {
@@ -94,7 +95,7 @@ impl Lister<'_> {
                     |access: &&Access| access.write && super::pairs::names(&access.region, &region, subresource);
                 let Some(last) = self.listing.accesses.iter().rev().find(writes) else { continue };
                 let change = last.link.map(|link| &self.listing.links[link]);
-                let moved = |link: &&Link| link.kind == LinkKind::Subpass && link.render_pass == open.id;
+                let moved = |link: &&Link| link.kind == LinkKind::Subpass && link.render_pass == Some(open.id);
                 if change.filter(moved).is_none() || operations(entry, aspect).1 == Store::Nothing {
                     continue;
                 }
@@ -141,7 +142,7 @@ fn added(
     entry: &Attachment,
     aspect: Aspects,
     here: &[(PlanPassId, &DeclaredUse)],
-    subpass: impl Fn(PlanPassId) -> u32,
+    subpass: impl Fn(PlanPassId) -> Subpass,
 ) -> Vec<(Option<PlanPassId>, Op)> {
     let (load, store) = operations(entry, aspect);
     let depth = aspect != Aspects::COLOR;

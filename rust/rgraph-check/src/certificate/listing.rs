@@ -9,7 +9,9 @@ use rgraph_ir::resource::ResourceId;
 
 use super::bytes::{Memory, Span, shared};
 use super::pairs::Need;
-use super::{Access, AccessId, LayoutAndOwner, Link, LinkId, LinkKind, Moment, Refused, Region, Within};
+use super::{
+    Access, AccessId, LayoutAndOwner, Link, LinkId, LinkKind, Moment, Refused, Region, RenderPassId, Subpass, Within,
+};
 use crate::bytes::{Placed, placed};
 use crate::facts::Facts;
 use crate::ids::{CommandId, DeclaredOf, MemoryId, SubresourceId};
@@ -126,7 +128,7 @@ pub(super) struct Lister<'a> {
     begin: Moment,
     /// The render pass that is open, its flag, and operations that its load and store operations add.
     pub render_pass: Option<super::attachments::RenderPass>,
-    pub render_passes: u32,
+    pub next_render_pass: RenderPassId,
     /// By memory, copy and queue: whether the runtime's entries stand.
     entered: BTreeMap<(MemoryId, u32, QueueId), ()>,
     /// By memory, copy and subresource: whether it was used in this run.
@@ -163,7 +165,7 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> Re
         concurrent: facts.memory.ids().map(shared).collect(),
         begin: Moment::FIRST,
         render_pass: None,
-        render_passes: 0,
+        next_render_pass: RenderPassId::new(0),
         entered: BTreeMap::new(),
         used: BTreeMap::new(),
         events: BTreeMap::new(),
@@ -314,7 +316,7 @@ impl<'a> Lister<'a> {
     /// Links of a barrier call or the first half of an event: memory, buffer, image entries.
     fn set(&mut self, queue: QueueId, at: CommandId, barriers: &Barriers) -> Vec<Option<LinkId>> {
         let mut made = Vec::new();
-        let render_pass = self.render_pass.as_ref().map_or(0, |open| open.id);
+        let render_pass = self.render_pass.as_ref().map(|open| open.id);
         let kind = if barriers.by_region { LinkKind::Subpass } else { LinkKind::Barrier };
         let span = [self.step; 2];
         let plan = self.plan;
@@ -398,7 +400,7 @@ impl<'a> Lister<'a> {
                     .into_iter()
                     .map(|flag| (flag, true))
                     .collect(),
-                render_pass: self.render_pass.as_ref().map_or(0, |open| open.id),
+                render_pass: self.render_pass.as_ref().map(|open| open.id),
                 write: moves || !releases,
                 needs: !discards,
                 before,
@@ -421,8 +423,8 @@ impl<'a> Lister<'a> {
             write: true,
             region,
             group: None,
-            render_pass: 0,
-            subpass: 0,
+            render_pass: None,
+            subpass: Subpass::FIRST,
             within: Within::Nowhere,
             inner: false,
             needs: false,

@@ -37,7 +37,7 @@ use crate::facts::Facts;
 use crate::finding::Findings;
 use crate::form;
 use crate::ids::DeclaredOf;
-pub use crate::ids::{MemoryId, SubresourceId, UnorderedGroupId};
+pub use crate::ids::{MemoryId, Subpass, SubresourceId, UnorderedGroupId};
 use crate::structure;
 use listing::Listing;
 
@@ -48,6 +48,8 @@ rgraph_ir::id! {
     pub struct AccessId;
     /// A chain: position in [`Certificate::chains`].
     pub struct ChainId;
+    /// A render pass of the plan, in plan order; counted from 1 in JSON.
+    pub struct RenderPassId;
 }
 
 /// The proof that a plan covers all hazards of a graph.
@@ -183,9 +185,9 @@ pub struct Link {
     /// Families between which ownership passes.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub families: Option<[u32; 2]>,
-    /// The render pass that it holds within; 0: none.
-    #[serde(default, skip_serializing_if = "words::is_default")]
-    pub render_pass: u32,
+    /// The render pass that it holds within.
+    #[serde(default, skip_serializing_if = "words::is_default", with = "words::from_one")]
+    pub render_pass: Option<RenderPassId>,
 }
 
 impl Link {
@@ -207,7 +209,7 @@ impl Link {
             region: None,
             layouts: Vec::new(),
             families: None,
-            render_pass: 0,
+            render_pass: None,
         }
     }
 }
@@ -282,15 +284,15 @@ pub struct Access {
     pub write: bool,
     /// The memory that it uses.
     pub region: Region,
-    /// Unordered accesses of one group commute. Groups are counted from 1.
+    /// Unordered accesses of one group commute.
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::from_one")]
     pub group: Option<UnorderedGroupId>,
-    /// The render pass that it stands in; 0: none.
-    #[serde(default, skip_serializing_if = "words::is_default")]
-    pub render_pass: u32,
+    /// The render pass that it stands in.
+    #[serde(default, skip_serializing_if = "words::is_default", with = "words::from_one")]
+    pub render_pass: Option<RenderPassId>,
     /// The subpass.
     #[serde(default, skip_serializing_if = "words::is_default")]
-    pub subpass: u32,
+    pub subpass: Subpass,
     /// How it meets the texels of that render pass.
     pub within: Within,
     /// Whether an earlier access of its own pass saw the memory already.

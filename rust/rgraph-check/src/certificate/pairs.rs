@@ -133,7 +133,7 @@ impl Listing {
                 a.write
                     && a.flags.is_empty()
                     && a.group.is_none()
-                    && a.render_pass == 0
+                    && a.render_pass.is_none()
                     && a.region.memory == y.region.memory
             };
             if between.iter().any(|z| last(z) && !self.one_pass(*z, before) && self.is_pair(*z, at)) {
@@ -220,7 +220,7 @@ impl Listing {
     fn is_inside(&self, at: Occurrence, need: &Need) -> bool {
         let [x, y, z] = [need.x, need.y, at.access].map(|at| &self.accesses[at]);
         let within = |a: &Access, run_before: bool| {
-            at.run_before == run_before && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
+            at.run_before == run_before && z.link.is_none() && z.render_pass.is_some() && z.render_pass == a.render_pass
         };
         within(x, need.run_before) || within(y, false)
     }
@@ -289,7 +289,7 @@ impl Listing {
         let raster = !need.run_before
             && x.region.memory == y.region.memory
             && (x.render_pass, x.subpass) == (y.render_pass, y.subpass)
-            && x.render_pass != 0
+            && x.render_pass.is_some()
             && x.within == Within::Attachment
             && (y.within == Within::Attachment || y.within == Within::Resolve && !y.write);
         let stored = !need.run_before

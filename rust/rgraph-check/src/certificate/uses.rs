@@ -10,7 +10,7 @@ use rgraph_ir::plan::{Command, PlanPassId, QueueId};
 use rgraph_ir::resource::ResourceId;
 
 use super::listing::Lister;
-use super::{Access, LayoutAndOwner, Moment, Region, Within};
+use super::{Access, LayoutAndOwner, Moment, Region, Subpass, Within};
 use crate::facts::{DeclaredUse, effective};
 use crate::ids::{DeclaredPassId, MemoryId, SubresourceId, UseId};
 use crate::shape::SubresourceRange;
@@ -188,8 +188,8 @@ impl<'a> Lister<'a> {
                 write: op.write,
                 region: self.region(one.resource, &[subresource]),
                 group: own.and_then(|(_, group)| group),
-                render_pass: open.map_or(0, |open| open.id),
-                subpass: self.plan.passes[pass].subpass,
+                render_pass: open.map(|open| open.id),
+                subpass: Subpass::of(self.plan, pass),
                 within: *within,
                 inner: *within == Within::Attachment && op.write && (loads || late)
                     || *within == Within::Resolve && !op.write,
@@ -284,8 +284,8 @@ impl<'a> Lister<'a> {
                         write: true,
                         region: Region { memory, copy: 0, subresources: vec![SubresourceId::new(0)] },
                         group: None,
-                        render_pass: 0,
-                        subpass: 0,
+                        render_pass: None,
+                        subpass: Subpass::FIRST,
                         within: Within::Nowhere,
                         inner: false,
                         needs: false,

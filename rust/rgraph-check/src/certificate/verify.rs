@@ -78,7 +78,7 @@ impl Listing {
     pub(super) fn takes(&self, hop: Hop, need: &Need) -> bool {
         let (link, x) = (self.link(hop), &self.accesses[need.x]);
         let before = if need.run_before { 0 } else { self.steps } + x.step.in_line() < self.span(hop)[0];
-        let here = link.render_pass == 0 || !need.run_before && link.render_pass == x.render_pass;
+        let here = link.render_pass.is_none() || !need.run_before && link.render_pass == x.render_pass;
         before
             && here
             && match link.kind {
@@ -97,7 +97,7 @@ impl Listing {
         let after = self.span(hop)[1] < self.steps + y.step.in_line() && link.queue == y.queue;
         let shown = link.dst_stages.intersects(y.stages)
             && (link.kind == LinkKind::Wait || link.dst_access.intersects(y.access) && self.covers(link, need));
-        let here = link.render_pass == 0 || !hop.run_before && link.render_pass == y.render_pass;
+        let here = link.render_pass.is_none() || !hop.run_before && link.render_pass == y.render_pass;
         after && here && if need.data && y.queue != self.host { shown } else { meets(link.dst_stages, y.stages) }
     }
 
@@ -146,7 +146,7 @@ impl Listing {
     pub(super) fn admits(&self, hop: Hop, need: &Need, own: bool) -> bool {
         let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
         let link = self.link(hop);
-        let one = !need.run_before && x.render_pass != 0 && x.render_pass == y.render_pass;
+        let one = !need.run_before && x.render_pass.is_some() && x.render_pass == y.render_pass;
         let local = |a: &Access| a.within != Within::Nowhere || a.link.is_some();
         let apart = x.link.is_some() || y.link.is_some() || x.subpass != y.subpass;
         match link.kind {

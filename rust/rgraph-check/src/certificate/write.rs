@@ -11,7 +11,7 @@ use rgraph_ir::plan::{Plan, QueueId};
 
 use super::listing::Listing;
 use super::pairs::Need;
-use super::{Certificate, ChainId, Hop, LinkId, LinkKind, Pair, Refused};
+use super::{Certificate, ChainId, Hop, LinkId, LinkKind, Pair, Refused, Subpass};
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
 rgraph_ir::id! {
@@ -183,7 +183,7 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
         if x.render_pass == y.render_pass && !need.run_before {
             (x.render_pass, y.subpass, y.within)
         } else {
-            (0, 0, x.within)
+            (None, Subpass::FIRST, x.within)
         }
     };
     // What takes a write in for another name of its bytes names that.

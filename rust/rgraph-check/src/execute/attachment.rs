@@ -13,6 +13,7 @@ use super::order::OrderNode;
 use super::value::Value;
 use super::{FOREIGN, Machine};
 use crate::facts::DeclaredUse;
+use crate::ids::Subpass;
 use crate::outcome::{cleared, is_loaded};
 use crate::tables::leaves;
 
@@ -42,7 +43,7 @@ impl<'e> Machine<'_, 'e> {
         node: &OrderNode,
         rendering: RenderingId,
         target: &Target,
-        (stage, subpass): (Stages, u32),
+        (stage, subpass): (Stages, Subpass),
         write: bool,
     ) -> Agent {
         let access = match (target.depth, write) {

@@ -8,7 +8,7 @@ use super::Machine;
 use super::ids::{AvailabilityId, EnterId, POISON, PlaceId, RenderingInstance, Time, UNDEFINED};
 use super::memory::{Content, Release, Torn, Writer};
 use super::order::{Half, OrderNode};
-use crate::ids::{BufferBarrierId, ImageBarrierId, MemoryBarrierId, MemoryId};
+use crate::ids::{BufferBarrierId, ImageBarrierId, MemoryBarrierId, MemoryId, Subpass};
 
 /// A buffer's or image's barrier in common words.
 struct Named {
@@ -152,7 +152,7 @@ impl Machine<'_, '_> {
             stage: 0,
             access: Accesses::empty(),
             rendering,
-            subpass: 0,
+            subpass: Subpass::FIRST,
             attachment: false,
             actor: None,
             available: self.time,

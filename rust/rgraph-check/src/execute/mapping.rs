@@ -10,8 +10,8 @@ use super::ids::{AccessId, AttachmentId, ExecId, FineId, ItemId, PlaceId, ReadId
 use crate::bytes::{Placed, placed};
 use crate::facts::{BySubresource, DeclaredUse, Facts};
 use crate::ids::{
-    AllocationId, BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, SubresourceId,
-    UnorderedGroupId, UseId,
+    AllocationId, BufferBarrierId, CommandId, DeclaredOf, DeclaredPassId, ImageBarrierId, MemoryId, Subpass,
+    SubresourceId, UnorderedGroupId, UseId,
 };
 use crate::shape::{Grid, SubresourceRange};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
@@ -71,7 +71,7 @@ pub(crate) struct Exec {
     /// By use: resource, and what it reads there.
     pub reads: IdVec<UseId, Vec<(ResourceId, IdSpan<ReadId>)>>,
     pub rendering: Option<RenderingId>,
-    pub subpass: u32,
+    pub subpass: Subpass,
 }
 
 /// An attachment of a render pass.
@@ -81,8 +81,8 @@ pub(crate) struct Target {
     /// Subresources of the plan's grid.
     pub subresources: Vec<FineId>,
     pub depth: bool,
-    pub first_subpass: u32,
-    pub last_subpass: u32,
+    pub first_subpass: Subpass,
+    pub last_subpass: Subpass,
 }
 
 /// A render pass.
@@ -299,7 +299,7 @@ impl<'a> Mapping<'a> {
                         resolves: Vec::new(),
                         reads: IdVec::new(),
                         rendering: open,
-                        subpass: plan.passes[pass].subpass,
+                        subpass: Subpass::of(plan, pass),
                     };
                     self.find_accesses(&mut exec, &plan.layouts[layouts.range()], inserted);
                     find_items(self.facts, &mut exec);
@@ -312,11 +312,11 @@ impl<'a> Mapping<'a> {
 
     fn rendering(&self, begin: CommandId, attachments: Span, declared_of: &DeclaredOf) -> Rendering {
         let rest = &self.plan.commands[begin.index() + 1..];
-        let passes: Vec<(DeclaredPassId, u32)> = rest
+        let passes: Vec<(DeclaredPassId, Subpass)> = rest
             .iter()
             .take_while(|command| !matches!(command, Command::EndRendering))
             .filter_map(|command| match command {
-                Command::Pass { pass, .. } => Some((declared_of[*pass]?, self.plan.passes[*pass].subpass)),
+                Command::Pass { pass, .. } => Some((declared_of[*pass]?, Subpass::of(self.plan, *pass))),
                 _ => None,
             })
             .collect();
@@ -341,13 +341,13 @@ impl<'a> Mapping<'a> {
                     .iter()
                     .any(|at| same(at) && at.subresources.iter().any(inside))
             };
-            let users: Vec<u32> =
+            let users: Vec<Subpass> =
                 passes.iter().filter(|(declared, _)| uses(*declared)).map(|(_, subpass)| *subpass).collect();
             Target {
                 entry,
                 depth: !self.facts.shapes[resource].aspects.contains(Aspects::COLOR),
-                first_subpass: users.iter().copied().min().unwrap_or(0),
-                last_subpass: users.iter().copied().max().unwrap_or(0),
+                first_subpass: users.iter().copied().min().unwrap_or_default(),
+                last_subpass: users.iter().copied().max().unwrap_or_default(),
                 subresources,
             }
         });

@@ -15,7 +15,7 @@ use rgraph_ir::plan::{QueueId, Scope};
 use super::ids::{
     Actor, AvailabilityId, PlaceId, Position, RenderingInstance, RunId, Time, UNDEFINED, ValueId, WriterId,
 };
-use crate::ids::{BufferBarrierId, ImageBarrierId, UnorderedGroupId};
+use crate::ids::{BufferBarrierId, ImageBarrierId, Subpass, UnorderedGroupId};
 use crate::tables::{leaf, leaves};
 
 /// Who wrote a subresource.
@@ -26,7 +26,7 @@ pub(crate) struct Writer {
     pub stage: u8,
     pub access: Accesses,
     pub rendering: Option<RenderingInstance>,
-    pub subpass: u32,
+    pub subpass: Subpass,
     pub attachment: bool,
     /// `None` for transitions, entries and transfers.
     pub actor: Option<Actor>,
@@ -67,7 +67,7 @@ pub(crate) struct Agent {
     pub stage: u8,
     pub access: Accesses,
     pub rendering: Option<RenderingInstance>,
-    pub subpass: u32,
+    pub subpass: Subpass,
     pub attachment: bool,
     pub actor: Actor,
 }

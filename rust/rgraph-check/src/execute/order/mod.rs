@@ -21,7 +21,7 @@ use super::ids::{
     ByRun, EdgeId, EnterId, ExecId, ItemId, OrderNodeId, PlaceId, Position, RenderingId, RunId, TargetId, WatchedId,
 };
 use super::mapping::Mapping;
-use crate::ids::{AllocationId, BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, WaitId};
+use crate::ids::{AllocationId, BufferBarrierId, CommandId, ImageBarrierId, MemoryBarrierId, Subpass, WaitId};
 use crate::outcome::Watched;
 use crate::tables::{STAGES, leaves, with_earlier, with_later};
 
@@ -149,12 +149,12 @@ impl Lane {
 struct Open {
     at: RenderingId,
     lane: Lane,
-    subpass: u32,
+    subpass: Subpass,
     /// Attachment items of the subpass so far.
     attachments: Vec<OrderNodeId>,
     resolving: Vec<ExecId>,
     /// By target: its first subpass, and its load operation.
-    loads: IdVec<TargetId, (u32, OrderNodeId)>,
+    loads: IdVec<TargetId, (Subpass, OrderNodeId)>,
     /// Items that use attachments, also in place: store operations follow them.
     users: Vec<OrderNodeId>,
 }

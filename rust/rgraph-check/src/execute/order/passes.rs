@@ -7,6 +7,7 @@ use rgraph_ir::plan::QueueId;
 use super::{Builder, Kind, Lane, Open};
 use crate::execute::ids::{ExecId, ItemId, OrderNodeId, RenderingId};
 use crate::execute::mapping::{PRESENTS, Target};
+use crate::ids::Subpass;
 use crate::tables::{leaf, leaves, with_later};
 
 impl Builder<'_, '_> {
@@ -15,7 +16,7 @@ impl Builder<'_, '_> {
         let mut open = Open {
             at: rendering,
             lane: Lane::new(),
-            subpass: 0,
+            subpass: Subpass::FIRST,
             attachments: Vec::new(),
             resolving: Vec::new(),
             loads: IdVec::new(),
