@@ -320,8 +320,8 @@ class Resource:
         name
             Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
         first_frame
-            Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
-            dtype, or of as many bytes as the buffer.
+            Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape
+            and dtype, or of as many bytes as the buffer.
 
         Returns
         -------
@@ -993,8 +993,8 @@ class Module:
         format
             Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
         like
-            An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not its
-            mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
+            An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not
+            its mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
         scale
             One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
         round
@@ -1016,8 +1016,8 @@ class Module:
         first_frame
             Contents of a history in the first frames: `"zero"`, `"undefined"`, or an array, which is copied.
         persistent
-            Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
-            format, size and layers are those of the array where they are not given, as in `import_array`.
+            Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else
+            zeros; format, size and layers are those of the array where they are not given, as in `import_array`.
         fresh
             If true, each frame in flight has memory of its own for it: no barrier and no wait orders its first use
             after the frame before. Costs its bytes once per frame in flight (`frames_in_flight`).
@@ -1090,8 +1090,8 @@ class Module:
         contents
             `"defined"`, or `"undefined"` where they need not be kept.
         wait
-            If true, another user has it between runs, and each run waits for that user's semaphore before the first use:
-            `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
+            If true, another user has it between runs, and each run waits for that user's semaphore before the first
+            use: `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
         signal
             If true, each run may signal the other user behind the last use: `signal=[(semaphore, value, "name")]`.
         layers, mips, samples, cube, leave, sharing, memory_domain
@@ -1129,8 +1129,8 @@ class Module:
         name
             Its name among resources.
         size
-            Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers another
-            buffer.
+            Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers
+            another buffer.
         shape
             Shape of its array, an integer or several; needs `dtype`.
         dtype
@@ -1680,13 +1680,13 @@ class Module:
         miss
             Shaders of rays that hit nothing, in the order of miss indices.
         hit
-            Hit groups, in the order of their positions: each a closest-hit shader, None, or a dict with `closest`, `any` and
-            `intersection`; the latter makes it one of boxes.
+            Hit groups, in the order of their positions: each a closest-hit shader, None, or a dict with `closest`,
+            `any` and `intersection`; the latter makes it one of boxes.
         callable
             Shaders that others call, in the order of their positions.
         size
-            Rays (x, y, z), or an image with as many texels; default: a ray for each texel of the one image that the shaders
-            write.
+            Rays (x, y, z), or an image with as many texels; default: a ray for each texel of the one image that the
+            shaders write.
         depth
             How deep traces nest: 1 where only `raygen` traces rays.
         queue
@@ -1798,8 +1798,8 @@ class Module:
         draws, stride
             Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
         groups
-            (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
-            on an axis.
+            (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most
+            65,535 on an axis.
         clear
             Clear colour of the targets, or a list with one per target. A function without arguments is called at each
             run; `params` of a run can change the value, too.
@@ -4577,8 +4577,8 @@ class Devices:
     ) -> Frame:
         """Run a frame, and wait until all devices are done.
 
-        What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C comes,
-        all devices stop at their next step, and the call raises that one error.
+        What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C
+        comes, all devices stop at their next step, and the call raises that one error.
 
         Parameters
         ----------

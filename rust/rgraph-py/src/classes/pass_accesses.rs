@@ -56,7 +56,7 @@ accesses! {
     /// load
     ///     See `color`.
     /// clear
-    ///     Clear with depth, or (depth, stencil).
+    ///     Clear with depth, or (depth, stencil), 1 and 0 by default.
     /// stencil_load
     ///     Load operation of the stencil aspect.
     /// mips, layers

@@ -237,7 +237,7 @@ impl PyGraphModule {
     ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list with one per target. A function
     ///     returns `"load"` or `"clear"` at each run; the pass is planned as one that loads, which is valid for both.
     /// clear_depth, load_depth
-    ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
+    ///     The same of `depth`; `clear_depth` is depth or (depth, stencil), 1 and 0 by default.
     /// resolve
     ///     Images that multisampled targets are resolved to, one for each (or None).
     /// resolve_mode
