@@ -12,9 +12,10 @@
 //! module, the shortest first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
 //! `--only` tries the mutants of files whose path has a text in it.
 //!
-//! `run` needs of the home `mutants.json`, `programs` and `tree` alone, and keeps in it how long each module takes
-//! without a mutant (`baseline.json`, for the next run with the same variables) and how each mutant ended
-//! (`outcomes.txt`, written as they end).
+//! `run` needs of the home `mutants.json`, `programs` and `tree` alone, at the path where they were built, since tests
+//! have the paths of their files compiled in. It keeps there how long each module takes without a mutant
+//! (`baseline.json`, for the next run with the same variables) and how each mutant ended (`outcomes.txt`, written as
+//! they end).
 
 mod build;
 mod find;
