@@ -22,8 +22,8 @@ pub mod bound {
 pub mod schedule {
     pub use crate::stages::ids::{CountedId, LiveId, PlaceId};
     pub use crate::stages::schedule::{
-        BoxKind, BoxTree, Bytes, Costs, Csr, Cycle, Deps, HOST, Instance, Order, Policy, Scratch, Times, Topology,
-        evaluate, model, schedule, topological,
+        BoxId, BoxKind, BoxTree, Bytes, Costs, Csr, Cycle, Deps, HOST, Instance, Order, Policy, Scratch, Times,
+        Topology, evaluate, model, schedule, topological,
     };
 }
 

@@ -7,27 +7,27 @@ use super::{Scratch, flat};
 use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::Id;
+use crate::id::{Id, IdVec};
 use crate::profile::Profile;
 use crate::stages::cull::cull;
 use crate::stages::depend::depend;
 use crate::stages::describe::name_of;
 use crate::stages::resolve::hazards::Hazards;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::schedule::{BoxKind, BoxTree};
+use crate::stages::schedule::{BoxId, BoxKind, BoxTree};
 use crate::stages::weigh;
 
 /// The permitted orders of the passes that run.
 #[derive(Clone, Debug)]
 pub struct Orders {
-    /// The tree, over positions in `passes`.
+    /// The tree.
     pub tree: BoxTree,
     /// Names of the passes, inserted ones too, in an order in which they may run alone.
-    pub passes: Vec<String>,
+    pub passes: IdVec<LiveId, String>,
     /// Their durations in microseconds: measured, declared or guessed.
-    pub weight_us: Vec<f32>,
+    pub weight_us: IdVec<LiveId, f32>,
     /// By pass: the passes that it depends on, each with the resources through which it does; none: `after` says so.
-    pub after: Vec<Vec<(u32, Vec<String>)>>,
+    pub after: IdVec<LiveId, Vec<(LiveId, Vec<String>)>>,
 }
 
 impl Orders {
@@ -68,12 +68,12 @@ impl Orders {
         };
         let after = |pass: LiveId| {
             let preds = instance.deps.preds.row(pass).iter();
-            preds.map(|&pred| (pred.index() as u32, through(pass, pred))).collect()
+            preds.map(|&pred| (pred, through(pass, pred))).collect()
         };
         Ok(Self {
             tree: BoxTree::new(instance.deps).expect("dependencies follow the serial order, so they have no cycle"),
             passes: live.passes.iter().map(|&id| name_of(graph, facts.passes[id].origin)).collect(),
-            weight_us: instance.weight_us.as_slice().to_vec(),
+            weight_us: instance.weight_us.clone(),
             after: instance.passes().map(after).collect(),
         })
     }
@@ -93,11 +93,11 @@ impl Orders {
         self.named(self.tree.flatten(&self.weight_us))
     }
 
-    fn named(&self, order: Vec<u32>) -> Vec<&str> {
-        order.into_iter().map(|pass| self.passes[pass as usize].as_str()).collect()
+    fn named(&self, order: Vec<LiveId>) -> Vec<&str> {
+        order.into_iter().map(|pass| self.passes[pass].as_str()).collect()
     }
 
-    fn line(&self, f: &mut fmt::Formatter<'_>, at: usize) -> fmt::Result {
+    fn line(&self, f: &mut fmt::Formatter<'_>, at: BoxId) -> fmt::Result {
         let tree = &self.tree;
         let BoxKind::Pass(pass) = tree.kind(at) else {
             let kind = match tree.kind(at) {
@@ -107,12 +107,11 @@ impl Orders {
             };
             return writeln!(f, "{kind}, {} passes", tree.passes(at));
         };
-        let pass = pass as usize;
         write!(f, "{}  {:.1} µs", self.passes[pass], self.weight_us[pass])?;
         for (number, (earlier, through)) in self.after[pass].iter().enumerate() {
             let through = if through.is_empty() { "after".to_owned() } else { through.join(", ") };
             let lead = if number == 0 { "  ← " } else { "; " };
-            write!(f, "{lead}{} ({through})", self.passes[*earlier as usize])?;
+            write!(f, "{lead}{} ({through})", self.passes[*earlier])?;
         }
         writeln!(f)
     }
@@ -123,13 +122,14 @@ impl fmt::Display for Orders {
     /// them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not recursive: a box may be as deep as there are passes.
-        let mut stack = if self.tree.is_empty() { Vec::new() } else { vec![(0, String::new(), String::new())] };
+        let mut stack =
+            if self.tree.is_empty() { Vec::new() } else { vec![(BoxTree::ROOT, String::new(), String::new())] };
         while let Some((at, lead, indent)) = stack.pop() {
             f.write_str(&lead)?;
             self.line(f, at)?;
             for (number, &child) in self.tree.children(at).iter().rev().enumerate() {
                 let [branch, more] = if number == 0 { ['└', ' '] } else { ['├', '│'] };
-                stack.push((child as usize, format!("{indent}{branch} "), format!("{indent}{more} ")));
+                stack.push((child, format!("{indent}{branch} "), format!("{indent}{more} ")));
             }
         }
         Ok(())

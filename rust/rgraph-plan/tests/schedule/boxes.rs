@@ -2,8 +2,8 @@
 
 use super::laws::any_instance;
 use super::support::{self, Random, ids, layered};
-use rgraph_plan::id::Id;
-use rgraph_plan::inside::schedule::{BoxKind, BoxTree, Cycle, Deps, LiveId};
+use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::inside::schedule::{BoxId, BoxKind, BoxTree, Cycle, Deps, LiveId};
 use std::collections::BTreeMap;
 
 const BUDGET: usize = 100_000;
@@ -32,9 +32,9 @@ fn orders(deps: &Deps) -> u128 {
     ways[(1 << n) - 1]
 }
 
-fn assert_permissible(deps: &Deps, order: &[u32]) {
+fn assert_permissible(deps: &Deps, order: &[LiveId]) {
     let mut position = vec![usize::MAX; deps.len()];
-    order.iter().enumerate().for_each(|(i, &pass)| position[pass as usize] = i);
+    order.iter().enumerate().for_each(|(i, pass)| position[pass.index()] = i);
     assert_eq!(order.len(), deps.len());
     for pass in deps.passes() {
         assert!(position[pass.index()] < deps.len());
@@ -43,12 +43,12 @@ fn assert_permissible(deps: &Deps, order: &[u32]) {
 }
 
 /// Passes of each box.
-fn members(tree: &BoxTree) -> Vec<Vec<u32>> {
-    let mut members = vec![Vec::new(); tree.len()];
-    for at in (0..tree.len()).rev() {
+fn members(tree: &BoxTree) -> IdVec<BoxId, Vec<LiveId>> {
+    let mut members = IdVec::filled(Vec::new(), tree.len());
+    for at in tree.ids().rev() {
         members[at] = match tree.kind(at) {
             BoxKind::Pass(pass) => vec![pass],
-            _ => tree.children(at).iter().flat_map(|&child| members[child as usize].clone()).collect(),
+            _ => tree.children(at).iter().flat_map(|&child| members[child].clone()).collect(),
         };
     }
     members
@@ -68,10 +68,10 @@ fn assert_tree(deps: &Deps, tree: &BoxTree) {
             }
         }
     }
-    let relation = |a: u32, b: u32| (after[a as usize][b as usize], after[b as usize][a as usize]);
+    let relation = |a: LiveId, b: LiveId| (after[a.index()][b.index()], after[b.index()][a.index()]);
     let members = members(tree);
-    assert_eq!(tree.passes(0) as usize, n);
-    for at in 0..tree.len() {
+    assert_eq!(tree.passes(BoxTree::ROOT) as usize, n);
+    for at in tree.ids() {
         let children = tree.children(at);
         assert_eq!(tree.passes(at) as usize, members[at].len());
         if let BoxKind::Pass(_) = tree.kind(at) {
@@ -79,15 +79,15 @@ fn assert_tree(deps: &Deps, tree: &BoxTree) {
             continue;
         }
         assert!(children.len() >= if tree.kind(at) == BoxKind::Prime { 4 } else { 2 });
-        assert_eq!(tree.passes(at), children.iter().map(|&child| tree.passes(child as usize)).sum::<u32>());
+        assert_eq!(tree.passes(at), children.iter().map(|&child| tree.passes(child)).sum::<u32>());
         for &child in children {
-            assert!(tree.kind(at) == BoxKind::Prime || tree.kind(child as usize) != tree.kind(at), "not collapsed");
-            let inside = &members[child as usize];
-            for outside in (0..n as u32).filter(|pass| !inside.contains(pass)) {
+            assert!(tree.kind(at) == BoxKind::Prime || tree.kind(child) != tree.kind(at), "not collapsed");
+            let inside = &members[child];
+            for outside in (0..n).map(LiveId::new).filter(|pass| !inside.contains(pass)) {
                 assert!(inside.iter().all(|&pass| relation(outside, pass) == relation(outside, inside[0])));
             }
         }
-        let heads: Vec<u32> = children.iter().map(|&child| members[child as usize][0]).collect();
+        let heads: Vec<LiveId> = children.iter().map(|&child| members[child][0]).collect();
         for (i, &a) in heads.iter().enumerate() {
             for &b in &heads[i + 1..] {
                 match tree.kind(at) {
@@ -109,7 +109,7 @@ fn assert_tree(deps: &Deps, tree: &BoxTree) {
             }
             let mut implied = vec![vec![false; heads.len()]; heads.len()];
             for &(a, b) in tree.quotient(at) {
-                implied[a as usize][b as usize] = true;
+                implied[a.index()][b.index()] = true;
             }
             for middle in 0..heads.len() {
                 for a in 0..heads.len() {
@@ -157,7 +157,7 @@ fn samples_are_permissible_and_every_order_is_as_likely() {
     let count = tree.count_orders(BUDGET).unwrap();
     assert_eq!(count, 5 * 15);
     let rounds = 400 * count as u64;
-    let mut seen: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+    let mut seen: BTreeMap<Vec<LiveId>, u64> = BTreeMap::new();
     for seed in 0..rounds {
         let order = tree.sample(seed, BUDGET);
         assert_permissible(&deps, &order);
@@ -184,13 +184,14 @@ fn flattening_runs_the_heaviest_box_first_and_keeps_boxes_together() {
     // Two chains and a pass, side by side.
     let deps = support::deps(5, &[(0, 1), (2, 3)]);
     let tree = BoxTree::new(&deps).unwrap();
-    assert_eq!(tree.flatten(&[1.0, 2.0, 1.0, 9.0, 5.0]), [2, 3, 4, 0, 1]);
-    assert_eq!(tree.flatten(&[1.0; 5]), [0, 1, 2, 3, 4]);
+    let flattened = |weights: [f32; 5]| tree.flatten(&weights.into_iter().collect());
+    assert_eq!(flattened([1.0, 2.0, 1.0, 9.0, 5.0]), ids([2, 3, 4, 0, 1]));
+    assert_eq!(flattened([1.0; 5]), ids([0, 1, 2, 3, 4]));
     let mut random = Random(22);
     for _ in 0..100 {
         let owned = any_instance(&mut random, 40);
         let tree = BoxTree::new(&owned.deps).unwrap();
-        assert_permissible(&owned.deps, &tree.flatten(owned.weight_us.as_slice()));
+        assert_permissible(&owned.deps, &tree.flatten(&owned.weight_us));
     }
 }
 
@@ -199,9 +200,12 @@ fn a_chain_is_one_sequence_and_strangers_one_parallel_box() {
     let tree = |edges: &[(usize, usize)]| BoxTree::new(&support::deps(40, edges));
     let chain: Vec<(usize, usize)> = (1..40).map(|i| (i - 1, i)).collect();
     let made = tree(&chain).unwrap();
-    assert_eq!((made.kind(0), made.children(0).len(), made.count_orders(1)), (BoxKind::Sequence, 40, Some(1)));
+    assert_eq!(
+        (made.kind(BoxTree::ROOT), made.children(BoxTree::ROOT).len(), made.count_orders(1)),
+        (BoxKind::Sequence, 40, Some(1))
+    );
     let made = tree(&[]).unwrap();
-    assert_eq!((made.kind(0), made.children(0).len()), (BoxKind::Parallel, 40));
+    assert_eq!((made.kind(BoxTree::ROOT), made.children(BoxTree::ROOT).len()), (BoxKind::Parallel, 40));
     assert_eq!(made.count_orders(1), None, "40! is more than a u128 counts");
     assert_eq!(tree(&[(3, 4), (4, 3)]), Err(Cycle(ids([3, 4]).to_vec())));
     let empty = BoxTree::new(&Deps::default()).unwrap();

@@ -51,7 +51,7 @@ impl PyBoxTree {
     /// Names of the passes, in an order in which they may run one by one.
     #[getter]
     fn passes(&self) -> Vec<String> {
-        self.0.passes.clone()
+        self.0.passes.as_slice().to_vec()
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {

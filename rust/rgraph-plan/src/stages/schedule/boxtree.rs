@@ -28,6 +28,10 @@ use super::subsets::mix;
 use crate::id::{Id, IdVec};
 
 crate::id! {
+    /// A box of a [`BoxTree`].
+    pub struct BoxId;
+    /// A child of a box: its position among [`BoxTree::children`].
+    pub struct ChildId;
     /// A class of passes: each pass looked at so far comes before all of them, after all, or neither.
     struct ClassId;
 }
@@ -35,8 +39,8 @@ crate::id! {
 /// The kind of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BoxKind {
-    /// A pass, by its position among the live passes.
-    Pass(u32),
+    /// A live pass.
+    Pass(LiveId),
     /// Runs its children one after the other.
     Sequence,
     /// Runs its children in any order, also interleaved.
@@ -49,21 +53,25 @@ pub enum BoxKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     kind: BoxKind,
-    /// Positions of the children in [`BoxTree::boxes`], all greater than the box's own.
-    children: Vec<u32>,
-    /// Only for a prime box: the transitive reduction of the order of its children, as pairs of positions in
-    /// `children`. All passes of the first come before all of the second.
-    quotient: Vec<(u32, u32)>,
+    /// All greater than the box's own id.
+    children: IdVec<ChildId, BoxId>,
+    /// Only for a prime box: the transitive reduction of the order of its children. All passes of the first come before
+    /// all of the second.
+    quotient: Vec<(ChildId, ChildId)>,
     passes: u32,
 }
 
-/// All permitted orders of the passes of an instance. Box 0 is the root; children have greater numbers than parents.
+/// All permitted orders of the passes of an instance. The first box is the root; children have greater ids than
+/// parents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoxTree {
-    boxes: Vec<Node>,
+    boxes: IdVec<BoxId, Node>,
 }
 
 impl BoxTree {
+    /// The root, unless there is no pass.
+    pub const ROOT: BoxId = BoxId(crate::id::NonMax::ZERO);
+
     /// Decomposes the dependencies.
     ///
     /// Time: O(passes³ / 64) in a prime box at worst, near O(passes²) in practice, O(passes² / 64) in other boxes.
@@ -75,11 +83,10 @@ impl BoxTree {
         let mut topology = Topology::default();
         topological(deps, &mut topology)?;
         let reach = Reach::new(deps, &topology.order);
-        let mut tree = Self { boxes: Vec::new() };
+        let mut tree = Self { boxes: IdVec::new() };
         let mut work = Vec::new();
         if !deps.is_empty() {
-            tree.boxes.push(Node::default());
-            work.push((0, Bits::full(deps.len())));
+            work.push((tree.boxes.push(Node::default()), Bits::full(deps.len())));
         }
         while let Some((at, set)) = work.pop() {
             crate::cancel::poll();
@@ -89,9 +96,9 @@ impl BoxTree {
                 node.quotient = covers(&reach, &parts);
             }
             for part in parts {
-                node.children.push(tree.boxes.len() as u32);
-                work.push((tree.boxes.len(), part));
-                tree.boxes.push(Node::default());
+                let child = tree.boxes.push(Node::default());
+                node.children.push(child);
+                work.push((child, part));
             }
             tree.boxes[at] = node;
         }
@@ -108,29 +115,38 @@ impl BoxTree {
         self.boxes.is_empty()
     }
 
+    /// All boxes.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = BoxId> + use<> {
+        self.boxes.ids()
+    }
+
     /// The kind of a box.
     ///
     /// # Panics
     /// If there is no such box, as the methods below.
-    pub fn kind(&self, at: usize) -> BoxKind {
+    pub fn kind(&self, at: BoxId) -> BoxKind {
         self.boxes[at].kind
     }
 
     /// The children of a box: in order for a sequence, in a permitted order for a prime box, by smallest pass for a
     /// parallel one.
-    pub fn children(&self, at: usize) -> &[u32] {
+    pub fn children(&self, at: BoxId) -> &IdVec<ChildId, BoxId> {
         &self.boxes[at].children
     }
 
-    /// The transitive reduction of the order of a prime box's children, as pairs of positions in
-    /// [`children`](Self::children), the earlier one first; empty for other boxes.
-    pub fn quotient(&self, at: usize) -> &[(u32, u32)] {
+    /// The transitive reduction of the order of a prime box's children, the earlier one first; empty for other boxes.
+    pub fn quotient(&self, at: BoxId) -> &[(ChildId, ChildId)] {
         &self.boxes[at].quotient
     }
 
     /// Number of passes in the box.
-    pub fn passes(&self, at: usize) -> u32 {
+    pub fn passes(&self, at: BoxId) -> u32 {
         self.boxes[at].passes
+    }
+
+    /// Number of passes in each child of a box.
+    fn sizes(&self, at: BoxId) -> IdVec<ChildId, u32> {
+        self.children(at).iter().map(|&child| self.passes(child)).collect()
     }
 
     /// Number of orders; `None` if it exceeds a `u128`, or if some prime box has more than `budget` down-sets.
@@ -140,10 +156,10 @@ impl BoxTree {
     /// counted over down-sets (sets of passes that contain all their predecessors). O(boxes + down-sets · children).
     pub fn count_orders(&self, budget: usize) -> Option<u128> {
         let mut count = 1u128;
-        for (at, node) in self.boxes.iter().enumerate() {
+        for (at, node) in self.boxes.iter_ids() {
             count = count.checked_mul(match node.kind {
                 BoxKind::Pass(_) | BoxKind::Sequence => 1,
-                BoxKind::Parallel => interleavings(node.children.iter().map(|&child| self.passes(child as usize)))?,
+                BoxKind::Parallel => interleavings(node.children.iter().map(|&child| self.passes(child)))?,
                 BoxKind::Prime => Words::new(self, at, budget)?.count(),
             })?;
         }
@@ -152,10 +168,10 @@ impl BoxTree {
 
     /// A random permitted order, a function of the seed. Uniform if [`count_orders`](Self::count_orders) returns a
     /// number for the same budget. O(passes · depth of the tree), plus the cost of counting.
-    pub fn sample(&self, seed: u64, budget: usize) -> Vec<u32> {
+    pub fn sample(&self, seed: u64, budget: usize) -> Vec<LiveId> {
         let mut random = Random(seed);
         self.assemble(|at, picks| {
-            let sizes: Vec<u32> = self.children(at).iter().map(|&child| self.passes(child as usize)).collect();
+            let sizes = self.sizes(at);
             match self.kind(at) {
                 BoxKind::Pass(_) | BoxKind::Sequence => in_turn(&sizes, picks),
                 BoxKind::Parallel => {
@@ -165,7 +181,7 @@ impl BoxTree {
                         // The interleaving is uniform if each child is next with a probability proportional to the
                         // number of passes that it has left.
                         let mut pick = random.below(u128::from(sum)) as u32;
-                        let child = left.iter().position(|&left| match pick.checked_sub(left) {
+                        let child = left.ids().find(|&child| match pick.checked_sub(left[child]) {
                             Some(rest) => {
                                 pick = rest;
                                 false
@@ -175,7 +191,7 @@ impl BoxTree {
                         let child = child.expect("a number below the sum falls to one of the terms");
                         left[child] -= 1;
                         sum -= 1;
-                        picks.push(child as u32);
+                        picks.push(child);
                     }
                 }
                 BoxKind::Prime => match Words::new(self, at, budget) {
@@ -183,11 +199,11 @@ impl BoxTree {
                     None => {
                         let mut state = vec![0; sizes.len()];
                         let before = self.before(at);
-                        while state != sizes {
-                            let open: Vec<usize> = open_children(&sizes, &before, &state).collect();
+                        while state != sizes.as_slice() {
+                            let open: Vec<ChildId> = open_children(&sizes, &before, &state).collect();
                             let child = open[random.below(open.len() as u128) as usize];
-                            state[child] += 1;
-                            picks.push(child as u32);
+                            state[child.index()] += 1;
+                            picks.push(child);
                         }
                     }
                 },
@@ -201,72 +217,71 @@ impl BoxTree {
     ///
     /// # Panics
     /// If a pass has no weight.
-    pub fn flatten(&self, weight: &[f32]) -> Vec<u32> {
-        let mut weights = vec![(0.0f64, u32::MAX); self.len()];
-        for at in (0..self.len()).rev() {
+    pub fn flatten(&self, weight: &IdVec<LiveId, f32>) -> Vec<LiveId> {
+        // By box: the sum of its weights, and its smallest pass.
+        let mut weights = IdVec::<BoxId, (f64, Option<LiveId>)>::filled((0.0, None), self.len());
+        for at in self.ids().rev() {
             weights[at] = match self.kind(at) {
-                BoxKind::Pass(pass) => (f64::from(weight[pass as usize]), pass),
-                _ => self.children(at).iter().fold((0.0, u32::MAX), |(sum, least), &child| {
-                    let child = weights[child as usize];
-                    (sum + child.0, least.min(child.1))
+                BoxKind::Pass(pass) => (f64::from(weight[pass]), Some(pass)),
+                _ => self.children(at).iter().fold((0.0, None), |(sum, least), &child| {
+                    let child = weights[child];
+                    (sum + child.0, least.into_iter().chain(child.1).min())
                 }),
             };
         }
         self.assemble(|at, picks| {
-            let children = self.children(at);
-            let sizes: Vec<u32> = children.iter().map(|&child| self.passes(child as usize)).collect();
+            let (children, sizes) = (self.children(at), self.sizes(at));
             if matches!(self.kind(at), BoxKind::Pass(_) | BoxKind::Sequence) {
                 return in_turn(&sizes, picks);
             }
             let before = self.before(at);
             let mut state = vec![0; sizes.len()];
-            while state != sizes {
+            while state != sizes.as_slice() {
                 let heaviest = open_children(&sizes, &before, &state).min_by(|&a, &b| {
-                    let (a, b) = (weights[children[a] as usize], weights[children[b] as usize]);
+                    let (a, b) = (weights[children[a]], weights[children[b]]);
                     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
                 });
                 let child = heaviest.expect("a box without cycles has a child to go on with");
-                state[child] = sizes[child];
-                picks.extend((0..sizes[child]).map(|_| child as u32));
+                state[child.index()] = sizes[child];
+                picks.extend((0..sizes[child]).map(|_| child));
             }
         })
     }
 
     /// Assembles an order from the leaves up: `pick` lists for each box, pass by pass, the child that the next pass is
     /// taken from.
-    fn assemble(&self, mut pick: impl FnMut(usize, &mut Vec<u32>)) -> Vec<u32> {
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
+    fn assemble(&self, mut pick: impl FnMut(BoxId, &mut Vec<ChildId>)) -> Vec<LiveId> {
+        let mut lists = IdVec::<BoxId, Vec<LiveId>>::filled(Vec::new(), self.len());
         let mut picks = Vec::new();
-        let mut taken = Vec::new();
-        for at in (0..self.len()).rev() {
+        let mut taken = IdVec::<ChildId, usize>::new();
+        for at in self.ids().rev() {
             lists[at] = match self.kind(at) {
                 BoxKind::Pass(pass) => vec![pass],
                 _ => {
                     picks.clear();
                     pick(at, &mut picks);
                     let children = self.children(at);
-                    taken.clear();
-                    taken.resize(children.len(), 0usize);
-                    let next = |&child: &u32| {
-                        let position = taken[child as usize];
-                        taken[child as usize] += 1;
-                        lists[children[child as usize] as usize][position]
+                    taken.refill(0, children.len());
+                    let next = |&child: &ChildId| {
+                        let position = taken[child];
+                        taken[child] += 1;
+                        lists[children[child]][position]
                     };
                     picks.iter().map(next).collect()
                 }
             };
             for &child in self.children(at) {
-                lists[child as usize] = Vec::new();
+                lists[child] = Vec::new();
             }
         }
-        lists.into_iter().next().unwrap_or_default()
+        lists.get_mut(Self::ROOT).map(std::mem::take).unwrap_or_default()
     }
 
     /// By child of a prime box: its direct predecessors among the children; empty lists for other boxes.
-    fn before(&self, at: usize) -> Vec<Vec<u32>> {
-        let mut before = vec![Vec::new(); self.children(at).len()];
+    fn before(&self, at: BoxId) -> IdVec<ChildId, Vec<ChildId>> {
+        let mut before = IdVec::filled(Vec::new(), self.children(at).len());
         for &(earlier, later) in self.quotient(at) {
-            before[later as usize].push(earlier);
+            before[later].push(earlier);
         }
         before
     }
@@ -274,14 +289,14 @@ impl BoxTree {
 
 impl Default for Node {
     fn default() -> Self {
-        Self { kind: BoxKind::Sequence, children: Vec::new(), quotient: Vec::new(), passes: 0 }
+        Self { kind: BoxKind::Sequence, children: IdVec::new(), quotient: Vec::new(), passes: 0 }
     }
 }
 
 /// Decomposes one box: its kind, and its parts in order.
 fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
     if set.count() == 1 {
-        return (BoxKind::Pass(set.first().index() as u32), Vec::new());
+        return (BoxKind::Pass(set.first()), Vec::new());
     }
     let parallel = components(set, |pass, into| reach.related(pass, into));
     if parallel.len() > 1 {
@@ -423,19 +438,20 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
     classes.as_vec_mut().split_off(1)
 }
 
-/// The transitive reduction of the order of the parts, as pairs of positions, the earlier one first.
-fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(u32, u32)> {
+/// The transitive reduction of the order of the parts, each a child of the box; the earlier one first.
+fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(ChildId, ChildId)> {
     let Some(any) = parts.first() else { return Vec::new() };
     let mut heads = Bits::empty_like(any);
     parts.iter().for_each(|part| heads.insert(part.first()));
-    let part_of: BTreeMap<LiveId, u32> = parts.iter().zip(0..).map(|(part, i)| (part.first(), i)).collect();
+    let children = || parts.iter().enumerate().map(|(at, part)| (ChildId::new(at), part.first()));
+    let child_of: BTreeMap<LiveId, ChildId> = children().map(|(child, first)| (first, child)).collect();
     let mut pairs = Vec::new();
-    for (part, i) in parts.iter().zip(0..) {
-        let mut after = reach.after(part.first()).clone();
+    for (child, first) in children() {
+        let mut after = reach.after(first).clone();
         after.keep(&heads);
         let mut next = after.clone();
         after.iter().for_each(|between| next.remove_all(reach.after(between)));
-        pairs.extend(next.iter().map(|later| (i, part_of[&later])));
+        pairs.extend(next.iter().map(|later| (child, child_of[&later])));
     }
     pairs.sort_unstable();
     pairs
@@ -465,29 +481,32 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn in_turn(sizes: &[u32], picks: &mut Vec<u32>) {
-    picks.extend(sizes.iter().enumerate().flat_map(|(child, &size)| (0..size).map(move |_| child as u32)));
+fn in_turn(sizes: &IdVec<ChildId, u32>, picks: &mut Vec<ChildId>) {
+    picks.extend(sizes.iter_ids().flat_map(|(child, &size)| (0..size).map(move |_| child)));
 }
 
-/// Children that have passes left and whose predecessors have none left.
-fn open_children<'a>(sizes: &'a [u32], before: &'a [Vec<u32>], state: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
-    let full = |&child: &u32| state[child as usize] == sizes[child as usize];
-    (0..sizes.len()).filter(move |&child| state[child] < sizes[child] && before[child].iter().all(full))
+/// Children that have passes left and whose predecessors have none left. `state`: how many passes of each child ran.
+fn open_children<'a>(
+    sizes: &'a IdVec<ChildId, u32>,
+    before: &'a IdVec<ChildId, Vec<ChildId>>,
+    state: &'a [u32],
+) -> impl Iterator<Item = ChildId> + 'a {
+    let full = |&child: &ChildId| state[child.index()] == sizes[child];
+    sizes.ids().filter(move |&child| state[child.index()] < sizes[child] && before[child].iter().all(full))
 }
 
 /// The orders of a prime box: for each down-set, given as the number of passes of each child, the number of ways to
 /// complete it.
 struct Words {
-    sizes: Vec<u32>,
-    before: Vec<Vec<u32>>,
+    sizes: IdVec<ChildId, u32>,
+    before: IdVec<ChildId, Vec<ChildId>>,
     ways: BTreeMap<Vec<u32>, u128>,
 }
 
 impl Words {
     /// `None` if there are more than `budget` down-sets, or more ways than a `u128` counts.
-    fn new(tree: &BoxTree, at: usize, budget: usize) -> Option<Self> {
-        let sizes: Vec<u32> = tree.children(at).iter().map(|&child| tree.passes(child as usize)).collect();
-        let before = tree.before(at);
+    fn new(tree: &BoxTree, at: BoxId, budget: usize) -> Option<Self> {
+        let (sizes, before) = (tree.sizes(at), tree.before(at));
         let mut layers = vec![vec![vec![0; sizes.len()]]];
         let mut known = 1;
         for _ in 0..tree.passes(at) {
@@ -496,7 +515,7 @@ impl Words {
                 crate::cancel::poll();
                 for child in open_children(&sizes, &before, state) {
                     let mut next = state.clone();
-                    next[child] += 1;
+                    next[child.index()] += 1;
                     layer.push(next);
                 }
                 if layer.len() > budget.saturating_mul(sizes.len()) {
@@ -511,14 +530,14 @@ impl Words {
             }
             layers.push(layer);
         }
-        let mut ways = BTreeMap::from([(sizes.clone(), 1u128)]);
+        let mut ways = BTreeMap::from([(sizes.as_slice().to_vec(), 1u128)]);
         for layer in layers.into_iter().rev().skip(1) {
             for mut state in layer {
                 let mut sum = 0u128;
                 for child in open_children(&sizes, &before, &state).collect::<Vec<_>>() {
-                    state[child] += 1;
+                    state[child.index()] += 1;
                     sum = sum.checked_add(ways[&state])?;
-                    state[child] -= 1;
+                    state[child.index()] -= 1;
                 }
                 ways.insert(state, sum);
             }
@@ -530,20 +549,20 @@ impl Words {
         self.ways[&vec![0; self.sizes.len()]]
     }
 
-    fn sample(&self, random: &mut Random, picks: &mut Vec<u32>) {
+    fn sample(&self, random: &mut Random, picks: &mut Vec<ChildId>) {
         let mut state = vec![0; self.sizes.len()];
-        while state != self.sizes {
+        while state != self.sizes.as_slice() {
             crate::cancel::poll();
             let mut pick = random.below(self.ways[&state]);
             for child in open_children(&self.sizes, &self.before, &state).collect::<Vec<_>>() {
-                state[child] += 1;
+                state[child.index()] += 1;
                 let ways = self.ways[&state];
                 if pick < ways {
-                    picks.push(child as u32);
+                    picks.push(child);
                     break;
                 }
                 pick -= ways;
-                state[child] -= 1;
+                state[child.index()] -= 1;
             }
         }
     }

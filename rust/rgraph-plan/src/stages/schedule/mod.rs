@@ -24,14 +24,14 @@ mod subsets;
 mod weighted;
 
 use crate::stages::ids::{CountedId, LiveId, PlaceId};
-pub use boxtree::{BoxKind, BoxTree};
+pub use boxtree::{BoxId, BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
 pub(crate) use least::least_bytes;
 pub use model::{Times, evaluate};
 pub(crate) use need::{Why, need};
 
-use crate::id::{Id, IdVec};
+use crate::id::IdVec;
 use crate::plan::QueueWhy;
 use caps::Run;
 use exact::{ExactScratch, Goal, Problem};
@@ -209,8 +209,7 @@ impl Scratch {
                 if self.overlap_order.is_empty() {
                     let tree = BoxTree::new(instance.deps)
                         .expect("the dependencies were ordered before, so they have no cycle");
-                    let passes = tree.flatten(instance.weight_us.as_slice());
-                    self.overlap_order.extend(passes.into_iter().map(|pass| LiveId::new(pass as usize)));
+                    self.overlap_order.extend(tree.flatten(instance.weight_us));
                 }
                 self.try_list(instance, &ranked, false);
             }
