@@ -1,6 +1,6 @@
 //! Which items must not share bytes, as neighbour lists.
 
-use rgraph_ir::id::Id;
+use rgraph_ir::id::{Id, IdVec, Span};
 
 use super::item::{Item, ItemId};
 use super::timeline::Timeline;
@@ -8,7 +8,8 @@ use super::timeline::Timeline;
 /// Symmetric neighbour lists of the items that have bytes.
 #[derive(Default)]
 pub(super) struct Conflicts {
-    starts: Vec<u32>,
+    /// By item: its list in `neighbours`.
+    lists: IdVec<ItemId, Span>,
     neighbours: Vec<ItemId>,
     pairs: Vec<[ItemId; 2]>,
     alive: Vec<ItemId>,
@@ -30,20 +31,19 @@ impl Conflicts {
         if pairs_to_look_at(timeline, before.is_some()) > limit {
             return false;
         }
-        let Self { starts, neighbours, pairs, alive, ended } = self;
+        let Self { lists, neighbours, pairs, alive, ended } = self;
         pairs.clear();
         alive.clear();
         ended.clear();
-        starts.clear();
-        starts.resize(items.len() + 2, 0);
+        lists.refill(Span::default(), items.len());
         for section in timeline.sections() {
             crate::cancel::poll();
             for &item in timeline.born_in(section).iter().filter(|&&id| items[id.index()].size > 0) {
                 let unordered = before.map(|before| ended.iter().filter(move |&&other| !before(other, item)));
                 for &other in alive.iter().chain(unordered.into_iter().flatten()) {
                     pairs.push([item, other]);
-                    starts[other.index() + 2] += 1;
-                    starts[item.index() + 2] += 1;
+                    lists[other].end += 1;
+                    lists[item].end += 1;
                 }
                 alive.push(item);
             }
@@ -54,16 +54,19 @@ impl Conflicts {
                 alive.retain(|&id| timeline.last[id] > section);
             }
         }
-        for item in 2..starts.len() {
-            starts[item] += starts[item - 1];
+        let mut start = 0;
+        for list in lists.iter_mut() {
+            let length = list.end;
+            *list = Span { start, end: start };
+            start += length;
         }
         neighbours.clear();
         neighbours.resize(2 * pairs.len(), ItemId::new(0));
         for &[a, b] in pairs.iter() {
             for [from, to] in [[a, b], [b, a]] {
-                let at = &mut starts[from.index() + 1];
-                neighbours[*at as usize] = to;
-                *at += 1;
+                let list = &mut lists[from];
+                neighbours[list.end as usize] = to;
+                list.end += 1;
             }
         }
         true
@@ -71,8 +74,7 @@ impl Conflicts {
 
     /// Items that must not share bytes with `item`.
     pub(super) fn of(&self, item: ItemId) -> &[ItemId] {
-        let at = item.index();
-        &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
+        &self.neighbours[self.lists[item].range()]
     }
 
     /// Sum of the lengths of all lists.

@@ -9,7 +9,7 @@
 //! ```
 //! Two items overlap in sections exactly if they overlap in positions, and there are at most as many sections as items.
 
-use rgraph_ir::id::{Id, IdSpan, IdVec};
+use rgraph_ir::id::{Id, IdSpan, IdVec, Span};
 
 use super::item::{Item, ItemId, Overflow, SectionId};
 
@@ -41,36 +41,36 @@ pub(super) struct Timeline {
 /// Items by section, ascending by id, in one list.
 #[derive(Default)]
 struct BySection {
-    /// Where each section's begin, and one more for the end.
-    starts: Vec<u32>,
+    /// By section: its list in `items`.
+    lists: IdVec<SectionId, Span>,
     items: Vec<ItemId>,
 }
 
 impl BySection {
     /// Counting sort: stable, linear.
     fn gather(&mut self, section_of: &IdVec<ItemId, SectionId>, sections: usize) {
-        let Self { starts, items } = self;
-        starts.clear();
-        starts.resize(sections + 2, 0);
+        let Self { lists, items } = self;
+        lists.refill(Span::default(), sections);
         for &section in section_of {
-            starts[section.index() + 2] += 1;
+            lists[section].end += 1;
         }
-        for section in 2..starts.len() {
-            starts[section] += starts[section - 1];
+        let mut start = 0;
+        for list in lists.iter_mut() {
+            let length = list.end;
+            *list = Span { start, end: start };
+            start += length;
         }
         items.clear();
         items.resize(section_of.len(), ItemId::new(0));
         for (item, &section) in section_of.iter_ids() {
-            let at = &mut starts[section.index() + 1];
-            items[*at as usize] = item;
-            *at += 1;
+            let list = &mut lists[section];
+            items[list.end as usize] = item;
+            list.end += 1;
         }
-        starts.truncate(sections + 1);
     }
 
     fn of(&self, section: SectionId) -> &[ItemId] {
-        let at = section.index();
-        &self.items[self.starts[at] as usize..self.starts[at + 1] as usize]
+        &self.items[self.lists[section].range()]
     }
 }
 
