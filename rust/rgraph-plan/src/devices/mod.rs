@@ -27,6 +27,11 @@ use crate::profile::Profile;
 use memory::Memories;
 use place::Placing;
 
+crate::id! {
+    /// A live pass: its position in the serial order.
+    struct SerialId;
+}
+
 /// A live pass in the serial order.
 #[derive(Clone, Copy, Debug)]
 struct Serial {
@@ -115,7 +120,7 @@ fn bake_for_one(
 
 /// Live declared passes in an order in which they may run alone, each with the mips that it generates: of these orders
 /// the one that is nearest to the plan's. O((passes + dependencies) log passes).
-fn serial_passes(graph: &Graph, one: &Plan, scratch: &Scratch) -> Vec<Serial> {
+fn serial_passes(graph: &Graph, one: &Plan, scratch: &Scratch) -> IdVec<SerialId, Serial> {
     let live = |id: PlanPassId| one.passes[id].declared.map(|at| (PassId::new(at as usize), one.passes[id].why));
     let serial = |(pass, why): (PassId, PassWhy)| Serial {
         pass,
@@ -147,7 +152,8 @@ fn serial_passes(graph: &Graph, one: &Plan, scratch: &Scratch) -> Vec<Serial> {
         }
     }
     // A pass may have to run between another one and its mips: then no part has them without it.
-    if sorted.len() == planned.len() { sorted } else { planned }
+    let serial = if sorted.len() == planned.len() { sorted } else { planned };
+    serial.into_iter().collect()
 }
 
 /// What `after` says of passes that run, `(later, earlier)`, sorted: a culled pass hands on what it is after.
@@ -179,10 +185,10 @@ fn orders_of_live(graph: &Graph, is_live: impl Fn(PassId) -> bool) -> Vec<(PassI
 }
 
 /// Positions of passes in the serial order; `None`: culled.
-fn positions(graph: &Graph, serial: &[Serial]) -> IdVec<PassId, Option<u32>> {
+fn positions(graph: &Graph, serial: &IdVec<SerialId, Serial>) -> IdVec<PassId, Option<SerialId>> {
     let mut at = IdVec::filled(None, graph.passes().len());
-    for (position, one) in serial.iter().enumerate() {
-        at[one.pass] = Some(position as u32);
+    for (position, one) in serial.iter_ids() {
+        at[one.pass] = Some(position);
     }
     at
 }

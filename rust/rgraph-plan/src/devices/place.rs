@@ -11,7 +11,7 @@
 
 use super::memory::{Memories, Stay};
 use super::split::split;
-use super::{DeviceId, Serial};
+use super::{DeviceId, Serial, SerialId};
 use crate::cancel::poll_now;
 use crate::error::{Code, GraphError, Mistake};
 use crate::feature::Features;
@@ -22,6 +22,22 @@ use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
 use crate::stages::validate::features::{implied, lacking};
 
+crate::id! {
+    /// A group, which has the number of its first pass.
+    struct GroupId;
+}
+
+impl GroupId {
+    /// The group whose first pass is `pass`.
+    fn of_first(pass: SerialId) -> Self {
+        Self::new(pass.index())
+    }
+
+    fn first_pass(self) -> SerialId {
+        SerialId::new(self.index())
+    }
+}
+
 /// A split must end the modelled frame this much earlier to be worth its copies.
 const GAIN: f64 = 0.98;
 /// Moves tried per unit of effort.
@@ -31,14 +47,14 @@ const MOVES: usize = 64;
 pub(super) struct Placing<'a> {
     graph: &'a Graph,
     memories: &'a Memories,
-    serial: &'a [Serial],
+    serial: &'a IdVec<SerialId, Serial>,
     profiles: &'a [Profile],
-    /// By position: its group.
-    group: Vec<usize>,
+    /// By pass: its group.
+    group: IdVec<SerialId, GroupId>,
     /// By group: the device that one of its passes names.
-    pinned: Vec<Option<DeviceId>>,
+    pinned: IdVec<GroupId, Option<DeviceId>>,
     /// By group: optional features that its passes need.
-    needs: Vec<Features>,
+    needs: IdVec<GroupId, Features>,
     /// Microseconds of a frame per microsecond of its passes: what the first device overlaps, and what barriers cost.
     pub scale: f64,
     /// Sentences for the plan.
@@ -52,7 +68,7 @@ impl<'a> Placing<'a> {
         graph: &'a Graph,
         one: &Plan,
         memories: &'a Memories,
-        serial: &'a [Serial],
+        serial: &'a IdVec<SerialId, Serial>,
         profiles: &'a [Profile],
     ) -> Result<Self, GraphError> {
         let sum: f64 = serial.iter().map(|one| one.us).sum();
@@ -63,9 +79,9 @@ impl<'a> Placing<'a> {
             memories,
             serial,
             profiles,
-            group: Vec::new(),
-            pinned: Vec::new(),
-            needs: Vec::new(),
+            group: IdVec::new(),
+            pinned: IdVec::new(),
+            needs: IdVec::new(),
             scale,
             notes: Vec::new(),
             together,
@@ -78,23 +94,24 @@ impl<'a> Placing<'a> {
     fn find_groups(&mut self) -> Result<(), GraphError> {
         let count = self.serial.len();
         let mut sets = Sets::new(count);
-        let mut first: Vec<Option<usize>> = vec![None; self.memories.of.len()];
-        for (position, one) in self.serial.iter().enumerate() {
+        let mut first = IdVec::<ResourceId, Option<SerialId>>::filled(None, self.memories.of.len());
+        for (position, one) in self.serial.iter_ids() {
             if self.together.is_some() {
-                sets.join(0, position);
+                sets.join(SerialId::new(0), position);
             }
             for used in &self.memories.uses[one.pass] {
                 if self.memories.bytes[used.memory].is_none() {
-                    let with = *first[used.memory.index()].get_or_insert(position);
+                    let with = *first[used.memory].get_or_insert(position);
                     sets.join(with, position);
                 }
             }
         }
-        self.group = (0..count).map(|position| sets.first(position)).collect();
-        self.pinned = vec![None; count];
-        let mut who: Vec<usize> = vec![0; count];
+        self.group = self.serial.ids().map(|position| GroupId::of_first(sets.first(position))).collect();
+        self.pinned = IdVec::filled(None, count);
+        // By group: the pass that names its device.
+        let mut who = IdVec::<GroupId, SerialId>::filled(SerialId::new(0), count);
         let mut mistakes = Vec::new();
-        for position in 0..count {
+        for position in self.serial.ids() {
             let Some(device) = self.serial[position].pinned else { continue };
             let group = self.group[position];
             match self.pinned[group] {
@@ -114,13 +131,13 @@ impl<'a> Placing<'a> {
         for access in self.graph.accesses() {
             of_pass[access.pass] |= implied(access);
         }
-        self.needs = vec![Features::empty(); self.serial.len()];
-        for (position, one) in self.serial.iter().enumerate() {
+        self.needs = IdVec::filled(Features::empty(), self.serial.len());
+        for (position, one) in self.serial.iter_ids() {
             self.needs[self.group[position]] |= of_pass[one.pass];
         }
         let devices = (0..self.profiles.len()).map(DeviceId::new);
         let mut mistakes = Vec::new();
-        for (position, one) in self.serial.iter().enumerate() {
+        for (position, one) in self.serial.iter_ids() {
             let group = self.group[position];
             let found = match self.pinned[group] {
                 Some(device) => self.has(group, device),
@@ -144,21 +161,21 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether a device has the features that a group needs.
-    fn has(&self, group: usize, device: DeviceId) -> bool {
+    fn has(&self, group: GroupId, device: DeviceId) -> bool {
         let has = self.profiles[device.index()].features;
         has.is_none_or(|has| has.contains(self.needs[group]))
     }
 
     /// The first device that has what a group needs.
-    fn first_with(&self, group: usize) -> DeviceId {
+    fn first_with(&self, group: GroupId) -> DeviceId {
         let mut devices = (0..self.profiles.len()).map(DeviceId::new);
         devices.find(|device| self.has(group, *device)).unwrap_or(DeviceId::new(0))
     }
 
     /// Two passes on two devices that have to be on one.
-    fn torn(&self, one: usize, other: usize) -> Mistake {
-        let name = |position: usize| self.graph.pass_name(self.serial[position].pass);
-        let device = |position: usize| self.serial[position].pinned.map_or(0, Id::index);
+    fn torn(&self, one: SerialId, other: SerialId) -> Mistake {
+        let name = |position: SerialId| self.graph.pass_name(self.serial[position].pass);
+        let device = |position: SerialId| self.serial[position].pinned.map_or(0, Id::index);
         let why = match &self.together {
             Some(why) => why.clone(),
             None => match self.uncopied(one, other) {
@@ -183,14 +200,14 @@ impl<'a> Placing<'a> {
     }
 
     /// A memory of both passes that cannot be copied.
-    fn uncopied(&self, one: usize, other: usize) -> Option<ResourceId> {
-        let uses = |position: usize| &self.memories.uses[self.serial[position].pass];
+    fn uncopied(&self, one: SerialId, other: SerialId) -> Option<ResourceId> {
+        let uses = |position: SerialId| &self.memories.uses[self.serial[position].pass];
         let both = |memory: ResourceId| uses(other).iter().any(|used| used.memory == memory);
         uses(one).iter().map(|used| used.memory).find(|&memory| self.memories.bytes[memory].is_none() && both(memory))
     }
 
-    /// The device of each position of the serial order.
-    pub(super) fn search(&mut self, effort: u32) -> Result<Vec<DeviceId>, GraphError> {
+    /// The device of each pass.
+    pub(super) fn search(&mut self, effort: u32) -> Result<IdVec<SerialId, DeviceId>, GraphError> {
         let first = self.on_one();
         if self.profiles.len() == 1 || self.group.iter().all(|&group| self.pinned[group].is_some()) {
             return Ok(first);
@@ -220,28 +237,28 @@ impl<'a> Placing<'a> {
     }
 
     /// Everything that names no device on the first one; a graph that stays together where one of its passes is.
-    fn on_one(&self) -> Vec<DeviceId> {
+    fn on_one(&self) -> IdVec<SerialId, DeviceId> {
         self.group.iter().map(|&group| self.pinned[group].unwrap_or_else(|| self.first_with(group))).collect()
     }
 
     /// Modelled frame, then bytes copied.
-    fn price(&self, place: &[DeviceId]) -> (f64, u64) {
+    fn price(&self, place: &IdVec<SerialId, DeviceId>) -> (f64, u64) {
         let split = split(self.graph, self.memories, self.serial, place, self.profiles.len());
         (split.frame_us(self.serial, self.profiles, self.scale), split.bytes())
     }
 
     /// In serial order, each group where its first pass ends first.
-    fn earliest(&self) -> Vec<DeviceId> {
+    fn earliest(&self) -> IdVec<SerialId, DeviceId> {
         let devices = self.profiles.len();
-        let mut place: Vec<Option<DeviceId>> = self.pinned.clone();
+        let mut place = self.pinned.clone();
         let mut free = IdVec::<DeviceId, f64>::filled(0.0, devices);
         // By memory: when it was written last, and where.
-        let mut made: Vec<Option<(f64, DeviceId)>> = vec![None; self.memories.of.len()];
-        for (position, one) in self.serial.iter().enumerate() {
+        let mut made = IdVec::<ResourceId, Option<(f64, DeviceId)>>::filled(None, self.memories.of.len());
+        for (position, one) in self.serial.iter_ids() {
             let group = self.group[position];
             let ready = |device: DeviceId| {
                 let uses = self.memories.uses[one.pass].iter().filter(|used| !used.replaces);
-                let come = uses.filter_map(|used| made[used.memory.index()].map(|made| (made, used.memory)));
+                let come = uses.filter_map(|used| made[used.memory].map(|made| (made, used.memory)));
                 come.map(|((at, on), memory)| at + if on == device { 0.0 } else { self.copy_us(memory, device) })
                     .fold(free[device], f64::max)
             };
@@ -256,7 +273,7 @@ impl<'a> Placing<'a> {
             let end = ready(device) + us;
             free[device] = end;
             for used in self.memories.uses[one.pass].iter().filter(|used| used.writes) {
-                made[used.memory.index()] = Some((end, device));
+                made[used.memory] = Some((end, device));
             }
         }
         self.group.iter().map(|&group| place[group].unwrap_or(DeviceId::new(0))).collect()
@@ -269,12 +286,12 @@ impl<'a> Placing<'a> {
     }
 
     /// What is connected through memories stays together: the longest first, where there is least to do.
-    fn components(&self) -> Vec<DeviceId> {
+    fn components(&self) -> IdVec<SerialId, DeviceId> {
         let count = self.serial.len();
         let mut sets = Sets::new(count);
-        let mut first: Vec<Option<usize>> = vec![None; self.memories.of.len()];
-        for (position, one) in self.serial.iter().enumerate() {
-            sets.join(self.group[position], position);
+        let mut first = IdVec::<ResourceId, Option<SerialId>>::filled(None, self.memories.of.len());
+        for (position, one) in self.serial.iter_ids() {
+            sets.join(self.group[position].first_pass(), position);
             for used in &self.memories.uses[one.pass] {
                 // What is only read connects nothing.
                 let memory = match self.memories.stay[used.memory] {
@@ -282,22 +299,23 @@ impl<'a> Placing<'a> {
                     Stay::Past(of) => of,
                     Stay::Frame | Stay::Carried => used.memory,
                 };
-                let with = *first[memory.index()].get_or_insert(position);
+                let with = *first[memory].get_or_insert(position);
                 sets.join(with, position);
             }
         }
         let mut load = IdVec::<DeviceId, f64>::filled(0.0, self.profiles.len());
-        let mut lengths = vec![0.0_f64; count];
-        let mut place: Vec<Option<DeviceId>> = vec![None; count];
-        let mut needs = vec![Features::empty(); count];
-        for position in 0..count {
+        // By the first pass of a set.
+        let mut lengths = IdVec::<SerialId, f64>::filled(0.0, count);
+        let mut place = IdVec::<SerialId, Option<DeviceId>>::filled(None, count);
+        let mut needs = IdVec::<SerialId, Features>::filled(Features::empty(), count);
+        for position in self.serial.ids() {
             let set = sets.first(position);
             lengths[set] += self.serial[position].us;
             needs[set] |= self.needs[self.group[position]];
             place[set] = place[set].or(self.pinned[self.group[position]]);
         }
-        let mut order: Vec<usize> = (0..count).filter(|&set| sets.first(set) == set).collect();
-        let open = |set: &usize| place[*set].is_none();
+        let mut order: Vec<SerialId> = self.serial.ids().filter(|&set| sets.first(set) == set).collect();
+        let open = |set: &SerialId| place[*set].is_none();
         order.sort_by(|a, b| {
             let by_length = lengths[*b].partial_cmp(&lengths[*a]).expect("durations are numbers");
             open(a).cmp(&open(b)).then(by_length).then(a.cmp(b))
@@ -311,27 +329,28 @@ impl<'a> Placing<'a> {
             load[device] += lengths[set];
             place[set] = Some(device);
         }
-        let mut of = |position: usize| {
+        let mut of = |position: SerialId| {
             let group = self.group[position];
             // No device may have what all groups of a set need together.
             let with_set = place[sets.first(position)].filter(|device| self.has(group, *device));
             self.pinned[group].or(with_set).unwrap_or_else(|| self.first_with(group))
         };
-        (0..count).map(&mut of).collect()
+        self.serial.ids().map(&mut of).collect()
     }
 
     /// Moves one group at a time to another device while that makes the frame shorter.
-    fn improve(&self, best: &mut ((f64, u64), Vec<DeviceId>), effort: u32) {
+    fn improve(&self, best: &mut ((f64, u64), IdVec<SerialId, DeviceId>), effort: u32) {
         let mut left = MOVES.saturating_mul(effort as usize);
-        let open = |group: &usize| self.group[*group] == *group && self.pinned[*group].is_none();
-        let mut groups: Vec<usize> = (0..self.serial.len()).filter(open).collect();
-        groups.sort_by(|a, b| self.serial[*b].us.partial_cmp(&self.serial[*a].us).expect("durations are numbers"));
+        let open = |group: &GroupId| self.group[group.first_pass()] == *group && self.pinned[*group].is_none();
+        let mut groups: Vec<GroupId> = self.pinned.ids().filter(open).collect();
+        let us = |group: &GroupId| self.serial[group.first_pass()].us;
+        groups.sort_by(|a, b| us(b).partial_cmp(&us(a)).expect("durations are numbers"));
         let mut better = true;
         while better {
             better = false;
             for &group in &groups {
                 for device in (0..self.profiles.len()).map(DeviceId::new) {
-                    if best.1[group] == device || !self.has(group, device) {
+                    if best.1[group.first_pass()] == device || !self.has(group, device) {
                         continue;
                     }
                     if left == 0 {
@@ -340,7 +359,7 @@ impl<'a> Placing<'a> {
                     left -= 1;
                     poll_now();
                     let mut moved = best.1.clone();
-                    let own = (0..moved.len()).filter(|position| self.group[*position] == group);
+                    let own = self.group.ids().filter(|position| self.group[*position] == group);
                     own.for_each(|position| moved[position] = device);
                     let price = self.price(&moved);
                     if price < best.0 {
@@ -374,15 +393,15 @@ fn together(graph: &Graph, memories: &Memories) -> Option<String> {
     Some(format!("\"{name}\" modifies \"{base}\" of another size, which is not supported over several devices"))
 }
 
-/// Disjoint sets of positions, each known by its least one.
-struct Sets(Vec<usize>);
+/// Disjoint sets of passes, each known by its first one.
+struct Sets(IdVec<SerialId, SerialId>);
 
 impl Sets {
     fn new(count: usize) -> Self {
-        Self((0..count).collect())
+        Self((0..count).map(SerialId::new).collect())
     }
 
-    fn first(&mut self, mut at: usize) -> usize {
+    fn first(&mut self, mut at: SerialId) -> SerialId {
         while self.0[at] != at {
             self.0[at] = self.0[self.0[at]];
             at = self.0[at];
@@ -390,7 +409,7 @@ impl Sets {
         at
     }
 
-    fn join(&mut self, one: usize, other: usize) {
+    fn join(&mut self, one: SerialId, other: SerialId) {
         let (one, other) = (self.first(one), self.first(other));
         self.0[one.max(other)] = one.min(other);
     }

@@ -7,10 +7,10 @@
 
 use super::memory::{Memories, Stay};
 use super::{
-    DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, orders_of_live,
-    positions,
+    DeviceCopy, DeviceCopyId, DeviceId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, Serial,
+    SerialId, orders_of_live, positions,
 };
-use crate::graph::Graph;
+use crate::graph::{Graph, PassId};
 use crate::id::{Id, IdVec};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
@@ -23,18 +23,26 @@ struct Copy {
     received: u32,
 }
 
-/// Parts and copies; positions are those of the serial order.
+/// Passes of one device and level.
+#[derive(Debug)]
+struct Part {
+    level: u32,
+    device: DeviceId,
+    passes: Vec<SerialId>,
+}
+
+/// Parts and copies.
 #[derive(Debug, Default)]
 pub(super) struct Split {
-    /// By position: the level, from 1.
-    level: Vec<u32>,
-    /// Passes by level and device, those with any.
-    parts: Vec<(u32, DeviceId, Vec<usize>)>,
-    copies: Vec<Copy>,
+    /// By pass: the level, from 1.
+    level: IdVec<SerialId, u32>,
+    /// By level and device, those with passes.
+    parts: IdVec<DevicePartId, Part>,
+    copies: IdVec<DeviceCopyId, Copy>,
     homes: Vec<DevicePlace>,
     results: Vec<DevicePlace>,
     order: Vec<DeviceStep>,
-    passes: Vec<crate::graph::PassId>,
+    passes: IdVec<SerialId, PassId>,
 }
 
 /// What a device knows of a memory.
@@ -54,15 +62,15 @@ struct Walk<'a> {
     held: IdVec<ResourceId, IdVec<DeviceId, Held>>,
     /// By memory: whether it holds something.
     filled: IdVec<ResourceId, bool>,
-    copies: Vec<Copy>,
+    copies: IdVec<DeviceCopyId, Copy>,
 }
 
 /// Cuts a serial order whose passes run on the devices of `place`. O(accesses · devices).
 pub(super) fn split(
     graph: &Graph,
     memories: &Memories,
-    serial: &[Serial],
-    place: &[DeviceId],
+    serial: &IdVec<SerialId, Serial>,
+    place: &IdVec<SerialId, DeviceId>,
     devices: usize,
 ) -> Split {
     let homes = homes(memories, serial, place);
@@ -70,7 +78,7 @@ pub(super) fn split(
         memories,
         held: IdVec::filled(IdVec::filled(Held::default(), devices), graph.resources().len()),
         filled: memories.filled.clone(),
-        copies: Vec::new(),
+        copies: IdVec::new(),
     };
     for memory in graph.resources().ids() {
         for device in (0..devices).map(DeviceId::new) {
@@ -86,25 +94,25 @@ pub(super) fn split(
         }
     }
     let at = positions(graph, serial);
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); serial.len()];
+    let mut before = IdVec::<SerialId, Vec<SerialId>>::filled(Vec::new(), serial.len());
     for (later, earlier) in orders_of_live(graph, |pass| at[pass].is_some()) {
         if let (Some(later), Some(earlier)) = (at[later], at[earlier]) {
-            before[later as usize].push(earlier);
+            before[later].push(earlier);
         }
     }
-    let mut level = vec![1; serial.len()];
-    for (position, one) in serial.iter().enumerate() {
+    let mut level = IdVec::filled(1, serial.len());
+    for (position, one) in serial.iter_ids() {
         let device = place[position];
         let mut own = 1;
         for &earlier in &before[position] {
-            let elsewhere = u32::from(place[earlier as usize] != device);
-            own = own.max(level[earlier as usize] + elsewhere);
+            let elsewhere = u32::from(place[earlier] != device);
+            own = own.max(level[earlier] + elsewhere);
         }
         own = own.max(walk.level(one, device));
         level[position] = own;
         walk.commit(one, device, own);
         for &earlier in &before[position] {
-            walk.come_later(place[earlier as usize], level[earlier as usize], device, own);
+            walk.come_later(place[earlier], level[earlier], device, own);
         }
     }
     let mut split = Split { level, copies: walk.copies, ..Split::default() };
@@ -120,7 +128,11 @@ pub(super) fn split(
 }
 
 /// By memory: the device of the last pass that writes it, else of the first that reads it.
-fn homes(memories: &Memories, serial: &[Serial], place: &[DeviceId]) -> IdVec<ResourceId, DeviceId> {
+fn homes(
+    memories: &Memories,
+    serial: &IdVec<SerialId, Serial>,
+    place: &IdVec<SerialId, DeviceId>,
+) -> IdVec<ResourceId, DeviceId> {
     let mut home: IdVec<ResourceId, Option<(bool, DeviceId)>> = IdVec::filled(None, memories.of.len());
     for (one, &device) in serial.iter().zip(place) {
         for used in &memories.uses[one.pass] {
@@ -202,58 +214,50 @@ impl Walk<'_> {
 }
 
 impl Split {
-    fn find_parts(&mut self, place: &[DeviceId]) {
-        let mut order: Vec<usize> = (0..place.len()).collect();
+    fn find_parts(&mut self, place: &IdVec<SerialId, DeviceId>) {
+        let mut order: Vec<SerialId> = place.ids().collect();
         order.sort_by_key(|&position| (self.level[position], place[position], position));
-        for position in order {
-            let key = (self.level[position], place[position]);
-            match self.parts.last_mut().filter(|(level, device, _)| (*level, *device) == key) {
-                Some((.., passes)) => passes.push(position),
-                None => self.parts.push((key.0, key.1, vec![position])),
-            }
+        for passes in order.chunk_by(|a, b| (self.level[*a], place[*a]) == (self.level[*b], place[*b])) {
+            let first = passes[0];
+            self.parts.push(Part { level: self.level[first], device: place[first], passes: passes.to_vec() });
         }
     }
 
     /// Level by level: receives, parts, sends.
     fn find_order(&mut self, devices: usize) {
-        let last = self.parts.iter().map(|part| part.0).max().unwrap_or(0);
-        let copies = |wanted: &dyn Fn(&Copy) -> Option<DeviceStep>| -> Vec<DeviceStep> {
-            self.copies.iter().filter_map(wanted).collect()
-        };
-        let number = |copy: &Copy| {
-            let at = self.copies.iter().position(|one| std::ptr::eq(one, copy));
-            DeviceCopyId::new(at.expect("it is one of them"))
-        };
+        let last = self.parts.iter().map(|part| part.level).max().unwrap_or(0);
         let mut order = Vec::new();
         for level in 0..=last {
-            order.extend(copies(&|copy| (copy.received == level).then(|| DeviceStep::Receive(number(copy)))));
-            let here = self.parts.iter().enumerate().filter(|(_, part)| part.0 == level);
-            order.extend(here.map(|(at, _)| DeviceStep::Run(Id::new(at))));
-            order.extend(copies(&|copy| (copy.sent == level).then(|| DeviceStep::Send(number(copy)))));
+            let received = self.copies.iter_ids().filter(|(_, copy)| copy.received == level);
+            order.extend(received.map(|(copy, _)| DeviceStep::Receive(copy)));
+            let here = self.parts.iter_ids().filter(|(_, part)| part.level == level);
+            order.extend(here.map(|(part, _)| DeviceStep::Run(part)));
+            let sent = self.copies.iter_ids().filter(|(_, copy)| copy.sent == level);
+            order.extend(sent.map(|(copy, _)| DeviceStep::Send(copy)));
         }
-        debug_assert!(self.parts.iter().all(|part| part.1.index() < devices), "places are devices");
+        debug_assert!(self.parts.iter().all(|part| part.device.index() < devices), "places are devices");
         self.order = order;
     }
 
     /// Modelled frame in microseconds: a device's steps follow each other, a receive waits for its send.
-    pub(super) fn frame_us(&self, serial: &[Serial], profiles: &[Profile], scale: f64) -> f64 {
+    pub(super) fn frame_us(&self, serial: &IdVec<SerialId, Serial>, profiles: &[Profile], scale: f64) -> f64 {
         let mut free = IdVec::<DeviceId, f64>::filled(0.0, profiles.len());
-        let mut sent = vec![0.0_f64; self.copies.len()];
+        let mut sent = IdVec::<DeviceCopyId, f64>::filled(0.0, self.copies.len());
         for step in &self.order {
             match *step {
                 DeviceStep::Run(part) => {
-                    let (_, device, passes) = &self.parts[part.index()];
+                    let Part { device, passes, .. } = &self.parts[part];
                     free[*device] += passes.iter().map(|&at| serial[at].us * scale).sum::<f64>();
                 }
                 DeviceStep::Send(copy) => {
-                    let what = self.copies[copy.index()].what;
+                    let what = self.copies[copy].what;
                     free[what.from] += half_us(&profiles[what.from.index()], what.bytes);
-                    sent[copy.index()] = free[what.from];
+                    sent[copy] = free[what.from];
                 }
                 DeviceStep::Receive(copy) => {
-                    let what = self.copies[copy.index()].what;
+                    let what = self.copies[copy].what;
                     let to = &mut free[what.to];
-                    *to = to.max(sent[copy.index()]) + half_us(&profiles[what.to.index()], what.bytes);
+                    *to = to.max(sent[copy]) + half_us(&profiles[what.to.index()], what.bytes);
                 }
             }
         }
@@ -267,9 +271,9 @@ impl Split {
 
     /// Writes parts, copies and steps into a plan.
     pub(super) fn into_plan(self, plan: &mut DevicesPlan) {
-        let part = |(_, device, positions): &(u32, DeviceId, Vec<usize>)| DevicePart {
-            device: *device,
-            passes: positions.iter().map(|&position| self.passes[position]).collect(),
+        let part = |part: &Part| DevicePart {
+            device: part.device,
+            passes: part.passes.iter().map(|&position| self.passes[position]).collect(),
         };
         plan.parts = self.parts.iter().map(part).collect();
         plan.copies = self.copies.iter().map(|copy| copy.what).collect();
