@@ -3,7 +3,7 @@
 use rgraph_ir::access::Usage;
 use rgraph_ir::graph::Use;
 
-use super::known::{Known, Left, MOST_FLAGS, Shape};
+use super::known::{Known, KnownId, Left, MOST_FLAGS, Shape};
 use super::pass_builder::PassBuilder;
 use super::usages::Work;
 use super::{Construct, Maker};
@@ -122,8 +122,10 @@ impl Maker {
     }
 
     /// An output in the memory of another resource of that shape, if there is one that is not the input.
-    fn modifying_output(&mut self, input: usize, shape: &Shape) -> usize {
-        let base = (0..self.known.len())
+    fn modifying_output(&mut self, input: KnownId, shape: &Shape) -> KnownId {
+        let base = self
+            .known
+            .ids()
             .rev()
             .find(|at| *at != input && self.known[*at].shape == *shape && self.may_be_modified(*at));
         match base {
@@ -132,13 +134,13 @@ impl Maker {
         }
     }
 
-    fn falls_back(&mut self, builder: &mut PassBuilder, output: usize, input: usize) {
+    fn falls_back(&mut self, builder: &mut PassBuilder, output: KnownId, input: KnownId) {
         self.graph.fallback(builder.pass, self.known[output].id, self.known[input].id);
         builder.taint |= self.tainted(input);
     }
 
     /// Readers of the output may get the input from now on.
-    fn fallen(&mut self, output: usize, input: usize) {
+    fn fallen(&mut self, output: KnownId, input: KnownId) {
         let out = &mut self.known[output];
         out.write(out.written, None);
         out.falls = Some(input);
@@ -148,7 +150,7 @@ impl Maker {
     }
 
     /// The pass that early readers wait for is conditional, and they read something else while it is off.
-    pub(super) fn conditional_payment(&mut self, builder: &mut PassBuilder, at: usize) -> Option<usize> {
+    pub(super) fn conditional_payment(&mut self, builder: &mut PassBuilder, at: KnownId) -> Option<KnownId> {
         let shape = self.known[at].shape;
         let fits = |known: &Known| {
             known.shape == shape && known.defined == shape.whole() && known.owed.is_none() && known.falls.is_none()
@@ -160,7 +162,7 @@ impl Maker {
     }
 
     /// Notes the fallback of a conditional payment.
-    pub(super) fn paid_conditionally(&mut self, at: usize, input: usize) {
+    pub(super) fn paid_conditionally(&mut self, at: KnownId, input: KnownId) {
         self.fallen(at, input);
     }
 }

@@ -6,14 +6,14 @@ use rgraph_ir::access::{Load, PassQueue, Usage};
 use rgraph_ir::graph::{Ranges, Use};
 use rgraph_ir::resource::Kind;
 
-use super::known::{Known, Left, Shape};
+use super::known::{Known, KnownId, Left, Shape};
 use super::usages::{Work, is_attachment, writing};
 use super::{Construct, Maker};
 
 /// A write that is still to be declared.
 pub(super) struct Debt {
-    /// Position of what is to be written.
-    at: usize,
+    /// What is to be written.
+    at: KnownId,
     bit: u16,
     /// Whether a name that modifies it was used already.
     below: bool,
@@ -21,20 +21,20 @@ pub(super) struct Debt {
 
 impl Maker {
     /// Open debts that a use of the resource comes after.
-    pub(super) fn tainted(&self, at: usize) -> u16 {
-        let falls = |at: &usize| self.known[*at].falls;
+    pub(super) fn tainted(&self, at: KnownId) -> u16 {
+        let falls = |at: &KnownId| self.known[*at].falls;
         std::iter::successors(Some(at), falls).fold(0, |taint, at| taint | self.known[at].taint)
     }
 
     /// Uses of the resource, under all its names, come after the early passes of these debts from now on.
-    pub(super) fn taint(&mut self, at: usize, bits: u16) {
+    pub(super) fn taint(&mut self, at: KnownId, bits: u16) {
         let memory = self.known[at].memory;
         for known in self.known.iter_mut().filter(|known| known.memory == memory) {
             known.taint |= bits & !known.owed.map_or(0, |(own, _)| own);
         }
     }
 
-    fn owe(&mut self, at: usize, common: u128, below: bool) -> bool {
+    fn owe(&mut self, at: KnownId, common: u128, below: bool) -> bool {
         let open = self.debts.iter().fold(0, |open, debt| open | debt.bit);
         if open == u16::MAX {
             return false;
@@ -102,7 +102,7 @@ impl Maker {
     }
 
     /// Declares a name for the same memory.
-    pub(super) fn declare_modifying(&mut self, base: usize) -> usize {
+    pub(super) fn declare_modifying(&mut self, base: KnownId) -> KnownId {
         let below = self.known[base];
         let mut resource = self.graph.resources()[below.id].clone();
         resource.modifies = Some(below.id);
@@ -116,8 +116,7 @@ impl Maker {
         let name = self.name("modified");
         let id = self.graph.add_resource(&name, resource, None);
         let root = self.source.chance(1, 3);
-        self.known.push(Known { id, modifies: true, root, left: Left::Everything, owed: None, ..below });
-        self.known.len() - 1
+        self.known.push(Known { id, modifies: true, root, left: Left::Everything, owed: None, ..below })
     }
 
     /// Declares the pass that the latest debt waits for.
@@ -179,7 +178,7 @@ impl Maker {
                 *taints = (*taints | taint & !but) & !bit;
             }
         };
-        for known in &mut self.known {
+        for known in self.known.iter_mut() {
             known.owed = known.owed.filter(|(own, _)| *own != bit);
             spread(&mut known.taint, known.owed.map_or(0, |(own, _)| own));
         }

@@ -7,6 +7,11 @@ use rgraph_ir::format::{Format, Numbers};
 use rgraph_ir::graph::Ranges;
 use rgraph_ir::resource::ResourceId;
 
+rgraph_ir::id! {
+    /// A resource that the generator declared.
+    pub(super) struct KnownId;
+}
+
 /// Subresources of a buffer.
 pub(super) const BLOCKS: u32 = 8;
 
@@ -142,8 +147,8 @@ pub(super) enum Left {
 pub(super) struct Known {
     pub(super) id: ResourceId,
     pub(super) shape: Shape,
-    /// Position of the resource whose memory this one is in: its own, or that of what it modifies.
-    pub(super) memory: usize,
+    /// The resource whose memory this one is in: itself, or what it modifies.
+    pub(super) memory: KnownId,
     pub(super) transient: bool,
     /// Whether it modifies another in its memory.
     pub(super) modifies: bool,
@@ -162,7 +167,7 @@ pub(super) struct Known {
     /// early readers read, none where nobody may read before the writer.
     pub(super) owed: Option<(u16, u128)>,
     /// What its readers get while the flag of its writer is off.
-    pub(super) falls: Option<usize>,
+    pub(super) falls: Option<KnownId>,
     /// Whether a conditional pass uses it.
     pub(super) switched: bool,
     /// Whether it is to be a root, if it can be.
@@ -217,7 +222,7 @@ mod tests {
         let mut known = Known {
             id: rgraph_ir::id::Id::new(0),
             shape,
-            memory: 0,
+            memory: rgraph_ir::id::Id::new(0),
             transient: true,
             modifies: false,
             history: false,

@@ -32,12 +32,13 @@ mod usages;
 
 use rgraph_ir::access::{PassQueue, Usage};
 use rgraph_ir::graph::{Graph, PassId, Use};
+use rgraph_ir::id::IdVec;
 use rgraph_ir::profile::Profile;
 use rgraph_ir::resource::ResourceId;
 
 use crate::random::Random;
 use debts::Debt;
-use known::{Known, Left, MOST_FLAGS};
+use known::{Known, KnownId, Left, MOST_FLAGS};
 use resources::REFERENCE;
 use source::{Feed, Source};
 use usages::Work;
@@ -115,7 +116,7 @@ struct Maker {
     /// The step's bytes from the end.
     late: Source,
     graph: Graph,
-    known: Vec<Known>,
+    known: IdVec<KnownId, Known>,
     limits: Limits,
     passes: u32,
     names: u32,
@@ -135,7 +136,7 @@ impl Maker {
             source: Source::new([0; CHUNK]),
             late: Source::new([0; CHUNK]),
             graph: Graph::new(name, [REFERENCE; 2]),
-            known: Vec::new(),
+            known: IdVec::new(),
             limits,
             passes: 0,
             names: 0,

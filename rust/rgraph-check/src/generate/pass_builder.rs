@@ -5,7 +5,7 @@ use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Usage};
 use rgraph_ir::graph::{Pass, PassId, Ranges, Use};
 use rgraph_ir::resource::Life;
 
-use super::known::{Left, Shape};
+use super::known::{KnownId, Left, Shape};
 use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages};
 use super::{Construct, Maker};
 
@@ -21,8 +21,7 @@ struct ResolvedAccess {
     unordered: bool,
     /// Whether it throws away any of what was there.
     loses: bool,
-    /// Position among the known resources.
-    at: usize,
+    at: KnownId,
     subresources: u128,
     class: Class,
 }
@@ -40,12 +39,12 @@ pub(super) struct PassBuilder {
     extent: Option<Extent>,
     samples: Option<u32>,
     colors: u32,
-    depth: Option<(usize, Ranges)>,
+    depth: Option<(KnownId, Ranges)>,
 }
 
 impl PassBuilder {
     /// Whether the pass writes these subresources of the resource.
-    pub(super) fn writes_all(&self, at: usize, subresources: u128) -> bool {
+    pub(super) fn writes_all(&self, at: KnownId, subresources: u128) -> bool {
         let written = self.accesses.iter().filter(|access| access.at == at && access.usage.writes());
         written.fold(0, |all, access| all | access.subresources) & subresources == subresources
     }
@@ -102,21 +101,25 @@ impl Maker {
     }
 
     /// Whether the pass may use the resource at all.
-    pub(super) fn usable(&self, builder: &PassBuilder, at: usize) -> bool {
+    pub(super) fn usable(&self, builder: &PassBuilder, at: KnownId) -> bool {
         let known = &self.known[at];
         let others = |access: &ResolvedAccess| access.at != at && self.known[access.at].memory == known.memory;
         known.left != Left::Nothing && self.tainted(at) & builder.avoid == 0 && !builder.accesses.iter().any(others)
     }
 
     /// A resource that fits, the latest for zeros.
-    pub(super) fn find(&mut self, builder: &PassBuilder, fits: impl Fn(&super::known::Known) -> bool) -> Option<usize> {
-        let list: Vec<usize> =
-            (0..self.known.len()).rev().filter(|at| fits(&self.known[*at]) && self.usable(builder, *at)).collect();
+    pub(super) fn find(
+        &mut self,
+        builder: &PassBuilder,
+        fits: impl Fn(&super::known::Known) -> bool,
+    ) -> Option<KnownId> {
+        let list: Vec<KnownId> =
+            self.known.ids().rev().filter(|at| fits(&self.known[*at]) && self.usable(builder, *at)).collect();
         (!list.is_empty()).then(|| self.source.pick(&list))
     }
 
     /// The subresources of an access.
-    pub(super) fn subresources(&self, at: usize, how: &Use) -> u128 {
+    pub(super) fn subresources(&self, at: KnownId, how: &Use) -> u128 {
         let mut ranges = how.ranges;
         if first_mip_only(how.usage) {
             ranges.mips = ranges.mips.or(Some([0, 1]));
@@ -125,7 +128,7 @@ impl Maker {
     }
 
     /// Whether the access goes with the others of the pass, and finds the contents that it asks for.
-    pub(super) fn may(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
+    pub(super) fn may(&self, builder: &PassBuilder, at: KnownId, how: &Use) -> bool {
         let known = &self.known[at];
         let subresources = self.subresources(at, how);
         let class = Class::of(how.usage);
@@ -175,7 +178,7 @@ impl Maker {
     }
 
     /// Whether the access would be refused, or be of a construct that is left out.
-    fn is_left_out(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
+    fn is_left_out(&self, builder: &PassBuilder, at: KnownId, how: &Use) -> bool {
         let known = &self.known[at];
         let lost = how.load.is_some_and(|load| load != Load::Load);
         let beside = |access: &&ResolvedAccess| access.at == at;
@@ -230,14 +233,14 @@ impl Maker {
 
     /// Whether the pass would read in place and attach an image in part: without an aspect that it does not find
     /// either.
-    fn is_in_part(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
+    fn is_in_part(&self, builder: &PassBuilder, at: KnownId, how: &Use) -> bool {
         let own = (at, how.usage, self.subresources(at, how));
         let all = || {
             let before = builder.accesses.iter().map(|access| (access.at, access.usage, access.subresources));
             before.chain([own])
         };
         let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
-        let lone = |(at, _, subresources): (usize, Usage, u128)| {
+        let lone = |(at, _, subresources): (KnownId, Usage, u128)| {
             let shape = self.known[at].shape;
             if shape.aspects().bits().count_ones() < 2 {
                 return false;
@@ -258,7 +261,7 @@ impl Maker {
             || is_attachment(how.usage) && builder.accesses.iter().any(|access| apart(access.usage))
     }
 
-    fn fits_attachments(&self, builder: &PassBuilder, at: usize, how: &Use) -> bool {
+    fn fits_attachments(&self, builder: &PassBuilder, at: KnownId, how: &Use) -> bool {
         let own = extent(&self.known[at].shape, how);
         let resolve = how.usage == Usage::ResolveAttachment;
         let volume = self.known[at].shape.volume && !self.allows(Construct::VolumeAttachments);
@@ -275,7 +278,7 @@ impl Maker {
     }
 
     /// Declares the access.
-    pub(super) fn put(&mut self, builder: &mut PassBuilder, at: usize, how: &Use) {
+    pub(super) fn put(&mut self, builder: &mut PassBuilder, at: KnownId, how: &Use) {
         debug_assert!(self.may(builder, at, how), "{how:?} of {:?} after {:?}", self.known[at], builder.pass);
         let mut subresources = self.subresources(at, how);
         let shape = self.known[at].shape;
@@ -327,7 +330,7 @@ impl Maker {
     }
 
     /// Declares the access in a range that fits, if there is one: as drawn, else the default one, else one subresource.
-    pub(super) fn try_put(&mut self, builder: &mut PassBuilder, at: usize, how: Use) -> bool {
+    pub(super) fn try_put(&mut self, builder: &mut PassBuilder, at: KnownId, how: Use) -> bool {
         let drawn = self.drawn_range(at, &how);
         let shape = self.known[at].shape;
         let first = self.known[at].readable(builder.flag).trailing_zeros();
@@ -354,7 +357,7 @@ impl Maker {
     }
 
     /// The use with ranges and aspects as the bytes have them; zeros: with those that it has.
-    fn drawn_range(&mut self, at: usize, how: &Use) -> Use {
+    fn drawn_range(&mut self, at: KnownId, how: &Use) -> Use {
         let mut how = *how;
         let shape = self.known[at].shape;
         let choice = self.source.below(8);
@@ -390,7 +393,7 @@ impl Maker {
     }
 
     /// Stages that the use may name.
-    pub(super) fn drawn_stages(&mut self, builder: &PassBuilder, at: usize, how: &mut Use) {
+    pub(super) fn drawn_stages(&mut self, builder: &PassBuilder, at: KnownId, how: &mut Use) {
         let (image, odd) = (self.known[at].shape.is_image(), self.allows(Construct::OddStages));
         how.stages = self.source.pick(stages(how.usage, builder.work, builder.queue, image, odd));
         let scratch = how.usage.writes() && how.stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD);

@@ -5,7 +5,7 @@ use rgraph_ir::format::{Format, Numbers};
 use rgraph_ir::graph::{Clear, Details, Ranges, Use};
 use rgraph_ir::resource::{Imported, Leave, Life};
 
-use super::known::{Known, Left, Shape};
+use super::known::{Known, KnownId, Left, Shape};
 use super::pass_builder::PassBuilder;
 use super::usages::Work;
 use super::{Construct, Maker};
@@ -111,7 +111,7 @@ impl Maker {
     }
 
     /// A depth image tested against, read in place, or both.
-    fn tested(&mut self, builder: &mut PassBuilder, depth: usize, choice: usize) {
+    fn tested(&mut self, builder: &mut PassBuilder, depth: KnownId, choice: usize) {
         if matches!(choice, 1 | 3) {
             self.try_put(builder, depth, Use::new(Usage::DepthStencilRead));
         }

@@ -4,7 +4,7 @@ use rgraph_ir::access::{Accesses, Layout, MemoryDomain, PassQueue, Sharing, Stag
 use rgraph_ir::format::Format;
 use rgraph_ir::resource::{Axis, Buffer, Image, Imported, Kind, Leave, Life, Mips, Resource, Round, Size};
 
-use super::known::{Known, Left, MOST_FLAGS, Shape, What};
+use super::known::{Known, KnownId, Left, MOST_FLAGS, Shape, What};
 use super::{Construct, Maker};
 
 /// Width and height that relative sizes are relative to.
@@ -90,11 +90,11 @@ impl Maker {
     }
 
     /// Declares a transient.
-    pub(super) fn declare(&mut self, shape: Shape) -> usize {
+    pub(super) fn declare(&mut self, shape: Shape) -> KnownId {
         self.declare_of(shape, Life::Transient)
     }
 
-    pub(super) fn declare_of(&mut self, shape: Shape, life: Life) -> usize {
+    pub(super) fn declare_of(&mut self, shape: Shape, life: Life) -> KnownId {
         let odd = self.source.below(256);
         let life = match (life, odd) {
             (Life::Transient, 216..240) if self.allows(Construct::Fresh) => Life::Fresh,
@@ -130,7 +130,7 @@ impl Maker {
             Life::Imported(imported) if !imported.defined => 0,
             _ => shape.whole(),
         };
-        let at = self.known.len();
+        let at = self.known.next_id();
         self.known.push(Known {
             id,
             shape,
@@ -186,7 +186,7 @@ impl Maker {
     }
 
     /// Declares what holds something from the start, or belongs to the caller.
-    pub(super) fn external(&mut self) -> usize {
+    pub(super) fn external(&mut self) -> KnownId {
         let choice = self.source.below(8);
         let shape = match choice % 4 {
             0 => self.drawn_buffer(),

@@ -4,7 +4,7 @@ use rgraph_ir::access::{Aspects, Load, PassQueue, Usage};
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::{Clear, Details, Use};
 
-use super::known::Shape;
+use super::known::{KnownId, Shape};
 use super::pass_builder::PassBuilder;
 use super::usages::Work;
 use super::{Construct, Maker};
@@ -38,7 +38,7 @@ impl Maker {
     }
 
     /// A use of both aspects, or one of each.
-    fn masked(&mut self, builder: &mut PassBuilder, mask: usize) {
+    fn masked(&mut self, builder: &mut PassBuilder, mask: KnownId) {
         let of = |usage: Usage, aspects: Aspects| Use { aspects, ..Use::new(usage) };
         let (depth, stencil) = (Aspects::DEPTH, Aspects::STENCIL);
         let apart = self.allows(Construct::AspectsApart);

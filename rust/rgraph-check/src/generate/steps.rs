@@ -4,7 +4,7 @@ use rgraph_ir::access::{Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::{Clear, Details, Ranges, Use};
 
-use super::known::{Left, Shape, What};
+use super::known::{KnownId, Left, Shape, What};
 use super::pass_builder::PassBuilder;
 use super::usages::{Work, reading, writing};
 use super::{Construct, Maker};
@@ -166,7 +166,7 @@ impl Maker {
     }
 
     /// How a pass may write a resource.
-    pub(super) fn drawn_write(&mut self, builder: &PassBuilder, at: usize) -> Option<Use> {
+    pub(super) fn drawn_write(&mut self, builder: &PassBuilder, at: KnownId) -> Option<Use> {
         let known = self.known[at];
         let readable = known.readable(builder.flag) != 0;
         let usages = writing(&known.shape, builder.work, readable && known.left == Left::Everything);
@@ -385,7 +385,7 @@ impl Maker {
         self.finish_pass(builder);
     }
 
-    fn scratch(&mut self, builder: &mut PassBuilder, at: usize) {
+    fn scratch(&mut self, builder: &mut PassBuilder, at: KnownId) {
         let storage =
             self.allows(Construct::StorageScratch) && builder.queue != PassQueue::Any && self.source.chance(1, 4);
         let how = if storage {

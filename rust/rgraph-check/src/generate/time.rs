@@ -4,7 +4,7 @@ use rgraph_ir::access::{PassQueue, Usage};
 use rgraph_ir::graph::Use;
 use rgraph_ir::resource::{Buffer, History, Image, Kind, Life, Mips, Resource};
 
-use super::known::{Known, Left, Shape, What};
+use super::known::{Known, KnownId, Left, Shape, What};
 use super::usages::{Work, reading};
 use super::{Construct, Maker};
 
@@ -22,8 +22,8 @@ impl Maker {
                 && known.shape.what != What::Structure
         };
         let fresh = |known: &Known| self.graph.resources()[known.id].life == Life::Fresh;
-        let known = |at: &usize| old(&self.known[*at]) && !fresh(&self.known[*at]);
-        let list: Vec<usize> = (0..self.known.len()).rev().filter(known).collect();
+        let known = |at: &KnownId| old(&self.known[*at]) && !fresh(&self.known[*at]);
+        let list: Vec<KnownId> = self.known.ids().rev().filter(known).collect();
         let base = if self.source.chance(1, 3) && !list.is_empty() {
             self.source.pick(&list)
         } else {
@@ -65,7 +65,7 @@ impl Maker {
         }
     }
 
-    fn write_now(&mut self, base: usize) {
+    fn write_now(&mut self, base: KnownId) {
         let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy, Work::Host]);
         let work = if work == Work::Host && self.known[base].shape.is_image() { Work::Draw } else { work };
         let queue = self.queue(work);
@@ -78,7 +78,7 @@ impl Maker {
         self.finish_pass(builder);
     }
 
-    fn declare_history(&mut self, base: usize, frames: u32, zero_first: bool) -> usize {
+    fn declare_history(&mut self, base: KnownId, frames: u32, zero_first: bool) -> KnownId {
         let of = self.known[base];
         let kind = match of.shape.what {
             What::Image => Kind::Image(Image::default()),
@@ -88,7 +88,7 @@ impl Maker {
         let name = self.name("past");
         let resource = Resource::new(kind, life);
         let id = self.graph.add_resource(&name, resource, None);
-        let at = self.known.len();
+        let at = self.known.next_id();
         let defined = of.shape.whole();
         self.known.push(Known {
             id,
@@ -108,7 +108,7 @@ impl Maker {
     }
 
     /// Whether another name may go on with the contents in the same memory.
-    pub(super) fn may_be_modified(&self, at: usize) -> bool {
+    pub(super) fn may_be_modified(&self, at: KnownId) -> bool {
         let known = &self.known[at];
         let whole = self.allows(Construct::Undefined) || known.defined == known.shape.whole();
         let imported = matches!(self.graph.resources()[known.id].life, Life::Imported(_));
@@ -123,7 +123,7 @@ impl Maker {
     }
 
     /// A further name for the memory; the first one is not used any more.
-    pub(super) fn modify_base(&mut self, base: usize) -> usize {
+    pub(super) fn modify_base(&mut self, base: KnownId) -> KnownId {
         let above = self.declare_modifying(base);
         self.known[base].left = Left::Nothing;
         self.known[base].root = false;
@@ -132,7 +132,7 @@ impl Maker {
 
     /// A pass that goes on with another resource's contents under a new name, once or in a chain.
     pub(super) fn modify(&mut self) {
-        let list: Vec<usize> = (0..self.known.len()).rev().filter(|at| self.may_be_modified(*at)).collect();
+        let list: Vec<KnownId> = self.known.ids().rev().filter(|at| self.may_be_modified(*at)).collect();
         let mut base = if list.is_empty() || self.source.chance(1, 3) {
             let shape = if self.source.chance(1, 4) { self.drawn_buffer() } else { self.drawn_image() };
             let at = self.declare(shape);
