@@ -15,6 +15,7 @@ pub(crate) mod play;
 pub(crate) mod resolve;
 pub(crate) mod schedule;
 pub(crate) mod size;
+pub(crate) mod sort;
 pub(crate) mod synchronize;
 pub(crate) mod transient;
 pub(crate) mod usages;

@@ -4,6 +4,7 @@ use rgraph_ir::id::{Id, IdVec, Span};
 
 use super::item::{Item, ItemId};
 use super::timeline::Timeline;
+use crate::stages::sort::sort_by_id;
 
 /// Symmetric neighbour lists of the items that have bytes.
 #[derive(Default)]
@@ -35,15 +36,12 @@ impl Conflicts {
         pairs.clear();
         alive.clear();
         ended.clear();
-        lists.refill(Span::default(), items.len());
         for section in timeline.sections() {
             crate::cancel::poll();
             for &item in timeline.born_in(section).iter().filter(|&&id| items[id.index()].size > 0) {
                 let unordered = before.map(|before| ended.iter().filter(move |&&other| !before(other, item)));
                 for &other in alive.iter().chain(unordered.into_iter().flatten()) {
                     pairs.push([item, other]);
-                    lists[other].end += 1;
-                    lists[item].end += 1;
                 }
                 alive.push(item);
             }
@@ -54,21 +52,8 @@ impl Conflicts {
                 alive.retain(|&id| timeline.last[id] > section);
             }
         }
-        let mut start = 0;
-        for list in lists.iter_mut() {
-            let length = list.end;
-            *list = Span { start, end: start };
-            start += length;
-        }
-        neighbours.clear();
-        neighbours.resize(2 * pairs.len(), ItemId::new(0));
-        for &[a, b] in pairs.iter() {
-            for [from, to] in [[a, b], [b, a]] {
-                let list = &mut lists[from];
-                neighbours[list.end as usize] = to;
-                list.end += 1;
-            }
-        }
+        let both = pairs.iter().flat_map(|&[a, b]| [(a, b), (b, a)]);
+        sort_by_id(items.len(), both, lists, neighbours);
         true
     }
 

@@ -12,6 +12,7 @@
 use rgraph_ir::id::{Id, IdSpan, IdVec, Span};
 
 use super::item::{Item, ItemId, Overflow, SectionId};
+use crate::stages::sort::sort_by_id;
 
 const BORN: u8 = 1;
 const DIES: u8 = 2;
@@ -47,26 +48,9 @@ struct BySection {
 }
 
 impl BySection {
-    /// Counting sort: stable, linear.
     fn gather(&mut self, section_of: &IdVec<ItemId, SectionId>, sections: usize) {
-        let Self { lists, items } = self;
-        lists.refill(Span::default(), sections);
-        for &section in section_of {
-            lists[section].end += 1;
-        }
-        let mut start = 0;
-        for list in lists.iter_mut() {
-            let length = list.end;
-            *list = Span { start, end: start };
-            start += length;
-        }
-        items.clear();
-        items.resize(section_of.len(), ItemId::new(0));
-        for (item, &section) in section_of.iter_ids() {
-            let list = &mut lists[section];
-            items[list.end as usize] = item;
-            list.end += 1;
-        }
+        let items = section_of.iter_ids().map(|(item, &section)| (section, item));
+        sort_by_id(sections, items, &mut self.lists, &mut self.items);
     }
 
     fn of(&self, section: SectionId) -> &[ItemId] {

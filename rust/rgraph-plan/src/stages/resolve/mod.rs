@@ -24,6 +24,7 @@ use crate::id::{Id, IdSpan, IdVec, Span};
 use crate::resource::{Leave, ResourceId};
 use crate::stages::ids::{AccessId, ResolvedAccessId, ResolvedPassId, SubresourceId, UnorderedGroupId, ViewId};
 use crate::stages::size::Shape;
+use crate::stages::sort::accesses_by_pass;
 use meaning::Effect;
 pub use problem::{Problem, Reads, Via};
 use subresource::{SubresourceRange, Subresources};
@@ -204,7 +205,7 @@ pub struct Source<'a> {
 /// Resolves a validated declaration into `facts`; what only the order of accesses shows goes to `problems`.
 pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem>) {
     facts.find_memories(source);
-    facts.sort_accesses(source.graph);
+    accesses_by_pass(source.graph, &mut facts.declared, &mut facts.by_pass);
     facts.fallbacks.find(source.graph);
     facts.cut_subresources(source);
     facts.make_passes(source, problems);
@@ -219,28 +220,6 @@ impl Facts {
         match self.passes[pass].origin {
             Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
             Origin::Blit { .. } => None,
-        }
-    }
-
-    /// Positions of each pass's accesses: a stable counting sort, free of charge where they stand together.
-    fn sort_accesses(&mut self, graph: &Graph) {
-        let accesses = graph.accesses();
-        self.declared.refill(Span::default(), graph.passes().len());
-        for access in accesses {
-            self.declared[access.pass].end += 1;
-        }
-        let mut start = 0;
-        for own in self.declared.iter_mut() {
-            let count = own.end;
-            *own = Span { start, end: start };
-            start += count;
-        }
-        self.by_pass.clear();
-        self.by_pass.resize(accesses.len(), AccessId::new(0));
-        for (at, access) in accesses.iter().enumerate() {
-            let own = &mut self.declared[access.pass];
-            self.by_pass[own.end as usize] = AccessId::new(at);
-            own.end += 1;
         }
     }
 

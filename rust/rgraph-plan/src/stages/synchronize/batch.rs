@@ -5,10 +5,10 @@
 use super::clock::Clocks;
 use super::foreign::ForeignUses;
 use super::schedule::{LaneId, Schedule};
-use super::sort::sort_by_id;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::BatchId;
 use crate::stages::ids::PhysicalId;
+use crate::stages::sort::sort_by_id;
 
 /// A run of physical passes on one queue.
 #[derive(Clone, Copy, Debug)]

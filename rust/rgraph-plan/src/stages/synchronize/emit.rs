@@ -7,7 +7,6 @@ use super::hazard::{HazardInputs, Hazards};
 use super::layouts::Layouts;
 use super::repeat::Repeats;
 use super::schedule::LaneId;
-use super::sort::sort_by_id;
 use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
 use crate::id::{Id, IdSpan, IdVec, Span};
@@ -19,6 +18,7 @@ use crate::profile::Capabilities;
 use crate::resource::ResourceId;
 use crate::stages::ids::{BarrierId, CallId, PhysicalId, VisitId, WaitId};
 use crate::stages::resolve::{ResolvedAttachment, declared};
+use crate::stages::sort::sort_by_id;
 
 /// When a barrier is split into the setting of an event and a wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

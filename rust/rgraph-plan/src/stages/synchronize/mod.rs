@@ -21,6 +21,5 @@ pub(crate) mod narrow;
 pub(crate) mod read_group;
 pub(crate) mod repeat;
 pub(crate) mod schedule;
-mod sort;
 pub(crate) mod sources;
 mod stage_clock;

@@ -27,6 +27,7 @@ use crate::stages::ids::AccessId;
 use crate::stages::resolve::declared;
 use crate::stages::resolve::meaning::meaning;
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch};
+use crate::stages::sort::accesses_by_pass;
 use queues::Needs;
 use words::describe;
 
@@ -246,7 +247,7 @@ impl<'a> Check<'a> {
 
     fn check_passes(&mut self, scratch: &mut ValidateScratch) {
         let graph = self.graph;
-        sort_by_pass(graph, scratch);
+        accesses_by_pass(graph, &mut scratch.of_pass, &mut scratch.by_pass);
         scratch.seen.refill(0, graph.resources().len());
         let by_pass = std::mem::take(&mut scratch.by_pass);
         for (id, pass) in graph.passes().iter_ids() {
@@ -400,27 +401,5 @@ impl<'a> Check<'a> {
             || graph.passes().iter().any(|pass| pass.side_effects)
             || graph.accesses().iter().any(|access| access.usage == Usage::Present)
             || links::imports_written(graph, scratch)
-    }
-}
-
-/// Accesses by pass: a stable counting sort.
-fn sort_by_pass(graph: &Graph, scratch: &mut ValidateScratch) {
-    let ValidateScratch { by_pass, of_pass, .. } = scratch;
-    let accesses = graph.accesses();
-    of_pass.refill(Span::default(), graph.passes().len());
-    for access in accesses {
-        of_pass[access.pass].end += 1;
-    }
-    let mut start = 0;
-    for span in of_pass.iter_mut() {
-        let count = std::mem::replace(span, Span { start, end: start }).end;
-        start += count;
-    }
-    by_pass.clear();
-    by_pass.resize(accesses.len(), AccessId::new(0));
-    for (index, access) in accesses.iter().enumerate() {
-        let span = &mut of_pass[access.pass];
-        by_pass[span.end as usize] = AccessId::new(index);
-        span.end += 1;
     }
 }

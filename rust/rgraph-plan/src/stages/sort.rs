@@ -1,6 +1,8 @@
-//! A counting sort by id: flat lists by call, by barrier.
+//! A counting sort by id: flat lists of accesses by pass, of barriers by call.
 
+use crate::graph::{Graph, PassId};
 use crate::id::{Id, IdVec, Span};
+use crate::stages::ids::AccessId;
 
 /// Sorts items by their ids, stably: `of` gets the range of each id's items in `sorted`. Both keep their memory.
 /// O(ids + items).
@@ -27,6 +29,12 @@ pub(crate) fn sort_by_id<I: Id, T: Copy>(
         sorted[span.end as usize] = item;
         span.end += 1;
     }
+}
+
+/// Sorts the accesses of a graph by pass: `of` gets the range of each pass's accesses in `sorted`.
+pub(crate) fn accesses_by_pass(graph: &Graph, of: &mut IdVec<PassId, Span>, sorted: &mut Vec<AccessId>) {
+    let accesses = graph.accesses().iter().enumerate().map(|(at, access)| (access.pass, AccessId::new(at)));
+    sort_by_id(graph.passes().len(), accesses, of, sorted);
 }
 
 #[cfg(test)]
