@@ -69,8 +69,8 @@ pub(super) struct Search {
     /// Lowest offset above the placed neighbours, and the end at that offset; `PLACED` once placed.
     floor: IdVec<ThingId, u64>,
     end: IdVec<ThingId, u64>,
-    /// By section: number of items that begin before it; one more for the end.
-    begins: Vec<u32>,
+    /// By section: number of items whose life begins in it or before.
+    begun: IdVec<SectionId, u32>,
     /// Unplaced bytes, by section.
     rest: IdVec<SectionId, u64>,
     /// Unplaced items that are alive in each section and the next.
@@ -232,16 +232,17 @@ impl Search {
         self.rest.refill(0, sections);
         self.lowest.refill(0, sections);
         self.crossing.refill(0, sections);
-        self.begins.clear();
-        self.begins.resize(sections + 1, 0);
+        self.begun.refill(0, sections);
         for (id, thing) in self.things.iter_ids() {
             self.thing_of[thing.id] = Some(id);
             self.rest.slice_mut(thing.life).iter_mut().for_each(|rest| *rest += thing.size);
             self.crossing.slice_mut(thing.crossed()).iter_mut().for_each(|count| *count += 1);
-            self.begins[thing.life.range().start + 1] += 1;
+            self.begun[thing.life.first()] += 1;
         }
-        for section in 0..sections {
-            self.begins[section + 1] += self.begins[section];
+        let mut sum = 0;
+        for begun in self.begun.iter_mut() {
+            sum += *begun;
+            *begun = sum;
         }
         self.floor.refill(0, subset.len());
         self.least.refill(0, subset.len());
@@ -250,11 +251,6 @@ impl Search {
         self.blame.start(if blames { subset.len() } else { 0 });
         self.end.clear();
         self.end.as_vec_mut().extend(self.things.iter().map(|thing| thing.size));
-    }
-
-    /// Number of items whose life begins in a section or before.
-    fn begun(&self, section: SectionId) -> usize {
-        self.begins[section.index() + 1] as usize
     }
 
     /// Finds the items of a part that may be placed next, by offset, then rank; `None` if all are placed. Fails if the
@@ -331,7 +327,7 @@ impl Search {
 
     /// Adds the placed items that a failure is blamed on to the set of a node.
     fn accuse(&mut self, problem: &Problem, node: usize, failure: Failure) {
-        let Self { things, thing_of, floor, least, support, begins, blame, .. } = self;
+        let Self { things, thing_of, floor, least, support, begun, blame, .. } = self;
         if blame.words == 0 {
             return;
         }
@@ -352,7 +348,7 @@ impl Search {
                 }
             }
             Failure::Section(section) => {
-                let begun = IdSpan::<ThingId>::new(0, begins[section.index() + 1] as usize);
+                let begun = IdSpan::<ThingId>::new(0, begun[section] as usize);
                 for of in begun.ids().filter(|of| things[*of].life.contains(section)) {
                     if floor[of] == PLACED {
                         blame.add(node, of);
@@ -415,7 +411,7 @@ impl Search {
         if problem.one_queue {
             for section in thing.crossed().ids() {
                 if self.crossing[section] == 0 {
-                    let cut = self.begun(section);
+                    let cut = self.begun[section] as usize;
                     if cut > start && cut < end {
                         self.parts.push(IdSpan::new(start, cut));
                         start = cut;
