@@ -37,11 +37,16 @@ type Version = Option<Writes>;
 /// By subresource.
 type Versions = IdVec<SubresourceId, Version>;
 
-/// The last ordered write (its place among the accesses, from 1; 0: the contents at the start of the frame), and the
-/// exclusive or of the hashes of the unordered ones since.
+rgraph_ir::id! {
+    /// A place in the order of a subresource's accesses.
+    struct RankId;
+}
+
+/// The last ordered write (`None`: the contents at the start of the frame), and the exclusive or of the hashes of the
+/// unordered ones since.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Writes {
-    last: usize,
+    last: Option<RankId>,
     unordered: u64,
 }
 
@@ -175,18 +180,18 @@ impl<'a> Walk<'a> {
     fn before(
         &self,
         order: &[SubresourceUse],
-        rank: usize,
+        rank: RankId,
         own: Option<DeclaredPassId>,
         group: Option<UnorderedGroupId>,
     ) -> Writes {
         let mut writes = Writes::default();
-        for (at, other) in order[..rank].iter().enumerate().rev() {
+        for (at, other) in order[..rank.index()].iter().enumerate().rev() {
             let one = &self.facts.declared_passes[other.declared].uses[other.at];
             if !one.writes || !self.planned[other.declared] || Some(other.declared) == own {
                 continue;
             }
             if other.group.is_none() {
-                writes.last = at + 1;
+                writes.last = Some(RankId::new(at));
                 break;
             }
             if other.group != group || self.ran[other.declared] {
@@ -195,7 +200,8 @@ impl<'a> Walk<'a> {
         }
         // Members of the own group that stand behind, and ran before.
         if group.is_some() {
-            for (at, other) in order.iter().enumerate().skip(rank).take_while(|(_, other)| other.group == group) {
+            for (at, other) in order.iter().enumerate().skip(rank.index()).take_while(|(_, other)| other.group == group)
+            {
                 let one = &self.facts.declared_passes[other.declared].uses[other.at];
                 if one.writes && Some(other.declared) != own && self.ran[other.declared] {
                     writes.unordered ^= hash(at);
@@ -222,6 +228,7 @@ impl<'a> Walk<'a> {
                 let order = &facts.order[memory][subresource];
                 let (key, group) = at.keys.get(index).copied().unwrap_or_default();
                 let rank = order.partition_point(|one| (one.key, one.declared, one.at) < (key, declared, number));
+                let rank = RankId::new(rank);
                 let wanted = self.before(order, rank, Some(declared), group);
                 let kept = at.keeps_aspect(facts.grids[memory].aspect(subresource)) || pass.flag.is_some();
                 let needs = at.must_read || at.writes && kept;
@@ -232,8 +239,8 @@ impl<'a> Walk<'a> {
                 }
                 if at.writes {
                     let new = match group {
-                        None => Writes { last: rank + 1, unordered: 0 },
-                        Some(_) => Writes { unordered: wanted.unordered ^ hash(rank), ..wanted },
+                        None => Writes { last: Some(rank), unordered: 0 },
+                        Some(_) => Writes { unordered: wanted.unordered ^ hash(rank.index()), ..wanted },
                     };
                     made.push((slot, subresource, new));
                 }
@@ -248,7 +255,7 @@ impl<'a> Walk<'a> {
 
     /// What is held, and what was wanted.
     fn sentence(&self, order: &[SubresourceUse], held: Version, wanted: Writes) -> String {
-        let name = |writes: Writes| match order.get(writes.last.wrapping_sub(1)) {
+        let name = |writes: Writes| match writes.last.and_then(|last| order.get(last.index())) {
             Some(one) => format!("what \"{}\" wrote", self.facts.declared_passes[one.declared].name),
             None if writes.unordered != 0 => "what unordered passes wrote".to_owned(),
             None => "what the frame began with".to_owned(),
@@ -311,7 +318,7 @@ impl<'a> Walk<'a> {
     fn latest(&self, device: DeviceId, memory: MemoryId, resource: ResourceId, whom: &str, findings: &mut Findings) {
         let slot = SlotId::of(memory.first_name());
         for (subresource, order) in self.facts.order[memory].iter_ids() {
-            let wanted = self.before(order, order.len(), None, None);
+            let wanted = self.before(order, RankId::new(order.len()), None, None);
             let there = wanted != Writes::default() || self.facts.filled[memory];
             if there && self.held[device][slot][subresource] != Some(wanted) {
                 let name = self.facts.name(resource);
