@@ -223,7 +223,7 @@ impl Dump<'_> {
     fn alias(&mut self) {
         let transients = &self.scratch.transients;
         for (at, placement) in transients.placements.iter_ids() {
-            let [first, last] = placement.physical_passes.map(|at| PhysicalId::new(at as usize));
+            let [first, last] = placement.physical_passes;
             let end = if last < self.scratch.schedule.physical_passes.next_id() {
                 self.physical(last)
             } else {

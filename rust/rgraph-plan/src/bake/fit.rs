@@ -3,7 +3,7 @@
 //! searches placements longer, and tries orders that keep fewer bytes alive. A heap limit refuses the graph if none of
 //! them fits, and then proves it (`schedule/need`) or says that it found none; a budget takes the one of fewest bytes.
 
-use crate::stages::ids::{LiveId, MemoryClassId};
+use crate::stages::ids::{LiveId, MemoryClassId, PhysicalId};
 use std::cmp::Reverse;
 
 use super::{Options, Scratch};
@@ -197,14 +197,15 @@ impl Scratch {
     /// The physical pass at which most bytes of a class are alive, and the largest of them.
     fn worst_moment(&self, graph: &Graph, class: MemoryClassId) -> Worst {
         let placed = || self.transients.placements.iter().filter(move |placement| placement.class == class);
-        let mut changes: Vec<(u32, bool, u64)> = placed()
+        let mut changes: Vec<(PhysicalId, bool, u64)> = placed()
             .flat_map(|p| {
-                [(p.physical_passes[0], true, p.size), (p.physical_passes[1].saturating_add(1), false, p.size)]
+                let [first, last] = p.physical_passes;
+                [(first, true, p.size), (PhysicalId::new(last.index() + 1), false, p.size)]
             })
             .collect();
         // What ends before a physical pass gives its bytes back before what begins there takes some.
         changes.sort_unstable_by_key(|&(physical, begins, _)| (physical, begins));
-        let (mut live, mut most, mut at) = (0u64, 0, 0);
+        let (mut live, mut most, mut at) = (0u64, 0, PhysicalId::new(0));
         for (physical, begins, size) in changes {
             live = if begins { live.saturating_add(size) } else { live.saturating_sub(size) };
             if live > most {
@@ -215,7 +216,7 @@ impl Scratch {
             placed().filter(|p| p.physical_passes[0] <= at && at <= p.physical_passes[1]).collect();
         alive.sort_by_key(|placement| (Reverse(placement.size), placement.memory));
         let count = alive.len();
-        let physical = self.schedule.physical_passes.as_slice().get(at as usize);
+        let physical = self.schedule.physical_passes.get(at);
         let scheduled = physical.and_then(|physical| self.schedule.passes.get(physical.passes.first()));
         Worst {
             pass: scheduled.and_then(|scheduled| self.facts.declared_pass(scheduled.pass)),

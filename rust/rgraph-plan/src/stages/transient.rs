@@ -12,7 +12,7 @@ use crate::stages::alias::place::{PlaceScratch, place_below};
 use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::context::Context;
-use crate::stages::ids::{IntervalId, MemoryClassId, PlacementId, SubresourceId};
+use crate::stages::ids::{IntervalId, MemoryClassId, PhysicalId, PlacementId, SubresourceId};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
 use crate::stages::synchronize::clock::Clocks;
@@ -31,8 +31,8 @@ pub(crate) struct Placement {
     pub size: u64,
     /// Bytes that it holds: whole pages, where an image lies beside buffers.
     pub held: u64,
-    /// First and last physical pass.
-    pub physical_passes: [u32; 2],
+    /// First and last physical pass; the one behind all is the end of the frame.
+    pub physical_passes: [PhysicalId; 2],
     /// Whether it is an attachment of one render pass, neither loaded nor stored.
     pub transient_attachment: bool,
 }
@@ -188,7 +188,7 @@ impl Transients {
             self.items.clear();
             for placement in of_class.iter() {
                 let shape = &context.shapes[placement.memory];
-                let [first, last] = placement.physical_passes;
+                let [first, last] = placement.physical_passes.map(|at| at.index() as u32);
                 self.items.push(Item { size: placement.size, align: shape.align, first, last });
             }
             let padded = separate_kinds(&mut self.items, of_class, context, profile.buffer_image_granularity);
@@ -264,9 +264,9 @@ impl Transients {
                 let order = if !self.aliases {
                     0
                 } else if one_queue {
-                    physical_passes.as_slice()[first as usize].interval.index() as u32
+                    physical_passes[first].interval.index() as u32
                 } else {
-                    first
+                    first.index() as u32
                 };
                 Placed { offset, size, order }
             }));
@@ -314,7 +314,7 @@ impl Transients {
             crate::cancel::poll();
             for access in context.accesses(at) {
                 let memory = context.facts.memory[access.resource];
-                let physical = scheduled.physical.index() as u32;
+                let physical = scheduled.physical;
                 let index = match self.index[memory] {
                     Some(index) => index,
                     None if context.has_edges(memory) || context.is_fresh(memory) => continue,
@@ -350,7 +350,7 @@ impl Transients {
                 }
             }
         }
-        let end = context.schedule.physical_passes.len() as u32;
+        let end = context.schedule.physical_passes.next_id();
         for &root in context.graph.roots() {
             if let Some(index) = self.index[context.facts.memory[root]] {
                 let placement = &mut self.placements[index];
