@@ -197,9 +197,9 @@ impl Facts {
         let twice = self.stamp[memory] == Some(pass);
         self.stamp[memory] = Some(pass);
         let Meaning { stages, kinds, layout, effect } = means;
-        let (accesses, subresources) = (&mut self.accesses, &self.subresources);
+        let (accesses, subresources) = (self.accesses.as_vec_mut(), &self.subresources);
         // An access has two numbers: one for the view of its stencil.
-        let view = accesses.as_slice().last().map_or(0, |access| (access.view.index() | 1) + 1);
+        let view = accesses.last().map_or(0, |access| (access.view.index() | 1) + 1);
         subresources.runs(memory, part, |part| {
             if !part.is_empty() {
                 accesses.push(ResolvedAccess {

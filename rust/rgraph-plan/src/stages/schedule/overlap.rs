@@ -106,8 +106,9 @@ pub(super) struct OverlapScratch {
     state: IdVec<LiveId, Readiness>,
     /// The interval of each pass that has run.
     interval: IdVec<LiveId, Option<IntervalId>>,
-    /// Intervals that have begun.
+    /// Intervals that have begun, and the last of them.
     intervals: u32,
+    current: Option<IntervalId>,
     held: Vec<Key>,
     next: Vec<LiveId>,
     /// By pass: the pass that may merge after it, and the one before it.
@@ -216,6 +217,7 @@ impl OverlapScratch {
         }
         while out.len() < n && wanted(self.intervals, live.peak) {
             crate::cancel::poll();
+            self.current = Some(IntervalId::new(self.intervals as usize));
             self.intervals += 1;
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
@@ -252,6 +254,7 @@ impl OverlapScratch {
         self.state.refill(Readiness::Waiting, n);
         self.interval.refill(None, n);
         self.intervals = 0;
+        self.current = None;
         self.allocates.refill(0, n);
         self.frees.refill(0, n);
         self.left.clear();
@@ -376,7 +379,7 @@ impl OverlapScratch {
     /// passes that waited only for it are ready in the next interval.
     fn take(&mut self, instance: &Instance<'_>, pass: LiveId, live: &mut Live, out: &mut Vec<LiveId>) {
         self.state[pass] = Readiness::Done;
-        self.interval[pass] = Some(IntervalId::new(self.intervals as usize - 1));
+        self.interval[pass] = self.current;
         out.push(pass);
         let bytes = &instance.bytes;
         let mut dying = 0;
