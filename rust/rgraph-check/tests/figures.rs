@@ -1,12 +1,14 @@
 //! What plans cost and what finding them costs, counted: calls, barriers, bytes, batches, modelled times and steps of
 //! the searches, summed over generated graphs and over frames as real ones are shaped. The sums are kept in
 //! `tests/figures.txt`; any change, for better or worse, shows there. Set `UPDATE_GOLDEN=1` to rewrite the file, and
-//! look at what changed: a figure that is larger needs a reason.
+//! look at what changed: a figure that is larger needs a reason. The last column is a hash of the plans' files: where it
+//! alone changes, plans became others that cost as much.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use rgraph_check::generate::{Limits, generate};
+use rgraph_files::plan_hash;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::plan::{Command, Scope};
 use rgraph_plan::prelude::{Graph, MemoryBudget, Plan, Policy, Profile, Split};
@@ -37,12 +39,13 @@ const COLUMNS: [&str; 18] = [
     "gathered",
 ];
 
-/// The sums of a row.
+/// The sums of a row, and a hash of its plans.
 #[derive(Default)]
-struct Figures([f64; COLUMNS.len()]);
+struct Figures([f64; COLUMNS.len()], u128);
 
 impl Figures {
     fn add(&mut self, plan: &Plan, scratch: &Scratch) {
+        self.1 = self.1.rotate_left(1) ^ plan_hash(plan);
         let scopes = plan.memory_barriers.iter().map(|one| one.scope);
         let scopes = scopes.chain(plan.buffer_barriers.iter().map(|one| one.scope));
         let scopes: Vec<Scope> = scopes.chain(plan.image_barriers.iter().map(|one| one.scope)).collect();
@@ -85,6 +88,7 @@ impl Figures {
             let _ =
                 if column.ends_with("us") { write!(row, "{sum:>width$.3}") } else { write!(row, "{sum:>width$.0}") };
         }
+        let _ = write!(row, "  {:032x}", self.1);
         row
     }
 }
@@ -153,6 +157,7 @@ fn figures_of_plans_are_those_that_are_kept() {
     let mut scratch = Scratch::default();
     let mut table = format!("{:<44}", "");
     COLUMNS.iter().for_each(|column| _ = write!(table, "{column:>width$}", width = width(column)));
+    table.push_str("  plans");
     let generated: Vec<_> = SEEDS.map(|seed| generate(seed, Limits::default())).collect();
     let shaped = |size: usize, profile: &Profile| {
         families::FAMILIES.iter().map(|(_, make)| (make(size), profile.clone())).collect::<Vec<_>>()

@@ -277,4 +277,14 @@ corners! {
         pass all graphics: depth z load=clear stencil_load=clear clear=1/0
         pass last graphics effects: depth z aspects=depth load=discard stencil_load=load
         culled all";
+
+    stencil_that_is_cleared_between_two_passes = "
+        image d format=depth24plus-stencil8 root
+        pass one graphics: depth d load=clear stencil_load=clear
+        pass two graphics: depth d load=load stencil_load=clear";
+
+    depth_that_is_cleared_between_two_passes = "
+        image d format=depth24plus-stencil8 root
+        pass one graphics: depth d load=clear stencil_load=clear
+        pass two graphics: depth d load=clear stencil_load=load";
 }
