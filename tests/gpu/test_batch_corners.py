@@ -158,3 +158,33 @@ def test_a_result_without_an_array_says_which_it_has():
         assert caught.value.hint == hint
     with pytest.raises(rg.GraphError, match=r"RG-E225 \{nope\}\.png: there is no field 'nope'"):
         run(write="{nope}.png")
+
+
+def notes(error: BaseException | None) -> str:
+    return "\n".join(getattr(error, "__notes__", ()))
+
+
+def test_a_failure_in_a_worker_names_file_and_line_of_the_caller():
+    tasks = batch.seeds(2, "draw.seed")
+    for kind in ("file", "two", "exit"):
+        with pytest.raises(rg.BatchError) as caught:
+            list(batch.run(seeded(), tasks, then=partial(fails, kind), on=1))
+        assert "in worker " in notes(caught.value.__cause__)
+        assert 'batch_graph.py", line ' in notes(caught.value.__cause__)
+        results = list(batch.run(seeded(), tasks, then=partial(fails, kind), on=1, errors="return"))
+        assert all('batch_graph.py", line ' in notes(result.error) for result in results)
+    with batch.Processes(1) as pool, pytest.raises(FileNotFoundError) as raised:
+        pool.submit(fails, "file").result()
+    assert 'batch_graph.py", line ' in notes(raised.value)
+
+
+def test_a_failure_in_this_process_has_its_traceback_once():
+    with pytest.raises(rg.BatchError) as caught:
+        list(batch.run(seeded(), batch.seeds(2, "draw.seed"), then=partial(fails, "file")))
+    assert caught.value.__cause__.__traceback__ is not None
+    assert notes(caught.value.__cause__) == ""
+
+
+def test_a_file_for_results_has_a_suffix(tmp_path):
+    with pytest.raises(rg.GraphError, match=r"RG-E225 .*: a name without a suffix"):
+        batch.run(seeded(), batch.seeds(2, "draw.seed"), write=tmp_path / "{key}")

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from rgraph._numbers import count
 from rgraph.batch._tasks import refuse
-from rgraph.batch._work import carried
+from rgraph.batch._work import carried, trace
 
 __all__ = ["Processes", "WorkerLost", "dumps", "serve"]
 
@@ -85,7 +85,10 @@ def serve() -> None:
                 function, arguments, named = pickle.loads(data)
                 answer = (True, function(*arguments, **named))
             except (Exception, SystemExit) as error:
-                answer = (False, carried(error))
+                failure = carried(error)
+                if place := trace(error):
+                    failure.add_note(place)
+                answer = (False, failure)
             try:
                 sent = dumps(answer)
             except Exception as error:
@@ -210,7 +213,7 @@ class Processes(Executor):
     def __init__(self, workers: int | None = None, *, devices: str | int | Sequence[str | int] = ()) -> None:
         wanted = min(os.cpu_count() or 1, 4) if workers is None else count("workers", workers)
         if wanted < 1:
-            raise refuse("RG-E213", f"a batch has at least 1 worker, not {wanted}", "give workers=1 or more")
+            raise refuse("RG-E213", f"a batch has at least 1 worker, not {wanted}", "give 1 or more")
         if wanted > MOST_WORKERS:
             message = f"{wanted} workers, and a machine runs at most {MOST_WORKERS} of them"
             raise refuse("RG-E213", message, "give about as many as it has CPUs, or the address of a cluster as on=")

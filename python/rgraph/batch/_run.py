@@ -104,6 +104,8 @@ def _templates(
             kind = type(template).__name__
             raise TypeError(f'write= of "{name}" is the path of a file with {{key}}, not {kind}')
         text = str(Path(template).absolute())
+        if not Path(template).suffix:
+            raise refuse("RG-E225", f"{template}: a name without a suffix", 'use one, as in "out/{key:04}.png"')
         try:
             _check_widths(text)
             files = {file_of(text, key) for key in keys}
@@ -278,6 +280,8 @@ class _Stream:
     def _results(self, chunk: list[int], answer: Answer) -> None:
         failed = None
         for at, result in zip(chunk, answer.results, strict=True):
+            if result.error is not None and result.error.__traceback__ is None and result._trace:
+                result.error.add_note(result._trace)
             if result.error is not None and self._raise:
                 failed = failed or result
                 continue

@@ -71,6 +71,7 @@ class Result:
     error: BaseException | None = None
     worker: str = ""
     seconds: float = 0.0
+    _trace: str = field(default="", init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Any:
         try:

@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
     from rgraph import Array, Compiled
 
-__all__ = ["NO_DEVICE", "Answer", "Job", "carried", "device_of", "drop_device", "forget", "keep", "load", "work"]
+__all__ = [
+    "NO_DEVICE",
+    "Answer",
+    "Job",
+    "carried",
+    "device_of",
+    "drop_device",
+    "forget",
+    "keep",
+    "load",
+    "trace",
+    "work",
+]
 
 # Errors that say that a worker has no device for the graph: its driver is missing, too old, or not the one that was
 # asked for; or the device lacks what a pass needs.
@@ -299,6 +311,27 @@ def carried(error: BaseException) -> BaseException:
     return RuntimeError(f"{type(error).__name__}: {error}")
 
 
+def trace(error: BaseException) -> str:
+    """Where an exception was raised, without the frames of this package: it is lost when the exception is pickled.
+
+    Parameters
+    ----------
+    error
+        The exception.
+    """
+    import traceback
+
+    here = str(Path(__file__).parent)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(here)]
+    return f"in worker {_who()}:\n{''.join(traceback.format_list(frames))}".rstrip() if frames else ""
+
+
+def _failed(task: Task, error: BaseException) -> Result:
+    result = Result(task.key, error=carried(error), worker=_who())
+    result._trace = trace(error)
+    return result
+
+
 def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
     """Run tasks one after the other; the next one is submitted before the results of one are read."""
     results: list[Result] = []
@@ -309,7 +342,7 @@ def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
         except (Exception, SystemExit) as error:
             if isinstance(error, RgError) and error.code == _LOST:
                 raise
-            results.append(Result(task.key, error=carried(error), worker=_who()))
+            results.append(_failed(task, error))
 
     pending: tuple[Task, Frame, float] | None = None
     for task in tasks:
@@ -322,7 +355,7 @@ def _run(ready: _Ready, tasks: Sequence[Task]) -> list[Result]:
             if pending:
                 finish(*pending)
                 pending = None
-            results.append(Result(task.key, error=carried(error), worker=_who()))
+            results.append(_failed(task, error))
             continue
         if pending:
             finish(*pending)
