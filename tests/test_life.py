@@ -280,3 +280,29 @@ def test_a_closed_standard_input_is_named(deferred: Path):
     for call in calls:
         done = closed("<&-", *call)
         assert (done.returncode, "standard input is closed" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_sub_interpreter_is_refused():
+    inner = """
+import sys
+sys.path[:] = PATH
+try:
+    import rgraph
+except ImportError as error:
+    assert "sub-interpreters" in str(error) or "subinterpreters" in str(error), error
+else:
+    raise AssertionError("rgraph was imported")
+"""
+    outer = f"""
+import sys
+interpreters = __import__("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+failed = interpreters.run_string(interpreters.create(), {inner!r}.replace("PATH", repr(sys.path)))
+assert failed is None, failed
+import rgraph
+try:
+    rgraph.Graph().find("nothing")
+except rgraph.GraphError as error:
+    print(error.code)
+"""
+    ended = subprocess.run([sys.executable, "-c", outer], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "RG-E202\n", "")

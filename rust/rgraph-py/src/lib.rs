@@ -182,6 +182,15 @@ mod core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // CPython 3.12 refuses interpreters with a lock of their own itself. The others share this library's statics:
+        // cached classes would be those of one interpreter, and functions of passes would wait for another's lock.
+        // SAFETY: the thread is attached to an interpreter.
+        if unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) } != 0 {
+            return Err(pyo3::exceptions::PyImportError::new_err(
+                "rgraph runs in the main interpreter only, not in sub-interpreters; use threads, or processes: \
+                 rgraph.batch",
+            ));
+        }
         crate::arguments::source::read_environment();
         crate::run::logging::install();
         module.py().import("atexit")?.call_method1("register", (module.getattr("_end")?,))?;
