@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::error::Mistake;
-use rgraph_plan::graph::Graph;
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_shader::Type;
 use rgraph_vk::work::{Step, What, Work, Workload};
+use rgraph_work::texel::Element;
 
+use crate::arguments::dtype::{Dtype, Item};
 use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
@@ -46,28 +49,59 @@ pub struct Pending {
     pub states: Vec<Packed>,
 }
 
+/// Buffers that shaders read or write, with their types there.
+fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
+    let steps = load.works.iter().filter_map(|(pass, work)| match work {
+        Work::Steps(steps) => Some(steps.iter().map(|step| (*pass, step))),
+        _ => None,
+    });
+    steps.flatten().flat_map(|(pass, step)| {
+        let (program, bound) = match step {
+            Step::Dispatch(dispatch) => (Some(&dispatch.program), Some(&dispatch.bound)),
+            Step::Draw(draw) => (Some(&draw.program), Some(&draw.bound)),
+            Step::Trace(trace) => (Some(&trace.program), Some(&trace.bound)),
+            Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => (None, None),
+        };
+        bound.into_iter().flat_map(|bound| bound.iter()).filter_map(move |one| {
+            let What::Resource(view) = &one.what else { return None };
+            Some((pass, view.resource, program?.interface.bindings[one.binding as usize].ty.as_ref()?))
+        })
+    })
+}
+
+/// Refuses floats, and signed integers, that a shader takes for numbers of another size: numpy's default is 64 bits,
+/// and a shader that reads 32 sees halves. Unsigned integers may be parts of anything.
+///
+/// # Errors
+/// Names the first such pass.
+pub(crate) fn refuse_other_sizes(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
+    let others = bound(load).filter_map(|(pass, id, ty)| {
+        let Some(Seen::Items(_, Dtype::Number(given))) = seen.get(&id) else { return None };
+        let wanted = Item::of(ty)?.dtype.number()?;
+        let kin =
+            matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)));
+        (kin && *given != wanted).then_some((pass, id, *given, wanted))
+    });
+    let Some((pass, id, given, wanted)) = others.min_by_key(|(pass, id, ..)| (*pass, *id)) else { return Ok(()) };
+    let graph = &load.graph;
+    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
+    let (given, wanted) = (given.name(), wanted.name());
+    let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {given}");
+    let help = format!("convert it: array.astype(\"{wanted}\"), or declare it with dtype=\"{wanted}\"");
+    let mistake = Mistake::new(Code::BadBinding, message, help).pass(shader).resource(buffer);
+    let mistake = mistake.side(shader, format!("{wanted} in the shader"), graph.pass_place(pass).cloned());
+    Err(one(py, Box::new(mistake.side(buffer, format!("{given} here"), graph.resource_place(id).cloned()))))
+}
+
 /// How the resources of a workload are seen: as its Python graph declares, else as its shaders read buffers, where all
 /// read one alike.
 pub(crate) fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<ResourceId, Seen> {
     let mut all: HashMap<ResourceId, Option<Seen>> = HashMap::new();
-    for work in load.works.values() {
-        let Work::Steps(steps) = work else { continue };
-        for step in steps {
-            let (program, bound) = match step {
-                Step::Dispatch(dispatch) => (&dispatch.program, &dispatch.bound),
-                Step::Draw(draw) => (&draw.program, &draw.bound),
-                Step::Trace(trace) => (&trace.program, &trace.bound),
-                Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => continue,
-            };
-            for one in bound.iter() {
-                let What::Resource(view) = &one.what else { continue };
-                let Some(ty) = &program.interface.bindings[one.binding as usize].ty else { continue };
-                let seen = Some(Seen::Shader(ty.clone()));
-                let known = all.entry(view.resource).or_insert_with(|| seen.clone());
-                if *known != seen {
-                    *known = None;
-                }
-            }
+    for (_, id, ty) in bound(load) {
+        let seen = Some(Seen::Shader(ty.clone()));
+        let known = all.entry(id).or_insert_with(|| seen.clone());
+        if *known != seen {
+            *known = None;
         }
     }
     let mut all: HashMap<_, _> = all.into_iter().filter_map(|(id, seen)| Some((id, seen?))).collect();
