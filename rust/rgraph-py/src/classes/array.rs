@@ -157,7 +157,7 @@ impl PyArray {
 
     /// Name of the resource.
     #[getter]
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.memory.name()
     }
 
@@ -202,7 +202,7 @@ impl PyArray {
     }
 
     /// Its numbers as nested lists.
-    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, layout) = (slf.py(), &slf.get().layout);
         match layout.dtype.number() {
             // Memoryviews do not read half floats.

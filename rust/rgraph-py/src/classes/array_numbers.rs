@@ -1,7 +1,10 @@
 //! Arithmetic of results: numpy's, of the array that `numpy.asarray` makes of one.
 
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
+use rgraph_plan::words::plain;
 
 use crate::classes::array::PyArray;
 
@@ -12,8 +15,59 @@ fn with<'py>(array: &Bound<'py, PyArray>, method: &str, other: &Any<'py>) -> PyR
     PyArray::asarray(array)?.call_method1(method, (other,))
 }
 
+/// The only element; `None` if there are several.
+fn only<'py>(array: &Bound<'py, PyArray>) -> PyResult<Option<Any<'py>>> {
+    let mut found = PyArray::tolist(array)?;
+    while let Ok(list) = found.cast::<PyList>() {
+        if list.len() != 1 {
+            return Ok(None);
+        }
+        found = list.get_item(0)?;
+    }
+    Ok(Some(found))
+}
+
+/// The only element as a number.
+fn number<'py>(array: &Bound<'py, PyArray>) -> PyResult<Any<'py>> {
+    only(array)?.ok_or_else(|| {
+        let name = plain(array.get().name());
+        PyTypeError::new_err(format!("\"{name}\" has several elements and is not one number; take one by its index"))
+    })
+}
+
 #[pymethods]
 impl PyArray {
+    /// As numpy's: without it the length would count, and one 0 would be true.
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let several = || {
+            let name = plain(slf.get().name());
+            PyValueError::new_err(format!("\"{name}\" has several elements; use numpy.any(…) or numpy.all(…) of it"))
+        };
+        only(slf)?.ok_or_else(several)?.is_truthy()
+    }
+
+    /// Without it `int` would read the bytes as digits, since an array is a buffer.
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
+        slf.py().get_type::<pyo3::types::PyInt>().call1((number(slf)?,))
+    }
+
+    fn __float__(slf: &Bound<'_, Self>) -> PyResult<f64> {
+        slf.py().get_type::<pyo3::types::PyFloat>().call1((number(slf)?,))?.extract()
+    }
+
+    /// Names the call for what only numpy's arrays have.
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+        let numpys = || {
+            let modules = slf.py().import("sys")?.getattr("modules")?;
+            modules.get_item("numpy")?.getattr("ndarray")?.hasattr(name)
+        };
+        let hint = match name.starts_with("__") {
+            false if numpys().unwrap_or(false) => format!("; numpy.asarray(…) of it has {name}"),
+            _ => String::new(),
+        };
+        Err(PyAttributeError::new_err(format!("'rgraph.Array' object has no attribute '{name}'{hint}")))
+    }
+
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<Any<'py>> {
         with(slf, "__add__", other)
     }
