@@ -197,3 +197,18 @@ def test_several_parts_of_a_resource_have_a_key_each(device: rg.Device):
     assert frame.keys() == ["image"]
     assert (image in frame, image.mip(1) in frame, image.mip(2) in frame) == (True, True, False)
     assert frame.get(image.mip(2)) is None
+
+
+def test_a_multisampled_image_is_said_to_need_a_resolve(device: rg.Device):
+    g = rg.Graph("multisampled", size=(8, 8))
+    fine, out = g.image("fine", format="rgba8unorm", samples=4), g.image("out", format="rgba8unorm")
+    g.callback("draw", lambda commands: None, color=fine, clear=(1, 0, 0, 1), resolve=out)
+    g.root(out, fine)
+    assert device.run(g)["out"][0, 0].tolist() == [255, 0, 0, 255]
+    with pytest.raises(rg.GraphError) as caught:
+        device.run(g)["fine"]
+    assert "resolve=" in caught.value.hint
+    assert "root" not in caught.value.hint
+    with pytest.raises(rg.GraphError, match='"fine" is multisampled, so it cannot be read back') as caught:
+        device.run(g, read="fine")
+    assert "resolve=" in caught.value.hint

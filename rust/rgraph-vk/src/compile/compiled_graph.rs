@@ -12,7 +12,7 @@ use rgraph_plan::bake::{Asked, Measure as DriverSizes, Measured, Options, Scratc
 use rgraph_plan::error::GraphError;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanPassId, PlanQueue, QueueId};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanPassId, PlanQueue, QueueId};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 
@@ -149,6 +149,12 @@ impl std::fmt::Debug for CompiledGraph {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl CompiledGraph {
+    /// Whether it is an image of several samples per texel.
+    pub(crate) fn multisampled(&self, resource: ResourceId) -> bool {
+        let kind = self.plan.resources.get(resource).map(|one| one.kind);
+        matches!(kind, Some(PlanKind::Image { samples, .. }) if samples > 1)
+    }
+
     /// Bakes a graph with the driver's sizes and makes it ready.
     pub(crate) fn bake(
         shared: &Arc<Shared>,

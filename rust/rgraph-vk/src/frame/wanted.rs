@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::frame::inputs::Inputs;
 use crate::frame::state::RunState;
 
+/// The hint for an image of several samples per texel, which no copy reads.
+pub(crate) const UNRESOLVED: &str = "resolve it: resolve= of the pass that draws it, or passes.resolve(…)";
+
 /// A root that is read back, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
@@ -38,6 +41,11 @@ impl RunState {
             .map(|declared| (declared, Ranges::default()))
             .chain(parts)
             .map(|(declared, ranges)| {
+                if compiled.multisampled(*declared) {
+                    let name = compiled.workload.graph.resource_name(*declared);
+                    let message = format!("\"{name}\" is multisampled, so it cannot be read back");
+                    return Err(Error::input(name, message, UNRESOLVED));
+                }
                 let root = compiled.roots.iter_ids().find(|(_, root)| root.declared == *declared);
                 root.map(|(root, _)| Wanted { root, ranges }).ok_or_else(|| {
                     let graph = &compiled.workload.graph;

@@ -13,6 +13,7 @@ use crate::error::{Code, DeviceError, Error};
 use crate::frame::report::FrameReport;
 use crate::frame::span::Span;
 use crate::frame::submitted::Submitted;
+use crate::frame::wanted::UNRESOLVED;
 use crate::memory::MemoryReport;
 use crate::memory::readback::Readback;
 use crate::run::compiled::Compiled;
@@ -131,6 +132,8 @@ impl Frame {
             let idle = self.graph().plan.resources.get(resource).is_some_and(|one| one.lifetime.is_none());
             let help = if idle && graph.is_root(resource) {
                 "let a pass of this frame use it: it is a root, and nothing that runs reads or writes it".to_owned()
+            } else if self.graph().multisampled(resource) {
+                UNRESOLVED.to_owned()
             } else if known.is_empty() {
                 "make it a root of the graph".to_owned()
             } else if self.parts().any(|(of, _)| of == resource) {
