@@ -326,7 +326,7 @@ def test_arrays_become_images_by_their_shape_and_dtype(shape, dtype, how, format
         (np.zeros((0, 4, 4), "u1"), {}, "at least 1"),
         (np.zeros((4, 8, 4), "u1")[:, ::2], {}, "ascontiguousarray"),
         (np.zeros((4, 4, 4), ">f4"), {}, "byte order"),
-        (np.zeros((4, 4, 4), "c8"), {}, "byte order"),
+        (np.zeros((4, 4, 4), "c8"), {}, "complex64"),
         (np.zeros((4, 4, 4), "f4"), {"format": "rgba8unorm"}, "rgba8unorm is (height, width, 4) of uint8"),
         (np.zeros((4, 4, 2), "u1"), {"srgb": True}, "(height, width, 3 or 4) of uint8"),
         (np.zeros((0,), "u1"), {"as_buffer": True}, "at least one byte"),

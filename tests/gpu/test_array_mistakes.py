@@ -151,3 +151,86 @@ def test_the_memory_of_a_plan_is_a_word_or_a_number():
     for wrong, kind in ((None, "NoneType"), (b"fast", "bytes"), ([1], "list")):
         with pytest.raises(TypeError, match=f"memory is one of least, balanced, fast, or .* not {kind}"):
             rg.Graph().bake(memory=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("array", "says", "hint"),
+    [
+        (np.zeros((2, 2), ">f4"), "of >f4, which is another byte order", 'array.astype(array.dtype.newbyteorder("="))'),
+        (np.zeros((2, 2), "c8"), "elements of complex64", 'array[..., None].view("float32")'),
+        (np.zeros((2, 2), "c16"), "elements of complex128", 'array[..., None].view("float64")'),
+        (np.zeros((2, 2), "S3"), "elements of |S3", "convert it to one of"),
+        (
+            np.zeros(2, np.dtype({"names": ["a", "b"], "formats": ["u1", "f4"], "offsets": [8, 0], "itemsize": 16})),
+            'field "b" of a dtype overlaps',
+            "in the order of their offsets",
+        ),
+    ],
+)
+def test_elements_that_no_buffer_has_are_called_by_their_dtype(array: np.ndarray, says: str, hint: str):
+    with pytest.raises(rg.GraphError) as caught:
+        rg.Graph().import_array("a", array, as_buffer=True)
+    assert says in str(caught.value)
+    assert hint in caught.value.hint
+
+
+def test_the_parts_of_complex_numbers_are_channels(device: rg.Device):
+    waves = np.array([[1 + 2j, 3 - 4j]], np.complex64)
+    frame = device.run(copied(waves[..., None].view("float32")))
+    assert frame["target"].tolist() == [[[1, 2], [3, -4]]]
+
+
+def test_an_imported_array_is_said_to_become_a_cube_by_a_copy():
+    g = rg.Graph("cube")
+    faces = g.import_array("faces", np.zeros((6, 4, 4, 4), np.float32))
+    code = """
+@group(0) @binding(0) var faces: texture_cube<f32>;
+@group(0) @binding(1) var how: sampler;
+@group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
+@compute @workgroup_size(1)
+fn main() { out[0] = textureSampleLevel(faces, how, vec3(1.0, 0.0, 0.0), 0.0); }"""
+    with pytest.raises(rg.GraphError, match="no cube") as caught:
+        g.compute("look", code, faces=faces, out=g.buffer("out", 16), groups=1)
+    assert "import_array" in caught.value.hint
+    assert "like=" in caught.value.hint
+    cube = g.image("cube", like=faces, cube=True)
+    g.copy("copy", faces, cube)
+    g.compute("look", code, faces=cube, out="out", groups=1)
+    g.root("out")
+    g.bake()
+
+
+@pytest.mark.parametrize(
+    ("given", "shader", "fits"),
+    [
+        ("float64", "f32", False),
+        ("float16", "f32", False),
+        ("int64", "i32", False),
+        ("float32", "f32", True),
+        ("float32", "vec4<f32>", True),
+        ("uint64", "u32", True),
+        ("float64", "u32", True),
+        ("int64", "vec2<u32>", True),
+        ("uint8", "f32", True),
+    ],
+)
+def test_numbers_of_another_size_than_the_shader_has_are_refused(
+    device: rg.Device, given: str, shader: str, fits: bool
+):
+    g = rg.Graph("sizes")
+    source = g.import_array("source", np.arange(16).astype(given), as_buffer=True)
+    target = g.buffer("target", like=source)
+    code = f"""
+@group(0) @binding(0) var<storage, read> source: array<{shader}>;
+@group(0) @binding(1) var<storage, read_write> target_: array<{shader}>;
+@compute @workgroup_size(1)
+fn main() {{ for (var n = 0u; n < arrayLength(&source); n++) {{ target_[n] = source[n]; }} }}"""
+    g.compute("take", code, source=source, target_=target, groups=1)
+    g.root(target)
+    if fits:
+        assert np.array_equal(np.asarray(device.run(g)["target"]), np.arange(16))
+        return
+    with pytest.raises(rg.GraphError, match=f'RG-E310 .* buffer "source" has {given}') as caught:
+        device.run(g)
+    assert "array.astype(" in caught.value.hint
+    assert "test_array_mistakes.py" in str(caught.value)

@@ -15,6 +15,9 @@ use rgraph_work::texel::Element;
 use crate::arguments::convert::{Text, word};
 use crate::run::error::bad;
 
+/// The hint for another byte order than this machine's.
+pub(crate) const NATIVE: &str = "convert it: array.astype(array.dtype.newbyteorder(\"=\"))";
+
 /// Kind of the elements of an array.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Dtype {
@@ -146,7 +149,7 @@ impl Dtype {
             && !native.extract::<bool>().unwrap_or(true)
         {
             let message = format!("dtype {value} has another byte order than this machine");
-            return Err(bad(py, Code::BadArray, message, "convert it: array.astype(array.dtype.newbyteorder(\"=\"))"));
+            return Err(bad(py, Code::BadArray, message, NATIVE));
         }
         if let Some(names) = of("names")?.filter(|names| !names.is_none()) {
             return Self::record(value, &names.extract::<Vec<String>>()?);

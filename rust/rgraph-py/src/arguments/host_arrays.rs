@@ -8,7 +8,7 @@ use pyo3::types::{PyMemoryView, PyString};
 use rgraph_plan::error::Code;
 
 use crate::arguments::convert::{Text, word};
-use crate::arguments::dtype::{Dtype, numpy};
+use crate::arguments::dtype::{Dtype, NATIVE, numpy};
 use crate::classes::array_layout::{Form, Kept};
 use crate::run::error::bad;
 use rgraph_work::texel::Element;
@@ -79,6 +79,26 @@ fn other_elements(py: Python<'_>, message: &str) -> PyErr {
     bad(py, Code::BadArray, message.to_owned(), &help)
 }
 
+/// The error of elements with a format of the buffer protocol that no buffer and no image has.
+fn refused_elements(value: &Bound<'_, PyAny>, what: &str, format: &str, size: usize) -> PyErr {
+    let py = value.py();
+    let named = |dtype: Bound<'_, PyAny>| format!("{what} has elements of {dtype}");
+    let message = match value.getattr("dtype") {
+        Ok(dtype) => named(dtype),
+        Err(_) => format!("{what} has elements of format \"{format}\" and {size} bytes"),
+    };
+    let parts = |float| format!("give real and imaginary parts as two numbers: array[..., None].view(\"{float}\")");
+    match format {
+        "Zf" => bad(py, Code::BadArray, message, &parts("float32")),
+        "Zd" => bad(py, Code::BadArray, message, &parts("float64")),
+        _ if Element::from_buffer(format.get(1..).unwrap_or_default(), size).is_some() => {
+            let message = message + ", which is another byte order than this machine's";
+            bad(py, Code::BadArray, message, NATIVE)
+        }
+        _ => other_elements(py, &message),
+    }
+}
+
 impl Host {
     /// Reads an argument; `what` names it in messages.
     ///
@@ -121,6 +141,10 @@ impl Host {
                 return Err(bad(py, Code::BadArray, message, "give numpy.reshape(…, 1) of it"));
             }
             if let Ok(dtype) = value.getattr("dtype") {
+                // The buffer protocol has no records whose fields overlap or are out of order.
+                if dtype.getattr("names").is_ok_and(|names| !names.is_none()) {
+                    Dtype::read(&dtype)?;
+                }
                 return Err(other_elements(py, &format!("{what} has elements of {dtype}")));
             }
             let kind = value.get_type().name()?;
@@ -132,10 +156,7 @@ impl Host {
         let dtype = match Element::from_buffer(&format, buffer.item_size()) {
             Some(element) => Dtype::Number(element),
             None if record => Dtype::read(&value.getattr("dtype")?)?,
-            None => {
-                let message = format!("{what} has elements of format \"{format}\" and {} bytes", buffer.item_size());
-                return Err(other_elements(py, &message));
-            }
+            None => return Err(refused_elements(value, what, &format, buffer.item_size())),
         };
         let form = Form {
             shape: buffer.shape().to_vec(),

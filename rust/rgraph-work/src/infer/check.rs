@@ -201,7 +201,8 @@ impl Check {
                 Some(("which is a volume".to_owned(), "use a 3D texture in the shader".to_owned()))
             }
             Dimension::Cube if !facts.cube || !layers.is_multiple_of(6) => {
-                Some((format!("with {layers} layers which are no cube"), "declare it with cube=True".to_owned()))
+                let help = "declare it with cube=True; copy what import_array made to image(NAME, like=…, cube=True)";
+                Some((format!("with {layers} layers which are no cube"), help.to_owned()))
             }
             Dimension::D2 if !arrayed && layers != 1 => Some((
                 format!("with {layers} layers"),
