@@ -97,6 +97,10 @@ _Signals: TypeAlias = Sequence[
     | tuple[int, int | None, Resource | str | None]
 ]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
+#: Arguments that a function gives at each run.
+_Numbers: TypeAlias = Callable[[], Sequence[float] | _Memory]
+_Word: TypeAlias = Callable[[], str]
+_Depth: TypeAlias = Callable[[], float | tuple[float, int]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
@@ -1107,7 +1111,7 @@ class Module:
         name: str,
         size: int | None = None,
         *,
-        shape: int | Sequence[int] | None = None,
+        shape: int | Sequence[SupportsIndex] | None = None,
         dtype: _Dtype | None = None,
         like: Buffer | str | None = None,
         modifies: Buffer | str | None = None,
@@ -1445,7 +1449,7 @@ class Module:
         name: str,
         shader: _Shader,
         *,
-        groups: int | Sequence[int] | _Part | None = None,
+        groups: int | Sequence[SupportsIndex] | _Part | None = None,
         queue: _Queue = "compute",
         push: _Data | None = None,
         entry: str | None = None,
@@ -1734,11 +1738,11 @@ class Module:
         indirect: _Part | None = None,
         draws: int = 1,
         stride: int | None = None,
-        groups: int | Sequence[int] | None = None,
-        clear: _Color | Sequence[_Color | None] | None = None,
-        load: _Load | Sequence[_Load | None] | None = None,
-        clear_depth: float | tuple[float, int] | None = None,
-        load_depth: _Load | None = None,
+        groups: int | Sequence[SupportsIndex] | None = None,
+        clear: _Color | Sequence[_Color | None] | _Numbers | None = None,
+        load: _Load | Sequence[_Load | None] | _Word | None = None,
+        clear_depth: float | tuple[float, int] | _Depth | None = None,
+        load_depth: _Load | _Word | None = None,
         resolve: _Part | Sequence[_Part | None] | None = None,
         resolve_mode: _Resolve | None = None,
         blend: _Blend | Sequence[_Blend | None] | None = None,
@@ -1753,7 +1757,7 @@ class Module:
         depth_bias: tuple[float, float] | None = None,
         stencil: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         alpha_to_coverage: bool = False,
-        viewport: Sequence[float] | None = None,
+        viewport: Sequence[float] | _Numbers | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> Pass:
@@ -1807,7 +1811,7 @@ class Module:
             Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list with one per target. A function
             returns `"load"` or `"clear"` at each run; the pass is planned as one that loads, which is valid for both.
         clear_depth, load_depth
-            The same of `depth`; `clear_depth` is depth or (depth, stencil).
+            The same of `depth`; `clear_depth` is depth or (depth, stencil), 1 and 0 by default.
         resolve
             Images that multisampled targets are resolved to, one for each (or None).
         resolve_mode
@@ -1977,11 +1981,11 @@ class Module:
         reads: _Uses = (),
         writes: _Uses = (),
         color: _Part | Sequence[_Part | None] | None = None,
-        clear: _Color | Sequence[_Color | None] | None = None,
-        load: _Load | Sequence[_Load | None] | None = None,
+        clear: _Color | Sequence[_Color | None] | _Numbers | None = None,
+        load: _Load | Sequence[_Load | None] | _Word | None = None,
         depth: _Part | None = None,
-        clear_depth: float | tuple[float, int] | None = None,
-        load_depth: _Load | None = None,
+        clear_depth: float | tuple[float, int] | _Depth | None = None,
+        load_depth: _Load | _Word | None = None,
         depth_write: bool = True,
         resolve: _Part | Sequence[_Part | None] | None = None,
         resolve_mode: _Resolve | None = None,
@@ -2070,8 +2074,8 @@ class Module:
         depth: _Part | None = None,
         *,
         order: int = 0,
-        clear: _Color | Sequence[_Color | None] | None = None,
-        clear_depth: float | tuple[float, int] | None = None,
+        clear: _Color | Sequence[_Color | None] | _Numbers | None = None,
+        clear_depth: float | tuple[float, int] | _Depth | None = None,
     ) -> Layer:
         """Open a layer, a pass with attachments to which others add draws; or find one.
 
@@ -2160,7 +2164,9 @@ class Graph(Module):
     ['draw']
     """
 
-    def __new__(cls, name: str = "graph", *, size: Sequence[int] = (1920, 1080), replace: bool = False) -> Self: ...
+    def __new__(
+        cls, name: str = "graph", *, size: Sequence[SupportsIndex] = (1920, 1080), replace: bool = False
+    ) -> Self: ...
     @property
     def size(self) -> tuple[int, int]:
         """The reference size, (width, height) in texels."""
@@ -2546,7 +2552,7 @@ class Pass:
         load
             See `color`.
         clear
-            Clear with depth, or (depth, stencil).
+            Clear with depth, or (depth, stencil), 1 and 0 by default.
         stencil_load
             Load operation of the stencil aspect.
         mips, layers
@@ -3018,7 +3024,7 @@ class Commands:
         self,
         shader: _Shader,
         *,
-        groups: int | Sequence[int] | _Part | None = None,
+        groups: int | Sequence[SupportsIndex] | _Part | None = None,
         push: _Data | None = None,
         entry: str | None = None,
         constants: Mapping[str | int, float] | None = None,
@@ -3989,7 +3995,7 @@ class Device:
         DeviceError
             RG-E102 if the device has no such memory.
         """
-    def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any:
+    def array(self, shape: int | Sequence[SupportsIndex], dtype: Any = "float32") -> Any:
         """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without
         the CPU's help.
 
@@ -5077,6 +5083,9 @@ class Array:
     def __ge__(self, other: Any, /) -> Any: ...
     def __eq__(self, other: object, /) -> Any: ...
     def __ne__(self, other: object, /) -> Any: ...
+    def __bool__(self) -> bool: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file; the suffix selects the format.
