@@ -100,4 +100,4 @@ class Trials(NamedTuple):
             ).rstrip()
             for row in rows
         ]
-        return "\n".join([*lines, f"{self.phase}: {len(self.trials)} plans tried"])
+        return "\n".join([*lines, f"{self.phase}, plans tried: {len(self.trials)}"])

@@ -238,7 +238,7 @@ class _Stream:
             if self._tries[at] <= self._retries and not (last and len(chunk) == 1):
                 self._waiting.appendleft(at)
                 continue
-            text = f"worker lost while task {self._tasks[at].key!r} ran, {self._tries[at]} time(s): {cause}"
+            text = f"worker lost while task {self._tasks[at].key!r} ran (try {self._tries[at]}): {cause}"
             hint = "run that task alone to see what ends the process"
             if self._raise:
                 raise _Stop("RG-E602", text, hint, cause)
