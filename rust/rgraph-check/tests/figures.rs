@@ -1,8 +1,8 @@
 //! What plans cost and what finding them costs, counted: calls, barriers, bytes, batches, modelled times and steps of
 //! the searches, summed over generated graphs and over frames as real ones are shaped. The sums are kept in
 //! `tests/figures.txt`; any change, for better or worse, shows there. Set `UPDATE_GOLDEN=1` to rewrite the file, and
-//! look at what changed: a figure that is larger needs a reason. The last column is a hash of the plans' files: where it
-//! alone changes, plans became others that cost as much.
+//! look at what changed: a figure that is larger needs a reason. The last column is a hash of the plans' files: where
+//! it alone changes, plans became others that cost as much.
 
 use std::fmt::Write as _;
 use std::path::Path;
