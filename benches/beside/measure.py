@@ -79,7 +79,7 @@ def figures(library: Any) -> dict[str, float]:
 
 
 def first(name: str) -> dict[str, float]:
-    """Milliseconds of the import, of the first chain of 100 on a device, and of all with its opening: once a process."""
+    """Milliseconds of the import, of the first chain of 100 on a device, and of all with its opening: once per run."""
     module = {"wgpu-py": "wgpu"}.get(name, name)
     start = time.perf_counter()
     __import__(module)
