@@ -51,6 +51,56 @@ def test_no_more_indices_are_drawn_than_there_are(device: rg.Device):
         device.run(g)
 
 
+CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
+CORNER = """
+@vertex fn vs(@location(0) corner: vec2f) -> @builtin(position) vec4f { return vec4f(corner, 0, 1); }
+@fragment fn fs() -> @location(0) vec4f { return vec4f(1); }"""
+
+
+def cornered(corners: np.ndarray, **how: object) -> rg.Graph:
+    """A graph that draws a strip of these corners."""
+    g = rg.Graph()
+    mesh = g.import_array("mesh", corners, as_buffer=True)
+    out = g.image("out", (4, 4), "rgba8unorm")
+    draw = {"vertex_buffers": mesh, "topology": "triangle_strip", "vertices": 4} | how
+    g.raster("draw", CORNER, color=out, clear=(0, 0, 0, 0), **draw)
+    g.root(out)
+    return g
+
+
+def test_no_more_vertices_are_drawn_than_there_are(device: rg.Device):
+    with pytest.raises(rg.GraphError, match=r'reads vertices from bytes 0..40 of "mesh"'):
+        device.run(cornered(CORNERS, vertices=5))
+    with pytest.raises(rg.GraphError, match=r'reads vertices from bytes 0..40 of "mesh"'):
+        device.run(cornered(CORNERS, first_vertex=1))
+    buffers = [{"buffer": "mesh", "attributes": ["corner"], "per_instance": True}]
+    with pytest.raises(rg.GraphError, match=r'reads vertices from bytes 0..48 of "mesh"'):
+        device.run(cornered(CORNERS, instances=6, vertex_buffers=buffers))
+
+
+def test_vertices_have_the_numbers_and_the_rows_that_their_shader_reads(device: rg.Device):
+    with pytest.raises(rg.GraphError, match=r"RG-E310.*float32 where buffer \"mesh\" has float64"):
+        device.run(cornered(CORNERS.astype(np.float64)))
+    wide = np.concatenate([CORNERS, np.zeros((4, 1), np.float32)], axis=1)
+    with pytest.raises(rg.GraphError, match='vertices of 8 bytes from buffer "mesh", whose rows have 12') as caught:
+        device.run(cornered(wide))
+    assert "test_mistakes.py:" in str(caught.value)
+    record = np.zeros(4, [("corner", np.float32, 2), ("more", np.float32)])
+    record["corner"] = CORNERS
+    with pytest.raises(rg.GraphError, match="whose rows have 12"):
+        device.run(cornered(record))
+    rows = [{"buffer": "mesh", "attributes": ["corner"], "stride": 12}]
+    for corners, how in (
+        (CORNERS, {}),
+        (CORNERS.ravel(), {}),
+        (CORNERS.reshape(2, 2, 2), {}),
+        (CORNERS.reshape(2, 4), {}),
+        (wide, {"vertex_buffers": rows}),
+        (record, {"vertex_buffers": rows}),
+    ):
+        assert np.all(device.run(cornered(corners, **how))["out"] == 255), corners.shape
+
+
 @pytest.mark.parametrize(
     "viewport", [(0, 0, 0, 4), (0, 0, -4, 4), (0, 0, 1e9, 4), (float("nan"), 0, 4, 4), (-1e6, 0, 4, 4)]
 )

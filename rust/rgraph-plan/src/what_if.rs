@@ -158,8 +158,12 @@ fn find(graph: &Graph, name: &str) -> Result<PassId, GraphError> {
 
 fn unknown(graph: &Graph, name: &str) -> GraphError {
     let near = nearest(name, graph.passes().ids().map(|id| graph.pass_name(id)));
-    let help =
-        near.map_or_else(|| "plan.pass_names lists them".to_owned(), |near| format!("did you mean {}?", quoted(near)));
+    let some = || {
+        let names: Vec<_> = graph.passes().ids().take(6).map(|id| quoted(graph.pass_name(id))).collect();
+        let more = if graph.passes().len() > names.len() { ", ..." } else { "" };
+        format!("its passes are {}{more}", names.join(", "))
+    };
+    let help = near.map_or_else(some, |near| format!("did you mean {}?", quoted(near)));
     let message = format!("the graph {} has no pass {}", quoted(graph.name()), quoted(name));
     GraphError::one(Mistake::new(Code::UnknownName, message, help).pass(name))
 }

@@ -9,6 +9,8 @@ use rgraph_files::json::Word;
 use rgraph_ir::format::{Format, Numbers};
 use rgraph_shader::{Scalar, VertexInput};
 
+use crate::texel::Element;
+
 macro_rules! vertex_formats {
     ($($variant:ident = $name:literal, $vulkan:ident, $bytes:literal, $numbers:ident;)+) => {
         /// The format of a vertex attribute; its WebGPU name is [`VertexFormat::name`].
@@ -118,6 +120,17 @@ impl VertexFormat {
     /// Bytes of one attribute.
     pub fn bytes(self) -> u32 {
         self.row().bytes
+    }
+
+    /// The numbers of an array of such attributes, where a shader reads them as they are stored.
+    pub fn element(self) -> Option<Element> {
+        let size = self.alignment() as u8;
+        match self.row().numbers {
+            Numbers::Float => Some(Element::Float(size)),
+            Numbers::Sint => Some(Element::Int(size)),
+            Numbers::Uint => Some(Element::Uint(size)),
+            _ => None,
+        }
     }
 
     /// Bytes that the offset of an attribute is a multiple of: those of one component, or of a packed one (Vulkan,

@@ -81,7 +81,7 @@ impl PyDevice {
     ///
     /// A graph that did not change since its last run is not compiled again. An equal graph that is declared again is
     /// recognised by its declaration and work, if it calls no functions and keeps nothing from frame to frame. The call
-    /// returns when the frame is submitted; reading results waits for it.
+    /// returns when the frame is submitted, after the functions of its CPU passes; reading results waits for it.
     ///
     /// Parameters
     /// ----------

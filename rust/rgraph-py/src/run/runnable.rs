@@ -64,6 +64,7 @@ impl Runnable {
         let bound = origin.as_ref().map(|origin| origin.bind(py));
         let seen = states::seen(&load, bound);
         states::refuse_other_sizes(py, &load, &seen)?;
+        states::refuse_other_rows(py, &load, &seen)?;
         let first = states::first((&load, &kinds), bound, &seen)?;
         let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
         Ok(Self { numbers, load, origin, held, measuring, changed, kinds, seen, first, pending, notes })

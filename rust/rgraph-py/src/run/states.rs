@@ -11,7 +11,7 @@ use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_shader::Type;
-use rgraph_vk::work::{Step, What, Work, Workload};
+use rgraph_vk::work::{Step, VertexBuffer, What, Work, Workload};
 use rgraph_work::texel::Element;
 
 use crate::arguments::dtype::{Dtype, Item};
@@ -69,15 +69,69 @@ fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
     })
 }
 
+/// Vertex buffers that draws read.
+fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
+    let steps = load.works.iter().filter_map(|(pass, work)| match work {
+        Work::Steps(steps) => Some(steps.iter().map(|step| (*pass, step))),
+        _ => None,
+    });
+    let draws = steps.flatten().filter_map(|(pass, step)| match step {
+        Step::Draw(draw) => Some((pass, draw)),
+        _ => None,
+    });
+    draws.flat_map(|(pass, draw)| draw.vertex_buffers.iter().map(move |buffer| (pass, buffer)))
+}
+
+/// Refuses arrays whose rows are no whole number of vertices: a shader that reads two numbers of each row of three
+/// would go on within the row. What has one axis is taken as it lies.
+///
+/// # Errors
+/// Names the first such pass.
+pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
+    let others = vertices(load).filter_map(|(pass, one)| {
+        let Some(Seen::Items(shape, dtype)) = seen.get(&one.buffer) else { return None };
+        let (item, axes) = match dtype {
+            Dtype::Number(element) => (element.size(), shape.get(1..)?),
+            Dtype::Record(record) => (record.size, shape.get(1..).unwrap_or(&[])),
+        };
+        let stride = one.stride as usize;
+        // Bytes behind an index of each axis but the first, and of a record.
+        let mut parts = axes.iter().rev().scan(item, |bytes, axis| {
+            *bytes *= axis;
+            Some(*bytes)
+        });
+        let row = axes.last().map_or(item, |axis| item * axis);
+        let is_record = matches!(dtype, Dtype::Record(_));
+        let fits = stride == 0 || is_record && item % stride == 0 || parts.any(|bytes| bytes % stride == 0);
+        (!fits && (is_record || !axes.is_empty())).then_some((pass, one.buffer, stride, row))
+    });
+    let Some((pass, id, stride, row)) = others.min_by_key(|(pass, id, ..)| (*pass, *id)) else { return Ok(()) };
+    let graph = &load.graph;
+    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
+    let message =
+        format!("pass \"{shader}\" reads vertices of {stride} bytes from buffer \"{buffer}\", whose rows have {row}");
+    let help = format!(
+        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": {buffer}, \"attributes\": [...], \
+         \"stride\": {row}}}"
+    );
+    let mistake = Mistake::new(Code::BadVertices, message, help).pass(shader).resource(buffer);
+    let mistake = mistake.side(shader, format!("{stride} bytes per vertex"), graph.pass_place(pass).cloned());
+    Err(one(py, Box::new(mistake.side(buffer, format!("{row} bytes per row"), graph.resource_place(id).cloned()))))
+}
+
 /// Refuses floats, and signed integers, that a shader takes for numbers of another size: numpy's default is 64 bits,
 /// and a shader that reads 32 sees halves. Unsigned integers may be parts of anything.
 ///
 /// # Errors
 /// Names the first such pass.
 pub(crate) fn refuse_other_sizes(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
-    let others = bound(load).filter_map(|(pass, id, ty)| {
+    let bindings = bound(load).filter_map(|(pass, id, ty)| Some((pass, id, Item::of(ty)?.dtype.number()?)));
+    let inputs = vertices(load).flat_map(|(pass, one)| {
+        let formats = one.attributes.iter().filter_map(|(_, format, _)| format.element());
+        formats.map(move |wanted| (pass, one.buffer, wanted))
+    });
+    let others = bindings.chain(inputs).filter_map(|(pass, id, wanted)| {
         let Some(Seen::Items(_, Dtype::Number(given))) = seen.get(&id) else { return None };
-        let wanted = Item::of(ty)?.dtype.number()?;
         let kin =
             matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)));
         (kin && *given != wanted).then_some((pass, id, *given, wanted))

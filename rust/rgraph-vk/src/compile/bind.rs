@@ -274,7 +274,8 @@ impl Binder<'_> {
         let start = out.vertex.len();
         for buffer in vertex_buffers {
             let planned = self.planned(pass, buffer.buffer)?;
-            self.in_buffer(pass, planned, Usage::Vertex, buffer.offset, 0, "reads vertices from")?;
+            let length = buffer.bytes_read(&count, index.is_some());
+            self.in_buffer(pass, planned, Usage::Vertex, buffer.offset, length, "reads vertices from")?;
             out.vertex.push((planned, buffer.offset));
         }
         let vertex = Span::new(start, out.vertex.len());

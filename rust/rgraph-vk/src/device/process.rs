@@ -75,7 +75,7 @@ impl Alive {
             _ => None,
         });
         counted.map(|_| Self(())).map_err(|known| {
-            let message = format!("a device was open in process {} when it forked {}", known >> 32, own >> 32);
+            let message = format!("process {} had opened a device when it forked {}", known >> 32, own >> 32);
             let help = "open devices in the workers only, or start workers with \"spawn\"";
             DeviceError::new(Code::Forked, message, help).into()
         })

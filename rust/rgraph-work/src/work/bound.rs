@@ -1,4 +1,4 @@
-//! Bindings by the names of a program's variables, and the usual dispatches and draws with them.
+//! Bindings by the names of a program's variables, the usual dispatches and draws with them, and what draws read.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rgraph_ir::nearest::nearest;
 use rgraph_ir::resource::ResourceId;
 use rgraph_shader::Program;
 
-use super::{Bound, Dispatch, Draw, DrawCount, Groups, PushData, RasterState, View, What};
+use super::{Bound, Dispatch, Draw, DrawCount, Groups, PushData, RasterState, VertexBuffer, View, What};
 use crate::error::WorkError;
 
 impl Bound {
@@ -58,6 +58,21 @@ impl Draw {
             viewport: None,
             key: 0,
         }
+    }
+}
+
+impl VertexBuffer {
+    /// Bytes from the first one to the end of the last element that a draw reads; 0 where indices or a buffer say which
+    /// elements it reads. Beyond the buffer robust access reads zeros.
+    pub fn bytes_read(&self, count: &DrawCount, indexed: bool) -> u64 {
+        let &DrawCount::Direct { vertices, instances, first_vertex, first_instance, .. } = count else { return 0 };
+        let (count, first) = if self.per_instance { (instances, first_instance) } else { (vertices, first_vertex) };
+        if count == 0 || indexed && !self.per_instance {
+            return 0;
+        }
+        let ends = self.attributes.iter().map(|(_, format, at)| u64::from(*at) + u64::from(format.bytes()));
+        let before = u64::from(first) + u64::from(count) - 1;
+        ends.max().map_or(0, |end| before * u64::from(self.stride) + end)
     }
 }
 
