@@ -28,6 +28,9 @@ def draw(g: rg.Graph, out: rg.Image, depth: rg.Image, shader: str) -> None:
         viewport=lambda: (0, 0, 8, 8),
     )
     g.callback("record", lambda commands: None, color=out, clear=lambda: (0.0, 0.0, 0.0, 1.0), load=load)
+    g.clear("black", out, [0, 0, 0, 1])
+    g.add_pass("red").color(out, clear=np.array([1.0, 0.0, 0.0, 1.0]))
+    g.raster("both", shader, color=[out, out], clear=[[0, 0, 0, 1], None])
     g.layer("ui", out, depth, clear=lambda: [0.0, 0.0, 0.0, 1.0], clear_depth=lambda: (1.0, 0))
 
 

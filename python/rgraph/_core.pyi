@@ -71,7 +71,8 @@ _FirstFrame: TypeAlias = Literal["zero", "undefined"] | _Memory
 _Size: TypeAlias = Sequence[SupportsIndex | Mapping[str, Any]] | Mapping[str, Any]
 _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
-_Color: TypeAlias = tuple[float, float, float, float]
+#: (red, green, blue, alpha), also as a list or an array.
+_Color: TypeAlias = Sequence[float] | _Arrayed
 _Shader: TypeAlias = str | bytes | PathLike[str]
 _Hit: TypeAlias = _Shader | Mapping[str, _Shader] | None
 _Part: TypeAlias = Resource | View | str
@@ -3740,7 +3741,7 @@ class Device:
 
         A graph that did not change since its last run is not compiled again. An equal graph that is declared again is
         recognised by its declaration and work, if it calls no functions and keeps nothing from frame to frame. The call
-        returns when the frame is submitted; reading results waits for it.
+        returns when the frame is submitted, after the functions of its CPU passes; reading results waits for it.
 
         Parameters
         ----------
