@@ -86,6 +86,13 @@ const attachmentsOf = (pass, kind) => [...plan.accessesOf(pass)].map((access) =>
 const together = (pass) => (plan.passes.physical[pass] < 0 ? [pass] : [...plan.passesOfRender(plan.passes.physical[pass])]);
 const inside = (pass) => ` in ${shown(plan.passes.name[pass])}`;
 
+// The layers of a resource that a pass accesses, half open; undefined where it accesses all.
+const imageLayers = (pass, resource) => {
+  const access = [...plan.accessesOf(pass)].find((one) => plan.accesses.resource[one] === resource);
+  const found = /layers? (\d+)(?:\.\.(\d+))?/.exec(access === undefined ? '' : plan.text(plan.accesses.part[access]));
+  return found ? [+found[1], found[2] ? +found[2] : +found[1] + 1] : undefined;
+};
+
 // What lets two passes merge, by the reason why they did not.
 const MERGES = {
   area(first, second) {
@@ -94,8 +101,13 @@ const MERGES = {
   },
   depth(first, second) {
     const [depth] = together(first).flatMap((pass) => attachmentsOf(pass, 'depth'));
-    // Of one image they draw to different layers or mips, which nothing makes one.
-    return depth === undefined || attachmentsOf(second, 'depth').includes(depth) ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), `${inside(second)} gives both one depth.`];
+    if (depth === undefined) return [];
+    const name = named(plan.resources.name[depth]);
+    if (!attachmentsOf(second, 'depth').includes(depth)) return [typed(`pass_.depth(${name})`), `${inside(second)} gives both one depth.`];
+    // Layers of one image: one pass can draw to all of them.
+    const layers = [...together(first), second].map((pass) => imageLayers(pass, depth)).filter(Boolean);
+    const [begin, end] = [Math.min(...layers.map((one) => one[0])), Math.max(...layers.map((one) => one[1]))];
+    return layers.length ? [typed(`pass_.depth(${name}, layers=(${begin}, ${end}))`), ' in one pass draws to each of these layers, if its shader chooses the layer.'] : [];
   },
   not_local(first, second, resource) {
     const [usage, name] = [usageOf(second, resource), plan.resources.name[resource]];
@@ -127,9 +139,8 @@ const MERGES = {
     return format ? [typed(`image(${named(plan.resources.name[resource])}, format="${format}")`), ' if nothing needs its stencil.'] : [];
   },
   other_part(first, second, resource) {
-    const access = together(first).flatMap((pass) => [...plan.accessesOf(pass)]).find((one) => plan.accesses.resource[one] === resource);
-    const layers = /layers? (\d+)(?:\.\.(\d+))?/.exec(access === undefined ? '' : plan.text(plan.accesses.part[access]));
-    const range = layers ? `, layers=${layers[2] ? `(${layers[1]}, ${layers[2]})` : layers[1]}` : '';
+    const layers = together(first).map((pass) => imageLayers(pass, resource)).find(Boolean);
+    const range = layers ? `, layers=${layers[1] > layers[0] + 1 ? `(${layers[0]}, ${layers[1]})` : layers[0]}` : '';
     return [typed(`pass_.color(${named(plan.resources.name[resource])}${range})`), `${inside(second)}: the same layers, or none of them.`];
   },
 };
