@@ -49,13 +49,18 @@ pub struct Pending {
     pub states: Vec<Packed>,
 }
 
-/// Buffers that shaders read or write, with their types there.
-fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
+/// What passes do in commands.
+fn steps(load: &Workload) -> impl Iterator<Item = (PassId, &Step)> {
     let steps = load.works.iter().filter_map(|(pass, work)| match work {
         Work::Steps(steps) => Some(steps.iter().map(|step| (*pass, step))),
         _ => None,
     });
-    steps.flatten().flat_map(|(pass, step)| {
+    steps.flatten()
+}
+
+/// Buffers that shaders read or write, with their types there.
+fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
+    steps(load).flat_map(|(pass, step)| {
         let (program, bound) = match step {
             Step::Dispatch(dispatch) => (Some(&dispatch.program), Some(&dispatch.bound)),
             Step::Draw(draw) => (Some(&draw.program), Some(&draw.bound)),
@@ -71,11 +76,7 @@ fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
 
 /// Vertex buffers that draws read.
 fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
-    let steps = load.works.iter().filter_map(|(pass, work)| match work {
-        Work::Steps(steps) => Some(steps.iter().map(|step| (*pass, step))),
-        _ => None,
-    });
-    let draws = steps.flatten().filter_map(|(pass, step)| match step {
+    let draws = steps(load).filter_map(|(pass, step)| match step {
         Step::Draw(draw) => Some((pass, draw)),
         _ => None,
     });
@@ -111,7 +112,7 @@ pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<
     let message =
         format!("pass \"{shader}\" reads vertices of {stride} bytes from buffer \"{buffer}\", whose rows have {row}");
     let help = format!(
-        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": {buffer}, \"attributes\": [...], \
+        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": \"{buffer}\", \"attributes\": [...], \
          \"stride\": {row}}}"
     );
     let mistake = Mistake::new(Code::BadVertices, message, help).pass(shader).resource(buffer);
