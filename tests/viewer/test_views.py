@@ -18,7 +18,7 @@ def test_costs_name_what_is_longest_and_link_to_it(show, rich: str, frame: rg.Pl
     memory = page.locator(".cost", has=page.get_by_role("heading", name="Memory at the peak"))
     assert memory.get_by_role("button").first.inner_text() == "shadow"
     unmerged = page.locator(".cost", has=page.get_by_role("heading", name="Passes that did not merge"))
-    assert "Their depth attachments differ. pass_.depth(\"shadow\", layers=(" in unmerged.inner_text().replace("'", '"')
+    assert 'Their depth attachments differ. pass_.depth("shadow", layers=(' in unmerged.inner_text().replace("'", '"')
     assert all(line.locator("code").count() for line in unmerged.get_by_role("listitem").all()), (
         "each has a fix to type"
     )
