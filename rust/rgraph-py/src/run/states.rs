@@ -126,13 +126,18 @@ pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<
 /// # Errors
 /// Names the first such pass.
 pub(crate) fn refuse_other_sizes(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
-    let bindings = bound(load).filter_map(|(pass, id, ty)| Some((pass, id, Item::of(ty)?.dtype.number()?)));
-    let inputs = vertices(load).flat_map(|(pass, one)| {
+    let given = |id: ResourceId| match seen.get(&id) {
+        Some(Seen::Items(_, Dtype::Number(given))) => Some(given),
+        _ => None,
+    };
+    // Types of shaders are read only where an array has numbers: most buffers have none.
+    let bindings = bound(load).filter_map(|(pass, id, ty)| Some((pass, id, given(id)?, Item::of(ty)?.dtype.number()?)));
+    let inputs = vertices(load).filter_map(|(pass, one)| Some((pass, one, given(one.buffer)?)));
+    let inputs = inputs.flat_map(|(pass, one, given)| {
         let formats = one.attributes.iter().filter_map(|(_, format, _)| format.element());
-        formats.map(move |wanted| (pass, one.buffer, wanted))
+        formats.map(move |wanted| (pass, one.buffer, given, wanted))
     });
-    let others = bindings.chain(inputs).filter_map(|(pass, id, wanted)| {
-        let Some(Seen::Items(_, Dtype::Number(given))) = seen.get(&id) else { return None };
+    let others = bindings.chain(inputs).filter_map(|(pass, id, given, wanted)| {
         let kin =
             matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)));
         (kin && *given != wanted).then_some((pass, id, *given, wanted))
