@@ -462,6 +462,7 @@ fn further(mistake: Mistake, others: usize) -> Mistake {
     }
 }
 
-fn access_place(graph: &Graph, id: AccessId) -> Option<Place> {
+/// Where an access is declared; its pass where the access has no line of its own.
+pub(super) fn access_place(graph: &Graph, id: AccessId) -> Option<Place> {
     graph.access_place(id.index()).or_else(|| graph.pass_place(declared_access(graph, id).pass)).cloned()
 }

@@ -191,8 +191,7 @@ impl<'a> Check<'a> {
     }
 
     fn access_place(&self, id: AccessId) -> Option<Place> {
-        let pass = self.access(id).pass;
-        self.graph.access_place(id.index()).or_else(|| self.graph.pass_place(pass)).cloned()
+        mistakes::access_place(self.graph, id)
     }
 
     /// A mistake of an access: `pass "p" {says}`, with the pass and the resource as sides.
