@@ -209,7 +209,12 @@ fn main() { out[0] = textureSampleLevel(faces, how, vec3(1.0, 0.0, 0.0), 0.0); }
         ("float32", "f32", True),
         ("float32", "vec4<f32>", True),
         ("uint64", "u32", True),
-        ("float64", "u32", True),
+        ("float64", "u32", False),
+        ("float64", "vec2<u32>", True),
+        ("int64", "u32", False),
+        ("int64", "f32", False),
+        ("float32", "u32", True),
+        ("float16", "u32", True),
         ("int64", "vec2<u32>", True),
         ("uint8", "f32", True),
     ],
@@ -234,3 +239,89 @@ fn main() {{ for (var n = 0u; n < arrayLength(&source); n++) {{ target_[n] = sou
         device.run(g)
     assert "array.astype(" in caught.value.hint
     assert "test_array_mistakes.py" in str(caught.value)
+
+
+POINTS = """
+struct Point { at: vec3<f32>, id: u32, uv: vec2<f32> }
+@group(0) @binding(0) var<storage, read> source: array<Point>;
+@group(0) @binding(1) var<storage, read_write> target_: array<Point>;
+@compute @workgroup_size(1)
+fn main() { for (var n = 0u; n < arrayLength(&source); n++) { target_[n] = source[n]; } }"""
+
+
+def record(size: int, **fields: tuple[object, int]) -> np.dtype:
+    """A dtype of fields with their offsets."""
+    formats, offsets = zip(*fields.values(), strict=True)
+    return np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+V2, V3 = ("f4", 2), ("f4", 3)
+POINT = record(32, at=(V3, 0), id=("u4", 12), uv=(V2, 16))
+PACKED = record(24, at=(V3, 0), id=("u4", 12), uv=(V2, 16))
+
+
+def pointed(device: rg.Device, array: np.ndarray):
+    """A copy of an array, made by a shader that reads points."""
+    g = rg.Graph("points")
+    source = g.import_array("source", array, as_buffer=True)
+    target = g.buffer("target", array.nbytes)
+    g.compute("take", POINTS, source=source, target_=target, groups=1)
+    g.root(target)
+    return device.run(g)["target"].numpy()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wrong"),
+    [
+        (PACKED, 'structs of 32 bytes where buffer "source" has records of 24 bytes'),
+        (record(64, at=(("f8", 3), 0), id=("u8", 24), uv=(V2, 32)), "has records of 64 bytes"),
+        (record(32, id=("u4", 0), at=(V3, 4), uv=(V2, 16)), '"id" at byte 12 where buffer "source" has "id" at byte 0'),
+        (
+            record(32, at=(V3, 0), uv=(V2, 16), id=("u4", 24)),
+            '"id" at byte 12 where buffer "source" has "id" at byte 24',
+        ),
+        (record(32, a=(("u4", 3), 0), b=("u4", 12)), 'float32 "at" at byte 0 where buffer "source" has uint32 "a"'),
+    ],
+)
+def test_records_that_are_not_those_of_the_shader_are_refused(device: rg.Device, dtype: np.dtype, wrong: str):
+    with pytest.raises(rg.GraphError, match="RG-E310 ") as caught:
+        pointed(device, np.zeros(4, dtype))
+    assert wrong in str(caught.value)
+    assert "test_array_mistakes.py" in str(caught.value)
+    found = np.zeros(4, eval(caught.value.hint.split("does: ")[1], {"numpy": np}))
+    found["at"], found["id"], found["uv"] = 1.5, 7, 2.5
+    assert np.array_equal(pointed(device, found), found)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        record(32, position=(V3, 0), key=("u4", 12), uv=(V2, 16)),
+        record(32, at=(V3, 0), id=(("u1", 4), 12)),
+        record(32, at=(V3, 0), id=("i4", 12), note=("f4", 28)),
+        record(32, id=("f4", 12)),
+    ],
+)
+def test_records_with_the_places_of_the_shader_are_taken(device: rg.Device, dtype: np.dtype):
+    assert pointed(device, np.zeros(4, dtype)).shape == (4,)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "float16"])
+def test_numbers_of_another_size_than_those_of_a_struct_are_refused(device: rg.Device, dtype: str):
+    with pytest.raises(rg.GraphError, match=f'RG-E310 .*buffer "source" has {dtype} at byte 0'):
+        pointed(device, np.zeros((4, 16), dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint32", "uint8", "uint64"])
+def test_words_may_be_those_of_a_struct(device: rg.Device, dtype: str):
+    array = np.arange(256, dtype="uint8").reshape(4, 64).view(dtype)
+    copied = pointed(device, array)
+    assert copied["id"].tolist() == array.view("uint32").reshape(8, 8)[:, 3].tolist()
+
+
+def test_records_within_one_record_are_compared(device: rg.Device):
+    nested = np.zeros(2, [("points", POINT, 4)])
+    nested["points"]["id"] = np.arange(8).reshape(2, 4)
+    assert pointed(device, nested)["id"].tolist() == list(range(8))
+    with pytest.raises(rg.GraphError, match="has records of 24 bytes"):
+        pointed(device, np.zeros(2, [("points", PACKED, 4)]))

@@ -12,6 +12,7 @@ pub(crate) mod detached;
 pub(crate) mod ending;
 pub(crate) mod error;
 pub(crate) mod external;
+pub(crate) mod fit;
 pub(crate) mod follow;
 pub(crate) mod functions;
 pub(crate) mod inputs;

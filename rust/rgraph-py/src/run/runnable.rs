@@ -16,6 +16,7 @@ use crate::arguments::options::Measuring;
 use crate::classes::array_layout::{ArrayLayout, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::error::one;
+use crate::run::fit;
 use crate::run::functions::{Function, Load};
 use crate::run::states::{self, Kinds, Packed, Pending};
 
@@ -63,8 +64,8 @@ impl Runnable {
     ) -> PyResult<Self> {
         let bound = origin.as_ref().map(|origin| origin.bind(py));
         let seen = states::seen(&load, bound);
-        states::refuse_other_sizes(py, &load, &seen)?;
-        states::refuse_other_rows(py, &load, &seen)?;
+        fit::refuse_other_numbers(py, &load, &seen)?;
+        fit::refuse_other_rows(py, &load, &seen)?;
         let first = states::first((&load, &kinds), bound, &seen)?;
         let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
         Ok(Self { numbers, load, origin, held, measuring, changed, kinds, seen, first, pending, notes })

@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::error::Mistake;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_shader::Type;
-use rgraph_vk::work::{Step, VertexBuffer, What, Work, Workload};
-use rgraph_work::texel::Element;
+use rgraph_vk::work::{Step, View, What, Work, Workload};
 
-use crate::arguments::dtype::{Dtype, Item};
 use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{Refusal, one};
@@ -50,7 +48,7 @@ pub struct Pending {
 }
 
 /// What passes do in commands.
-fn steps(load: &Workload) -> impl Iterator<Item = (PassId, &Step)> {
+pub(super) fn steps(load: &Workload) -> impl Iterator<Item = (PassId, &Step)> {
     let steps = load.works.iter().filter_map(|(pass, work)| match work {
         Work::Steps(steps) => Some(steps.iter().map(|step| (*pass, step))),
         _ => None,
@@ -59,7 +57,7 @@ fn steps(load: &Workload) -> impl Iterator<Item = (PassId, &Step)> {
 }
 
 /// Buffers that shaders read or write, with their types there.
-fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
+pub(super) fn bound(load: &Workload) -> impl Iterator<Item = (PassId, View, &Type)> {
     steps(load).flat_map(|(pass, step)| {
         let (program, bound) = match step {
             Step::Dispatch(dispatch) => (Some(&dispatch.program), Some(&dispatch.bound)),
@@ -69,97 +67,18 @@ fn bound(load: &Workload) -> impl Iterator<Item = (PassId, ResourceId, &Type)> {
         };
         bound.into_iter().flat_map(|bound| bound.iter()).filter_map(move |one| {
             let What::Resource(view) = &one.what else { return None };
-            Some((pass, view.resource, program?.interface.bindings[one.binding as usize].ty.as_ref()?))
+            Some((pass, *view, program?.interface.bindings[one.binding as usize].ty.as_ref()?))
         })
     })
-}
-
-/// Vertex buffers that draws read.
-fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
-    let draws = steps(load).filter_map(|(pass, step)| match step {
-        Step::Draw(draw) => Some((pass, draw)),
-        _ => None,
-    });
-    draws.flat_map(|(pass, draw)| draw.vertex_buffers.iter().map(move |buffer| (pass, buffer)))
-}
-
-/// Refuses arrays whose rows are no whole number of vertices: a shader that reads two numbers of each row of three
-/// would go on within the row. What has one axis is taken as it lies.
-///
-/// # Errors
-/// Names the first such pass.
-pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
-    let others = vertices(load).filter_map(|(pass, one)| {
-        let Some(Seen::Items(shape, dtype)) = seen.get(&one.buffer) else { return None };
-        let (item, axes) = match dtype {
-            Dtype::Number(element) => (element.size(), shape.get(1..)?),
-            Dtype::Record(record) => (record.size, shape.get(1..).unwrap_or(&[])),
-        };
-        let stride = one.stride as usize;
-        // Bytes behind an index of each axis but the first, and of a record.
-        let mut parts = axes.iter().rev().scan(item, |bytes, axis| {
-            *bytes *= axis;
-            Some(*bytes)
-        });
-        let row = axes.last().map_or(item, |axis| item * axis);
-        let is_record = matches!(dtype, Dtype::Record(_));
-        let fits = stride == 0 || is_record && item % stride == 0 || parts.any(|bytes| bytes % stride == 0);
-        (!fits && (is_record || !axes.is_empty())).then_some((pass, one.buffer, stride, row))
-    });
-    let Some((pass, id, stride, row)) = others.min_by_key(|(pass, id, ..)| (*pass, *id)) else { return Ok(()) };
-    let graph = &load.graph;
-    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
-    let message =
-        format!("pass \"{shader}\" reads vertices of {stride} bytes from buffer \"{buffer}\", whose rows have {row}");
-    let help = format!(
-        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": \"{buffer}\", \"attributes\": [...], \
-         \"stride\": {row}}}"
-    );
-    let mistake = Mistake::new(Code::BadVertices, message, help).pass(shader).resource(buffer);
-    let mistake = mistake.side(shader, format!("{stride} bytes per vertex"), graph.pass_place(pass).cloned());
-    Err(one(py, Box::new(mistake.side(buffer, format!("{row} bytes per row"), graph.resource_place(id).cloned()))))
-}
-
-/// Refuses floats, and signed integers, that a shader takes for numbers of another size: numpy's default is 64 bits,
-/// and a shader that reads 32 sees halves. Unsigned integers may be parts of anything.
-///
-/// # Errors
-/// Names the first such pass.
-pub(crate) fn refuse_other_sizes(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
-    let given = |id: ResourceId| match seen.get(&id) {
-        Some(Seen::Items(_, Dtype::Number(given))) => Some(given),
-        _ => None,
-    };
-    // Types of shaders are read only where an array has numbers: most buffers have none.
-    let bindings = bound(load).filter_map(|(pass, id, ty)| Some((pass, id, given(id)?, Item::of(ty)?.dtype.number()?)));
-    let inputs = vertices(load).filter_map(|(pass, one)| Some((pass, one, given(one.buffer)?)));
-    let inputs = inputs.flat_map(|(pass, one, given)| {
-        let formats = one.attributes.iter().filter_map(|(_, format, _)| format.element());
-        formats.map(move |wanted| (pass, one.buffer, given, wanted))
-    });
-    let others = bindings.chain(inputs).filter_map(|(pass, id, given, wanted)| {
-        let kin =
-            matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)));
-        (kin && *given != wanted).then_some((pass, id, *given, wanted))
-    });
-    let Some((pass, id, given, wanted)) = others.min_by_key(|(pass, id, ..)| (*pass, *id)) else { return Ok(()) };
-    let graph = &load.graph;
-    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
-    let (given, wanted) = (given.name(), wanted.name());
-    let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {given}");
-    let help = format!("convert it: array.astype(\"{wanted}\"), or declare it with dtype=\"{wanted}\"");
-    let mistake = Mistake::new(Code::BadBinding, message, help).pass(shader).resource(buffer);
-    let mistake = mistake.side(shader, format!("{wanted} in the shader"), graph.pass_place(pass).cloned());
-    Err(one(py, Box::new(mistake.side(buffer, format!("{given} here"), graph.resource_place(id).cloned()))))
 }
 
 /// How the resources of a workload are seen: as its Python graph declares, else as its shaders read buffers, where all
 /// read one alike.
 pub(crate) fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<ResourceId, Seen> {
     let mut all: HashMap<ResourceId, Option<Seen>> = HashMap::new();
-    for (_, id, ty) in bound(load) {
+    for (_, view, ty) in bound(load) {
         let seen = Some(Seen::Shader(ty.clone()));
-        let known = all.entry(id).or_insert_with(|| seen.clone());
+        let known = all.entry(view.resource).or_insert_with(|| seen.clone());
         if *known != seen {
             *known = None;
         }

@@ -1,0 +1,282 @@
+//! Whether arrays have the numbers and rows that shaders read: numpy's default is 64 bits, and its records are packed.
+
+use std::collections::HashMap;
+
+use pyo3::prelude::*;
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::graph::PassId;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::work::{Step, VertexBuffer, Workload};
+use rgraph_work::texel::Element;
+
+use crate::arguments::dtype::{Dtype, Field, Item, Record};
+use crate::classes::array_layout::Seen;
+use crate::run::error::one;
+use crate::run::states::{bound, steps};
+
+/// Most numbers of an element that are compared.
+const MOST_NUMBERS: usize = 4096;
+
+/// A number in an element, and the field that has it.
+#[derive(Clone, Copy)]
+struct Number<'a> {
+    at: usize,
+    element: Element,
+    field: &'a str,
+}
+
+/// How an array does not fit a shader.
+enum Clash {
+    /// Numbers of the array, and those of the shader.
+    Numbers(Element, Element),
+    /// Bytes from element to element.
+    Sizes(usize, usize),
+    /// What the array has at a byte, and what the shader has there.
+    Fields(String, String),
+}
+
+impl Number<'_> {
+    fn end(self) -> usize {
+        self.at + self.element.size()
+    }
+
+    /// Whether a shader that reads `wanted` in these bytes may mean it. Unsigned integers may be parts of anything, and
+    /// anything may be read as words. The fields of `records` mean what they say.
+    fn fits(self, wanted: Self, records: bool) -> bool {
+        use Element::{Float, Int, Uint};
+        let (own, other) = (self.element, wanted.element);
+        match own.size().cmp(&other.size()) {
+            std::cmp::Ordering::Equal if !records => true,
+            std::cmp::Ordering::Equal => {
+                self.at == wanted.at && !matches!((own, other), (Float(_), Int(_)) | (Int(_) | Uint(_), Float(_)))
+            }
+            std::cmp::Ordering::Less => {
+                (matches!(own, Uint(_)) || matches!(other, Uint(_)))
+                    && (!records || wanted.at <= self.at && self.end() <= wanted.end())
+            }
+            std::cmp::Ordering::Greater => match own {
+                Uint(_) if !records => true,
+                _ => matches!(other, Uint(_)) && (!records || self.at <= wanted.at && wanted.end() <= self.end()),
+            },
+        }
+    }
+
+    fn shown(self) -> String {
+        let name = self.element.name();
+        if self.field.is_empty() { name.to_owned() } else { format!("{name} \"{}\"", self.field) }
+    }
+}
+
+/// Numbers of one element; `None`: too many.
+fn numbers(dtype: &Dtype) -> Option<Vec<Number<'_>>> {
+    fn add<'a>(dtype: &'a Dtype, at: usize, field: &'a str, all: &mut Vec<Number<'a>>) -> Option<()> {
+        match dtype {
+            Dtype::Number(element) => all.push(Number { at, element: *element, field }),
+            Dtype::Record(record) => {
+                for one in &record.fields {
+                    let field = if field.is_empty() { &one.name } else { field };
+                    for index in 0..one.shape.iter().product() {
+                        add(&one.dtype, at + one.offset + index * one.dtype.size(), field, all)?;
+                    }
+                }
+            }
+        }
+        (all.len() <= MOST_NUMBERS).then_some(())
+    }
+    let mut all = Vec::new();
+    add(dtype, 0, "", &mut all)?;
+    Some(all)
+}
+
+/// Without records that have one record each, or an array of them.
+fn bare(mut dtype: &Dtype, mut count: usize) -> (&Dtype, usize) {
+    while let Dtype::Record(record) = dtype
+        && let [only] = &*record.fields
+        && matches!(only.dtype, Dtype::Record(_))
+        && only.size() == record.size
+    {
+        count *= only.shape.iter().product::<usize>();
+        dtype = &only.dtype;
+    }
+    (dtype, count)
+}
+
+/// How an array of so many elements does not fit the elements of a shader.
+fn clash((count, given): (usize, &Dtype), item: &Item) -> Option<Clash> {
+    let ((given, count), (wanted, _)) = (bare(given, count), bare(&item.dtype, 1));
+    match (given, wanted) {
+        (Dtype::Number(given), Dtype::Number(wanted)) => {
+            let row = item.shape.iter().product::<usize>() * wanted.size();
+            (!numbers_fit(*given, *wanted, row)).then_some(Clash::Numbers(*given, *wanted))
+        }
+        (Dtype::Record(own), Dtype::Record(other)) if count > 1 && own.size != other.size => {
+            Some(Clash::Sizes(own.size, other.size))
+        }
+        (Dtype::Record(own), Dtype::Record(other)) => {
+            named_clash(own, other).or_else(|| numbers_clash((given, own.size), (wanted, other.size), true))
+        }
+        (Dtype::Number(given_number), Dtype::Record(_)) => {
+            numbers_clash((given, given_number.size()), (wanted, item.stride), false)
+        }
+        // Numbers in rows with padding, or the words of records.
+        (Dtype::Record(own), Dtype::Number(number)) if item.rows[0] == item.rows[1] => {
+            numbers_clash((given, own.size), (wanted, number.size()), false)
+        }
+        _ => None,
+    }
+}
+
+/// Whether numbers are those that a shader reads in rows of so many bytes. Two words may be a number of 64 bits.
+fn numbers_fit(given: Element, wanted: Element, row: usize) -> bool {
+    use Element::{Float, Int, Uint};
+    match (given, wanted) {
+        _ if given == wanted => true,
+        (Float(_), Float(_)) | (Int(_), Int(_)) => false,
+        (Float(8) | Int(8), Uint(4)) => row.is_multiple_of(8),
+        (Float(8) | Int(8), other) => other.size() == 8,
+        _ => true,
+    }
+}
+
+/// A field at another byte than the shader's member of that name.
+fn named_clash(given: &Record, wanted: &Record) -> Option<Clash> {
+    given.fields.iter().find_map(|own: &Field| {
+        let other = wanted.fields.iter().find(|other| other.name == own.name)?;
+        if own.offset != other.offset {
+            let place = |field: &Field| format!("\"{}\" at byte {}", field.name, field.offset);
+            return Some(Clash::Fields(place(own), place(other)));
+        }
+        match (&own.dtype, &other.dtype) {
+            (Dtype::Record(own), Dtype::Record(other)) => named_clash(own, other),
+            _ => None,
+        }
+    })
+}
+
+/// The first number that does not fit, along elements of `given` bytes and those of `wanted` bytes.
+fn numbers_clash((given, size): (&Dtype, usize), (wanted, period): (&Dtype, usize), records: bool) -> Option<Clash> {
+    let (own, other) = (numbers(given)?, numbers(wanted)?);
+    let length = size.max(period);
+    let repeats = |size: usize| if records { Some(1) } else { length.is_multiple_of(size).then(|| length / size) };
+    let (own_repeats, other_repeats) = (repeats(size)?, repeats(period)?);
+    if own.len().checked_mul(own_repeats)?.max(other.len().checked_mul(other_repeats)?) > MOST_NUMBERS {
+        return None;
+    }
+    let along = |all: &[Number<'_>], at: usize, size: usize| -> Vec<(usize, usize)> {
+        (0..at).flat_map(|n| all.iter().enumerate().map(move |(index, one)| (one.at + n * size, index))).collect()
+    };
+    let there = along(&other, other_repeats, period);
+    along(&own, own_repeats, size).into_iter().find_map(|(at, index)| {
+        let one = Number { at, ..own[index] };
+        let first = there.partition_point(|(start, index)| start + other[*index].element.size() <= at);
+        let over = there[first..].iter().map(|(at, index)| Number { at: *at, ..other[*index] });
+        let wrong = over.take_while(|other| other.at < one.end()).find(|other| !one.fits(*other, records))?;
+        Some(match one.field.is_empty() && wrong.field.is_empty() {
+            true => Clash::Numbers(one.element, wrong.element),
+            false => {
+                let place = |number: Number<'_>| format!("{} at byte {}", number.shown(), number.at);
+                Clash::Fields(place(one), place(wrong))
+            }
+        })
+    })
+}
+
+/// Refuses arrays whose numbers are no such as the shader reads at their place.
+///
+/// # Errors
+/// Names the first such pass.
+pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
+    let given = |id: ResourceId| match seen.get(&id) {
+        Some(Seen::Items(shape, dtype)) => Some((shape.iter().product::<usize>(), dtype)),
+        _ => None,
+    };
+    // Types of shaders are read only where an array has numbers: most buffers have none.
+    let bindings = bound(load).filter_map(|(pass, view, ty)| {
+        let (count, dtype) = given(view.resource)?;
+        // A part may begin within a record.
+        let whole = view.range.is_none_or(|[first, _]| first.is_multiple_of(dtype.size().max(1) as u64));
+        let item = Item::of(ty).filter(|_| whole)?;
+        Some((pass, view.resource, clash((count, dtype), &item)?, Some(item)))
+    });
+    let inputs = vertices(load).filter_map(|(pass, one)| {
+        let given = given(one.buffer)?.1.number()?;
+        let wanted = one.attributes.iter().filter_map(|(_, format, _)| format.element());
+        let kin = |wanted: &Element| {
+            matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)))
+        };
+        let other = wanted.into_iter().find(|wanted| kin(wanted) && given != *wanted)?;
+        Some((pass, one.buffer, Clash::Numbers(given, other), None))
+    });
+    let found = bindings.chain(inputs).min_by_key(|(pass, id, ..)| (*pass, *id));
+    let Some((pass, id, clash, item)) = found else { return Ok(()) };
+    let graph = &load.graph;
+    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
+    let (given, wanted) = match &clash {
+        Clash::Numbers(given, wanted) => (given.name().to_owned(), wanted.name().to_owned()),
+        Clash::Sizes(given, wanted) => (format!("records of {given} bytes"), format!("structs of {wanted} bytes")),
+        Clash::Fields(given, wanted) => (given.clone(), wanted.clone()),
+    };
+    let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {given}");
+    let help = match (&clash, item) {
+        (Clash::Numbers(_, other), Some(item)) if item.dtype.number().is_some() => convert(*other),
+        (Clash::Numbers(_, other), None) => convert(*other),
+        (_, Some(item)) => {
+            format!("declare its records as the shader does: numpy.dtype({})", item.dtype.python(py)?.repr()?)
+        }
+        (_, None) => "declare its records as the shader does".to_owned(),
+    };
+    let mistake = Mistake::new(Code::BadBinding, message, help).pass(shader).resource(buffer);
+    let mistake = mistake.side(shader, format!("{wanted} in the shader"), graph.pass_place(pass).cloned());
+    Err(one(py, Box::new(mistake.side(buffer, format!("{given} here"), graph.resource_place(id).cloned()))))
+}
+
+fn convert(wanted: Element) -> String {
+    let wanted = wanted.name();
+    format!("convert it: array.astype(\"{wanted}\"), or declare it with dtype=\"{wanted}\"")
+}
+
+/// Vertex buffers that draws read.
+fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
+    let draws = steps(load).filter_map(|(pass, step)| match step {
+        Step::Draw(draw) => Some((pass, draw)),
+        _ => None,
+    });
+    draws.flat_map(|(pass, draw)| draw.vertex_buffers.iter().map(move |buffer| (pass, buffer)))
+}
+
+/// Refuses arrays whose rows are no whole number of vertices: a shader that reads two numbers of each row of three
+/// would go on within the row. What has one axis is taken as it lies.
+///
+/// # Errors
+/// Names the first such pass.
+pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
+    let others = vertices(load).filter_map(|(pass, one)| {
+        let Some(Seen::Items(shape, dtype)) = seen.get(&one.buffer) else { return None };
+        let (item, axes) = match dtype {
+            Dtype::Number(element) => (element.size(), shape.get(1..)?),
+            Dtype::Record(record) => (record.size, shape.get(1..).unwrap_or(&[])),
+        };
+        let stride = one.stride as usize;
+        // Bytes behind an index of each axis but the first, and of a record.
+        let mut parts = axes.iter().rev().scan(item, |bytes, axis| {
+            *bytes *= axis;
+            Some(*bytes)
+        });
+        let row = axes.last().map_or(item, |axis| item * axis);
+        let is_record = matches!(dtype, Dtype::Record(_));
+        let fits = stride == 0 || is_record && item % stride == 0 || parts.any(|bytes| bytes % stride == 0);
+        (!fits && (is_record || !axes.is_empty())).then_some((pass, one.buffer, stride, row))
+    });
+    let Some((pass, id, stride, row)) = others.min_by_key(|(pass, id, ..)| (*pass, *id)) else { return Ok(()) };
+    let graph = &load.graph;
+    let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
+    let message =
+        format!("pass \"{shader}\" reads vertices of {stride} bytes from buffer \"{buffer}\", whose rows have {row}");
+    let help = format!(
+        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": \"{buffer}\", \"attributes\": [...], \
+         \"stride\": {row}}}"
+    );
+    let mistake = Mistake::new(Code::BadVertices, message, help).pass(shader).resource(buffer);
+    let mistake = mistake.side(shader, format!("{stride} bytes per vertex"), graph.pass_place(pass).cloned());
+    Err(one(py, Box::new(mistake.side(buffer, format!("{row} bytes per row"), graph.resource_place(id).cloned()))))
+}
