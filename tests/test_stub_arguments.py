@@ -41,6 +41,12 @@ def count(g: rg.Graph, shader: str, size: "np.ndarray[tuple[int], np.dtype[np.in
 
 def sums(frame: rg.Frame) -> tuple[int, float, bool]:
     return int(frame["count"]), float(frame["sum"]), bool(frame["found"])
+
+
+def rows(frame: rg.Frame, g: rg.Graph) -> tuple[list[int], bytes, int]:
+    sizes = g.buffer("sizes", shape=3, dtype="uint32").dtype
+    lengths = [len(row) for row in frame["picture"] if sizes == "uint32"]
+    return lengths, bytes(frame["picture"]), memoryview(frame["picture"]).nbytes
 """
 
 

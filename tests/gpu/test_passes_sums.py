@@ -190,6 +190,34 @@ def test_statistics_of_srgb_are_of_light(device: rg.Device):
     np.testing.assert_allclose(result.view(np.float32).reshape(4, 4)[2, :3], light.mean((0, 1)), atol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "int32", "float32"])
+def test_sums_are_of_the_numbers_that_a_buffer_declares(device: rg.Device, dtype: str):
+    values = numbers(dtype, 3000)
+    g = rg.Graph()
+    source = g.import_array("source", values, as_buffer=True)
+    sums, least = passes.prefix_sum(g, "sums", source), passes.reduce(g, "least", source[16:12000], operation="min")
+    copy = g.buffer("copy", like=source)
+    g.copy("keep", source, copy)
+    ran_sums, ran_least, last = ran(device, g, sums, least, passes.reduce(g, "last", copy, operation="max"))
+    assert ran_sums.dtype == ran_least.dtype == last.dtype == dtype
+    assert ran_least == values[4:].min()
+    assert last == values.max()
+    wanted = np.cumsum(values, dtype=dtype)
+    assert np.allclose(ran_sums, wanted, 1e-4, 1e-3) if dtype == "float32" else np.array_equal(ran_sums, wanted)
+
+
+def test_sums_of_buffers_with_other_numbers_are_refused():
+    g = rg.Graph()
+    wide = g.import_array("wide", np.arange(8.0), as_buffer=True)
+    bytes_ = g.buffer("bytes", shape=16, dtype="uint8")
+    with pytest.raises(rg.GraphError, match=r'RG-E207.*source "wide" has float64'):
+        passes.reduce(g, "sum", wide)
+    with pytest.raises(rg.GraphError, match=r'RG-E207.*source "bytes" has uint8') as caught:
+        passes.prefix_sum(g, "sums", bytes_)
+    assert 'dtype="uint32"' in caught.value.hint
+    passes.prefix_sum(g, "sums", bytes_, dtype="uint32")
+
+
 def test_wrong_sums_are_refused():
     g = rg.Graph(size=(8, 8))
     image, buffer, odd = g.image("image", format="rgba8unorm"), g.buffer("buffer", 64), g.buffer("odd", 63)

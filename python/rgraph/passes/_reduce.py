@@ -8,7 +8,7 @@ from typing import Literal, overload
 from rgraph._core import Buffer, Module, Pass, View
 from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import BufferLike, ImageLike, Picture, data, picture, read_kind, scalar_of
-from rgraph.passes._scan import TYPES, spread
+from rgraph.passes._scan import TYPES, numbers, spread
 from rgraph.passes._shader import Queue, computes, text
 
 __all__ = ["reduce", "statistics"]
@@ -84,7 +84,7 @@ def reduce(
     target: None = None,
     *,
     operation: Literal["sum", "mean", "product", "min", "max", "and", "or", "xor"] = "sum",
-    dtype: Literal["uint32", "int32", "float32"] = "float32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     queue: Queue = None,
 ) -> Buffer: ...
 @overload
@@ -95,7 +95,7 @@ def reduce(
     target: BufferLike,
     *,
     operation: Literal["sum", "mean", "product", "min", "max", "and", "or", "xor"] = "sum",
-    dtype: Literal["uint32", "int32", "float32"] = "float32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     queue: Queue = None,
 ) -> Pass: ...
 @ready_made
@@ -106,7 +106,7 @@ def reduce(
     target: BufferLike | None = None,
     *,
     operation: Literal["sum", "mean", "product", "min", "max", "and", "or", "xor"] = "sum",
-    dtype: Literal["uint32", "int32", "float32"] = "float32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     queue: Queue = None,
 ) -> Pass | Buffer:
     """Reduce a buffer to one number, or an image to one per channel: passes `name/parts` and `name/reduce`.
@@ -125,8 +125,8 @@ def reduce(
         `"sum"`, `"product"`, `"min"`, `"max"`; `"mean"` of real numbers; `"and"`, `"or"`, `"xor"` of integers. The
         minimum and maximum of NaN are unspecified.
     dtype
-        Type of the numbers of a buffer; those of an image follow from its format: floats, or integers of 32 bits.
-        Integers wrap around.
+        Type of the numbers of a buffer; default: the buffer's dtype, or `"float32"` where it declares none. Those of an
+        image follow from its format: floats, or integers of 32 bits. Integers wrap around.
     queue
         See `Module.add_pass`; default: `"compute"`.
 
@@ -147,14 +147,15 @@ def reduce(
     """
     given = g.find(source) if isinstance(source, str) else source
     known(name, "operation", operation, tuple(_COMBINE))
-    known(name, "dtype", dtype, tuple(TYPES))
+    if dtype is not None:
+        known(name, "dtype", dtype, tuple(TYPES))
     src: Picture | None = None
     if isinstance(given.resource if isinstance(given, View) else given, Buffer):
         buffer, _, size = data(g, name, "source", given)  # type: ignore[arg-type]
         if size % 4 or size == 0:
             message = f'source "{buffer.name}" has {size} bytes'
             refuse("RG-E205", name, message, "give whole numbers of 32 bits", (buffer, f"{size} bytes"))
-        scalar = ty = TYPES[dtype]
+        scalar = ty = numbers(name, buffer, dtype, "float32")
         count, groups = size // 4, math.ceil(size / 4 / _BLOCK)
         many = spread(groups)
         bindings = f"@group(0) @binding(0) var<storage, read> source: array<{ty}>;"

@@ -10,7 +10,7 @@ from rgraph.passes._mistake import known, ready_made, refuse
 from rgraph.passes._picture import BufferLike, data
 from rgraph.passes._shader import Queue, computes, text
 
-__all__ = ["TYPES", "prefix_sum", "spread"]
+__all__ = ["TYPES", "numbers", "prefix_sum", "spread"]
 
 TYPES = {"uint32": "u32", "int32": "i32", "float32": "f32"}
 """Numbers in buffers: numpy's name and WGSL's."""
@@ -23,6 +23,27 @@ def spread(groups: int) -> tuple[int, int]:
     return min(groups, _MOST_GROUPS), math.ceil(groups / _MOST_GROUPS)
 
 
+def numbers(name: str, buffer: Buffer, dtype: str | None, default: str) -> str:
+    """WGSL's name of a buffer's numbers: as an argument says, else as the buffer declares, else a default.
+
+    Raises
+    ------
+    GraphError
+        If they are no numbers of 32 bits.
+    """
+    if dtype is not None:
+        return TYPES[known(name, "dtype", dtype, tuple(TYPES))]
+    given = buffer.dtype
+    if given is None:
+        return TYPES[default]
+    if isinstance(given, str) and given in TYPES:
+        return TYPES[given]
+    what = given if isinstance(given, str) else "records"
+    message = f'source "{buffer.name}" has {what}'
+    help = f'convert the array: astype("float32"); or say dtype="{default}" to read its bytes as such numbers'
+    refuse("RG-E207", name, message, help, (buffer, f"{what} here"))
+
+
 @overload
 def prefix_sum(
     g: Module,
@@ -30,7 +51,7 @@ def prefix_sum(
     source: BufferLike,
     target: None = None,
     *,
-    dtype: Literal["uint32", "int32", "float32"] = "uint32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     exclusive: bool = False,
     queue: Queue = None,
 ) -> Buffer: ...
@@ -41,7 +62,7 @@ def prefix_sum(
     source: BufferLike,
     target: BufferLike,
     *,
-    dtype: Literal["uint32", "int32", "float32"] = "uint32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     exclusive: bool = False,
     queue: Queue = None,
 ) -> Pass: ...
@@ -52,7 +73,7 @@ def prefix_sum(
     source: BufferLike,
     target: BufferLike | None = None,
     *,
-    dtype: Literal["uint32", "int32", "float32"] = "uint32",
+    dtype: Literal["uint32", "int32", "float32"] | None = None,
     exclusive: bool = False,
     queue: Queue = None,
 ) -> Pass | Buffer:
@@ -72,8 +93,9 @@ def prefix_sum(
     target
         Buffer to write: another one with as many bytes; default: a new buffer `name`.
     dtype
-        Type of the numbers. Sums of integers wrap around; those of floats are added in the same order on every
-        device, by blocks, which is more exact than one after the other.
+        Type of the numbers; default: the buffer's dtype, or `"uint32"` where it declares none. Sums of integers wrap
+        around; those of floats are added in the same order on every device, by blocks, which is more exact than one
+        after the other.
     exclusive
         If true, each sum leaves out the number itself.
     queue
@@ -99,7 +121,7 @@ def prefix_sum(
     Hillis, Steele, "Data Parallel Algorithms", 1986: the sums of a workgroup.
     """
     buffer, _, size = data(g, name, "source", source)
-    known(name, "dtype", dtype, tuple(TYPES))
+    ty = numbers(name, buffer, dtype, "uint32")
     if size % 4 or size == 0:
         refuse(
             "RG-E205", name, f'source "{buffer.name}" has {size} bytes', "give whole numbers of 32 bits", (buffer, "")
@@ -115,7 +137,6 @@ def prefix_sum(
     else:
         to = g.buffer(name, size)
     goal = to if target is None else target
-    ty = TYPES[dtype]
     # Sums of blocks, of blocks of blocks, and so on, until one block has them all.
     counts = [size // 4]
     levels: list[BufferLike] = [source]

@@ -11,6 +11,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::nearest::nearest;
 use rgraph_plan::resource::{Axis, Image, Life, Mips, Resource, ResourceId, Round};
 
+use crate::classes::array_layout::Seen;
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
@@ -239,6 +240,17 @@ impl PyBuffer {
                 }
             }
         })
+    }
+
+    /// What its arrays hold: a name (`"float32"`), or for records a dict that `numpy.dtype` takes. None where it
+    /// declares no dtype: its shaders determine it then.
+    #[getter]
+    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let of = slf.as_super().get();
+        match of.graph.get().read(|state| state.seen_of(of.id).cloned()) {
+            Some(Seen::Items(_, dtype)) => dtype.python(slf.py()).map(Some),
+            _ => Ok(None),
+        }
     }
 }
 

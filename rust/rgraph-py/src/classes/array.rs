@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyMemoryView, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
@@ -222,6 +222,10 @@ impl PyArray {
     /// Part of it as a numpy array, without a copy: `array[0]`, `array[:, ::2]`, `array["position"]`.
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::asarray(slf)?.get_item(key)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        Self::asarray(slf)?.try_iter()
     }
 
     /// The array as a numpy array; numpy is imported only here.
