@@ -144,6 +144,20 @@ def test_a_terminal_that_is_gone_ends_the_bar_and_not_the_batch(monkeypatch: pyt
         assert [result.key for result in results] == [0, 1, 2]
 
 
+def test_names_that_the_graph_lacks_are_refused_before_anything_runs():
+    lit = seeded()
+    lit.clear("dark", "out", (0, 0, 0, 0), conditional="night")
+    for wrong, message, hint in (
+        (lambda: run(inputs={"photo": np.zeros(3)}), 'inputs= has input "photo"', "there are out"),
+        (lambda: run(task=batch.Task(3, inputs={"photo": 5})), 'task 3 has input "photo"', "there are out"),
+        (lambda: run(task=batch.Task(3, flags={"day": True})), 'task 3 has flag "day"', "conditional= of a pass"),
+        (lambda: run(graph=lit, task=batch.Task(3, flags={"day": True})), 'task 3 has flag "day"', "there are night"),
+    ):
+        with pytest.raises(rg.GraphError, match=f"RG-E202 {message}, and the graph has none") as caught:
+            wrong()
+        assert hint in caught.value.hint
+
+
 def test_tasks_are_keys_of_sets():
     tasks = batch.seeds(3, "draw.seed")
     assert len({*tasks, *tasks}) == 3

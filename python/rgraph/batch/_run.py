@@ -22,6 +22,7 @@ from rgraph._numbers import count
 from rgraph._values import place, whole
 from rgraph.batch._calls import Pool, executor_of
 from rgraph.batch._dask import OnDask, is_client
+from rgraph.batch._names import check_names
 from rgraph.batch._processes import Processes, dumps
 from rgraph.batch._tasks import Result, Task, refuse
 from rgraph.batch._work import Answer, Job, file_of, forget, keep, work
@@ -568,6 +569,7 @@ def run(
         raise refuse("RG-E202", f"there is no handling of errors called {errors!r}", "there are raise, return")
     wanted = [read] if isinstance(read, str) else None if read is None else list(read)
     listed = _checked(graph, tasks)
+    check_names(graph, listed, inputs or ())
     files = _templates(graph, write, [task.key for task in listed])
     roots = _roots(graph)
     if wanted is None:

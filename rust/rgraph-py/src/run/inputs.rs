@@ -243,7 +243,11 @@ fn unknown_flag(py: Python<'_>, compiled: &Runnable, name: &str) -> PyErr {
     let flags = compiled.load.graph.flags();
     let help = match nearest(name, flags.iter().map(String::as_str)) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => "flags are those of conditional= of its passes".to_owned(),
+        None if flags.is_empty() => "declare it: conditional= of a pass".to_owned(),
+        None => {
+            let some: Vec<_> = flags.iter().take(6).map(|flag| format!("\"{flag}\"")).collect();
+            format!("its flags are {}{}", some.join(", "), if flags.len() > some.len() { ", ..." } else { "" })
+        }
     };
     let shown: String = name.chars().take(60).collect();
     bad(py, Code::UnknownName, format!("the graph has no flag called \"{shown}\""), &help)
