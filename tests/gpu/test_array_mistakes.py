@@ -325,3 +325,46 @@ def test_records_within_one_record_are_compared(device: rg.Device):
     assert pointed(device, nested)["id"].tolist() == list(range(8))
     with pytest.raises(rg.GraphError, match="has records of 24 bytes"):
         pointed(device, np.zeros(2, [("points", PACKED, 4)]))
+
+
+CORNERS = """
+struct Out { @builtin(position) place: vec4<f32>, @location(0) color: vec4<f32> }
+@vertex fn corner(@location(0) at: vec3<f32>, @location(1) color: vec4<f32>, @location(2) layer: u32) -> Out {
+    return Out(vec4(at, 1.0), color + f32(layer));
+}
+@fragment fn paint(given: Out) -> @location(0) vec4<f32> { return given.color; }"""
+
+
+def painted(device: rg.Device, dtype: np.dtype, **places: object) -> list[float]:
+    """A texel of a triangle whose corners are records."""
+    corners = np.zeros(3, dtype)
+    corners["at"][:, :2] = [(-1, -1), (3, -1), (-1, 3)]
+    corners["color"], corners["layer"] = (0.5, 0.25, 0.125, 1), 2
+    g = rg.Graph("corners")
+    mesh = g.import_array("mesh", corners, as_buffer=True)
+    out = g.image("out", (4, 4), "rgba32float")
+    g.raster("draw", CORNERS, color=out, vertex_buffers=[{"buffer": mesh, **places}] if places else mesh)
+    g.root(out)
+    return device.run(g)["out"][0, 0].tolist()
+
+
+def test_vertices_that_are_records_have_the_numbers_of_the_shader(device: rg.Device):
+    fields = [("at", "f4", 3), ("color", "f4", 4), ("layer", "u4")]
+    right = [2.5, 2.25, 2.125, 3.0]
+    assert painted(device, np.dtype(fields)) == right
+    turned = np.dtype([fields[2], *fields[:2]])
+    with pytest.raises(
+        rg.GraphError, match=r'RG-E310 .*"location 0" at byte 0 where buffer "mesh" has uint32 "layer"'
+    ) as caught:
+        painted(device, turned)
+    places = eval(caught.value.hint.split("are: ")[1], {"mesh": None})
+    del places["buffer"]
+    assert painted(device, turned, **places) == right
+    wrong = [("at", "float32x3", 0), ("color", "float32x4", 16), ("layer", "uint32", 28)]
+    with pytest.raises(
+        rg.GraphError, match='"location 1" at byte 28 where buffer "mesh" has uint32 "layer" at byte 28'
+    ):
+        painted(device, np.dtype(fields), attributes=wrong, stride=32)
+    with pytest.raises(rg.GraphError, match=r"RG-E310 .*float64") as caught:
+        painted(device, np.dtype([("at", "f8", 3), ("color", "f8", 4), ("layer", "u8")]))
+    assert "at most 32 bits" in caught.value.hint

@@ -1,6 +1,7 @@
 //! Whether arrays have the numbers and rows that shaders read: numpy's default is 64 bits, and its records are packed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rgraph_plan::error::{Code, Mistake};
@@ -113,7 +114,8 @@ fn clash((count, given): (usize, &Dtype), item: &Item) -> Option<Clash> {
             Some(Clash::Sizes(own.size, other.size))
         }
         (Dtype::Record(own), Dtype::Record(other)) => {
-            named_clash(own, other).or_else(|| numbers_clash((given, own.size), (wanted, other.size), true))
+            let length = own.size.max(other.size);
+            named_clash(own, other).or_else(|| numbers_clash((given, length), (wanted, length), true))
         }
         (Dtype::Number(given_number), Dtype::Record(_)) => {
             numbers_clash((given, given_number.size()), (wanted, item.stride), false)
@@ -157,7 +159,7 @@ fn named_clash(given: &Record, wanted: &Record) -> Option<Clash> {
 fn numbers_clash((given, size): (&Dtype, usize), (wanted, period): (&Dtype, usize), records: bool) -> Option<Clash> {
     let (own, other) = (numbers(given)?, numbers(wanted)?);
     let length = size.max(period);
-    let repeats = |size: usize| if records { Some(1) } else { length.is_multiple_of(size).then(|| length / size) };
+    let repeats = |size: usize| length.is_multiple_of(size).then(|| length / size);
     let (own_repeats, other_repeats) = (repeats(size)?, repeats(period)?);
     if own.len().checked_mul(own_repeats)?.max(other.len().checked_mul(other_repeats)?) > MOST_NUMBERS {
         return None;
@@ -181,6 +183,56 @@ fn numbers_clash((given, size): (&Dtype, usize), (wanted, period): (&Dtype, usiz
     })
 }
 
+/// How the array of a vertex buffer does not fit the attributes that a draw reads from it.
+fn vertices_clash(given: &Dtype, one: &VertexBuffer) -> Option<Clash> {
+    use Element::{Float, Int};
+    let ((given, _), stride) = (bare(given, 1), one.stride as usize);
+    let attributes = one.attributes.iter().filter_map(|(location, format, at)| {
+        let element = format.element()?;
+        let shape = vec![format.bytes() as usize / element.size()];
+        let (name, offset) = (format!("location {location}"), *at as usize);
+        Some(Field { name, offset, shape, dtype: Dtype::Number(element) })
+    });
+    match given {
+        Dtype::Number(given) => {
+            let kin = |wanted: &Element| matches!((given, wanted), (Float(_), Float(_)) | (Int(_), Int(_)));
+            let mut wanted = attributes.filter_map(|field| field.dtype.number());
+            wanted.find(|wanted| kin(wanted) && given != wanted).map(|wanted| Clash::Numbers(*given, wanted))
+        }
+        Dtype::Record(own) if stride > 0 && one.offset.is_multiple_of(own.size as u64) => {
+            let mut fields: Vec<_> = attributes.collect();
+            fields.sort_by_key(|field| field.offset);
+            let wanted = Dtype::Record(Arc::new(Record { fields, size: stride }));
+            numbers_clash((given, own.size), (&wanted, stride), true)
+        }
+        Dtype::Record(_) => None,
+    }
+}
+
+/// The hint for records as vertices: where their fields are, as `vertex_buffers=` has it.
+fn places(given: &Dtype, buffer: &str) -> String {
+    let (Dtype::Record(record), _) = bare(given, 1) else { return convert(Element::Float(4)) };
+    let attribute = |field: &Field| {
+        let number = match field.dtype.number()? {
+            Element::Float(size @ ..8) => format!("float{}", 8 * size),
+            Element::Int(size @ ..8) => format!("sint{}", 8 * size),
+            Element::Uint(size @ ..8) => format!("uint{}", 8 * size),
+            _ => return None,
+        };
+        let count = field.shape.iter().product::<usize>();
+        let many = if count > 1 { format!("x{count}") } else { String::new() };
+        Some(format!("(\"{}\", \"{number}{many}\", {})", field.name, field.offset))
+    };
+    match record.fields.iter().map(attribute).collect::<Option<Vec<_>>>() {
+        Some(all) => {
+            let all = all.join(", ");
+            let stride = record.size;
+            format!("say where they are: {{\"buffer\": {buffer}, \"attributes\": [{all}], \"stride\": {stride}}}")
+        }
+        None => "give the fields numbers of at most 32 bits, in the order of the shader's inputs".to_owned(),
+    }
+}
+
 /// Refuses arrays whose numbers are no such as the shader reads at their place.
 ///
 /// # Errors
@@ -199,35 +251,30 @@ pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashM
         Some((pass, view.resource, clash((count, dtype), &item)?, Some(item)))
     });
     let inputs = vertices(load).filter_map(|(pass, one)| {
-        let given = given(one.buffer)?.1.number()?;
-        let wanted = one.attributes.iter().filter_map(|(_, format, _)| format.element());
-        let kin = |wanted: &Element| {
-            matches!((given, wanted), (Element::Float(_), Element::Float(_)) | (Element::Int(_), Element::Int(_)))
-        };
-        let other = wanted.into_iter().find(|wanted| kin(wanted) && given != *wanted)?;
-        Some((pass, one.buffer, Clash::Numbers(given, other), None))
+        let dtype = given(one.buffer)?.1;
+        Some((pass, one.buffer, vertices_clash(dtype, one)?, None))
     });
     let found = bindings.chain(inputs).min_by_key(|(pass, id, ..)| (*pass, *id));
     let Some((pass, id, clash, item)) = found else { return Ok(()) };
     let graph = &load.graph;
     let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
-    let (given, wanted) = match &clash {
+    let (here, wanted) = match &clash {
         Clash::Numbers(given, wanted) => (given.name().to_owned(), wanted.name().to_owned()),
         Clash::Sizes(given, wanted) => (format!("records of {given} bytes"), format!("structs of {wanted} bytes")),
         Clash::Fields(given, wanted) => (given.clone(), wanted.clone()),
     };
-    let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {given}");
+    let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {here}");
     let help = match (&clash, item) {
         (Clash::Numbers(_, other), Some(item)) if item.dtype.number().is_some() => convert(*other),
         (Clash::Numbers(_, other), None) => convert(*other),
         (_, Some(item)) => {
             format!("declare its records as the shader does: numpy.dtype({})", item.dtype.python(py)?.repr()?)
         }
-        (_, None) => "declare its records as the shader does".to_owned(),
+        (_, None) => given(id).map_or_else(String::new, |(_, dtype)| places(dtype, buffer)),
     };
     let mistake = Mistake::new(Code::BadBinding, message, help).pass(shader).resource(buffer);
     let mistake = mistake.side(shader, format!("{wanted} in the shader"), graph.pass_place(pass).cloned());
-    Err(one(py, Box::new(mistake.side(buffer, format!("{given} here"), graph.resource_place(id).cloned()))))
+    Err(one(py, Box::new(mistake.side(buffer, format!("{here} here"), graph.resource_place(id).cloned()))))
 }
 
 fn convert(wanted: Element) -> String {
