@@ -1288,7 +1288,9 @@ class Module:
             that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
             channels, three channels without alpha.
         format
-            Texel format, if not the default for the array; its texels must have as many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes. Compressed formats take
+            blocks, (rows, columns, bytes) of `uint8`: (2, 3, 8) is 12 × 8 texels of `bc1-rgba-unorm`. If an image ends
+            within a block, declare it with `import_image` and give the blocks as `inputs=`.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer
@@ -1341,7 +1343,9 @@ class Module:
             that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
             channels, three channels without alpha.
         format
-            Texel format, if not the default for the array; its texels must have as many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes. Compressed formats take
+            blocks, (rows, columns, bytes) of `uint8`: (2, 3, 8) is 12 × 8 texels of `bc1-rgba-unorm`. If an image ends
+            within a block, declare it with `import_image` and give the blocks as `inputs=`.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer
@@ -1394,7 +1398,9 @@ class Module:
             that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
             channels, three channels without alpha.
         format
-            Texel format, if not the default for the array; its texels must have as many bytes.
+            Texel format, if not the default for the array; its texels must have as many bytes. Compressed formats take
+            blocks, (rows, columns, bytes) of `uint8`: (2, 3, 8) is 12 × 8 texels of `bc1-rgba-unorm`. If an image ends
+            within a block, declare it with `import_image` and give the blocks as `inputs=`.
         srgb
             If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
         as_buffer

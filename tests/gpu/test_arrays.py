@@ -293,3 +293,53 @@ def test_an_image_like_another_has_its_layers_and_its_depth(device: rg.Device):
     assert g.find("c").layer_count == 20
     assert g.image("d", like=solid, scale=0.5).size == (4, 3, 2)
     assert g.image("e", like=solid, scale=(0.5, 0.5)).size == (4, 3)
+
+
+SAMPLED = """
+@group(0) @binding(0) var packed: texture_2d_array<f32>;
+@group(0) @binding(1) var texels: texture_storage_2d_array<rgba32float, write>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (any(id.xy >= textureDimensions(texels))) { return; }
+    for (var layer = 0u; layer < textureNumLayers(packed); layer++) {
+        textureStore(texels, id.xy, layer, textureLoad(packed, id.xy, layer, 0));
+    }
+}"""
+
+
+def of_one_channel(blocks: np.ndarray) -> np.ndarray:
+    """Texels of BC4 blocks (layers, rows, columns, 8), (layers, height, width): two ends, then three bits per texel."""
+    layers, rows, columns, _ = blocks.shape
+    first, last = blocks[..., 0].astype(np.float64), blocks[..., 1].astype(np.float64)
+    steps = [first, last]
+    steps += [
+        np.where(first > last, ((7 - n) * first + n * last) / 7, ((5 - n) * first + n * last) / 5) for n in range(1, 5)
+    ]
+    steps += [
+        np.where(first > last, (2 * first + 5 * last) / 7, 0),
+        np.where(first > last, (first + 6 * last) / 7, 255),
+    ]
+    bits = sum(blocks[..., 2 + n].astype(np.uint64) << np.uint64(8 * n) for n in range(6))
+    out = np.empty((layers, rows, 4, columns, 4))
+    for n in range(16):
+        which = (bits >> np.uint64(3 * n)) & np.uint64(7)
+        out[:, :, n // 4, :, n % 4] = np.choose(which.astype(int), steps) / 255
+    return out.reshape(layers, 4 * rows, 4 * columns)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_blocks_of_a_compressed_format_are_an_image(device: rg.Device, layers: int):
+    blocks = np.random.default_rng(4).integers(0, 256, (layers, 2, 3, 8), np.uint8)
+    g = rg.Graph("blocks")
+    packed = g.import_array("packed", blocks, format="bc4-r-unorm")
+    assert packed.size == (12, 8)
+    texels = g.image("texels", packed.size, "rgba32float", layers=layers)
+    g.compute("look", SAMPLED, packed=packed, texels=texels, groups=(2, 1))
+    g.root(texels)
+    compiled = device.compile(g)
+    for given in (blocks, blocks[:, ::-1].copy()):
+        found = compiled.run(inputs={"packed": given})["texels"].numpy().reshape(layers, 8, 12, 4)
+        assert np.allclose(found[..., 0], of_one_channel(given), atol=1 / 255)  # drivers may decode to 8 bits
+    with pytest.raises(rg.GraphError, match="RG-E320") as caught:
+        g.import_array("other", blocks[..., :6].copy(), format="bc4-r-unorm")
+    assert caught.value.hint == "bc4-r-unorm is (rows, columns, 8) of uint8, block by block"

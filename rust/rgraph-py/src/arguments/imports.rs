@@ -26,7 +26,7 @@ struct Taken {
     seen: Seen,
 }
 
-fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
+fn taken(py: Python<'_>, array: &Host, format: Option<Format>, volume: bool) -> PyResult<Taken> {
     let refuse = |message: String, help: &str| Err(bad(py, Code::BadArray, message, help));
     let (shape, seen) = match (array.shape(), volume) {
         ([height, width], false) => ([1, *height, *width, 1], Seen::Texels(false, None)),
@@ -41,9 +41,10 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
             return refuse(format!("an array of shape {} is no image", array.shown()), help);
         }
     };
-    // Red, green and blue: alpha is filled up.
-    let texel = Texel { element: array.element(), channels: if shape[3] == 3 { 4 } else { shape[3] } };
-    if array.form.dtype.number().is_none() || texel.format(false).is_none() {
+    // The bytes of a block are its channels; of red, green and blue alpha is filled up.
+    let blocks = format.is_some_and(|format| format.numbers() == Numbers::Block);
+    let texel = Texel { element: array.element(), channels: if shape[3] == 3 && !blocks { 4 } else { shape[3] } };
+    if array.form.dtype.number().is_none() || !blocks && texel.format(false).is_none() {
         let help = match array.form.dtype.number() {
             Some(Element::Float(8)) => "images have floats of 16 or 32 bits: array.astype(\"float32\")",
             Some(Element::Int(8)) => "images have integers of 8, 16 or 32 bits: array.astype(\"int32\")",
@@ -71,8 +72,10 @@ pub(crate) fn image(
     srgb: bool,
     volume: bool,
 ) -> PyResult<(Image, Seen)> {
-    let Taken { size: [width, height, depth], layers, texel, volume, seen } = taken(py, array, volume)?;
-    let format = self::format(py, array, texel, format, srgb)?;
+    let Taken { size: [width, height, depth], layers, texel, volume, seen } = taken(py, array, format, volume)?;
+    let format = self::format(py, array, texel, format, (srgb, volume))?;
+    let [x, y] = format.block();
+    let (width, height) = (width.saturating_mul(x), height.saturating_mul(y));
     let axes = (Axis::Texels(width), Axis::Texels(height), volume.then_some(Axis::Texels(depth)));
     let size = Some(Size { x: axes.0, y: axes.1, z: axes.2, round: Round::Down });
     let layers = (layers != 1).then_some(layers);
@@ -90,7 +93,13 @@ pub(crate) fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buff
 }
 
 /// The explicit format, compared with the array.
-fn format(py: Python<'_>, array: &Host, texel: Texel, explicit: Option<Format>, srgb: bool) -> PyResult<Format> {
+fn format(
+    py: Python<'_>,
+    array: &Host,
+    texel: Texel,
+    explicit: Option<Format>,
+    (srgb, volume): (bool, bool),
+) -> PyResult<Format> {
     let Some(format) = explicit else {
         return texel.format(srgb).ok_or_else(|| {
             let message = format!("an array of shape {} has no sRGB format", array.shown());
@@ -100,12 +109,15 @@ fn format(py: Python<'_>, array: &Host, texel: Texel, explicit: Option<Format>, 
     let wants = Texel::of(format);
     let bytes = |texel: Texel| texel.element.size() * texel.channels;
     // The same bytes with other numbers are the user's wish: packed formats, integers as normalised numbers.
-    let fits = wants == texel || (bytes(wants) == bytes(texel) && matches!(texel.element, Element::Uint(_)));
-    if format.numbers() == Numbers::Block || !fits {
+    let fits = match format.numbers() {
+        Numbers::Block => wants == texel && !volume,
+        _ => wants == texel || (bytes(wants) == bytes(texel) && matches!(texel.element, Element::Uint(_))),
+    };
+    if !fits {
         let message = format!("an array of shape {} cannot be an image of {format}", array.shown());
         let channels = if wants.channels == 1 { String::new() } else { format!(", {}", wants.channels) };
         let help = match format.numbers() {
-            Numbers::Block => "import compressed blocks as a buffer and copy them".to_owned(),
+            Numbers::Block => format!("{format} is (rows, columns, {}) of uint8, block by block", wants.channels),
             _ => format!("{format} is (height, width{channels}) of {}", wants.element.name()),
         };
         return Err(bad(py, Code::BadArray, message, &help));
@@ -132,7 +144,9 @@ impl PyGraphModule {
     ///     that a shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of
     ///     channels, three channels without alpha.
     /// format
-    ///     Texel format, if not the default for the array; its texels must have as many bytes.
+    ///     Texel format, if not the default for the array; its texels must have as many bytes. Compressed formats take
+    ///     blocks, (rows, columns, bytes) of `uint8`: (2, 3, 8) is 12 × 8 texels of `bc1-rgba-unorm`. If an image ends
+    ///     within a block, declare it with `import_image` and give the blocks as `inputs=`.
     /// srgb
     ///     If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
     /// as_buffer
