@@ -101,6 +101,16 @@ fn arrays_and_parameters_change_without_recording() {
     }
     let kept = compiled.run(&Inputs::default()).unwrap();
     assert_eq!(words(kept.read(dst).unwrap().bytes())[1], (7 + 1) * 3 + 7, "what is not given again stays");
+    for (inputs, said) in [
+        (Inputs { data: vec![(two, 1, bytes(&[0, 3]))], ..Inputs::default() }, "\"two\" has no data at binding 1"),
+        (
+            Inputs { push: vec![(two, vec![0; 8])], ..Inputs::default() },
+            "\"two\" gets 8 bytes of push data, and reads none",
+        ),
+    ] {
+        let message = compiled.run(&inputs).unwrap_err().to_string();
+        assert!(message.contains(said), "{message}");
+    }
     let short = compiled.run(&Inputs { uploads: vec![(src, Upload::Bytes(&[0; 4]))], ..Inputs::default() });
     let message = short.unwrap_err().to_string();
     assert!(message.contains("\"src\" takes 1024 bytes, and 4 are given"), "{message}");

@@ -177,10 +177,14 @@ impl RunState {
         }
         for (pass, bytes) in &inputs.push {
             let Some(&planned) = compiled.planned.get(pass) else { continue };
-            for packet in &compiled.packets.packets[compiled.packets.of_pass[planned].range()] {
-                if packet.push.is_empty() {
-                    continue;
-                }
+            let packets = &compiled.packets.packets[compiled.packets.of_pass[planned].range()];
+            let mut packets = packets.iter().filter(|packet| !packet.push.is_empty()).peekable();
+            if packets.peek().is_none() && !bytes.is_empty() {
+                let name = compiled.plan.pass_name(planned);
+                let message = format!("pass \"{name}\" gets {} bytes of push data, and reads none", bytes.len());
+                return Err(Error::input(name, message, "give them to a pass whose steps have push data"));
+            }
+            for packet in packets {
                 let known = &mut self.push[packet.push.range()];
                 if known.len() != bytes.len() {
                     let name = compiled.plan.pass_name(planned);
@@ -196,7 +200,14 @@ impl RunState {
         }
         for (pass, binding, bytes) in &inputs.data {
             let Some(&planned) = compiled.planned.get(pass) else { continue };
-            let blocks = compiled.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding);
+            let mut blocks =
+                compiled.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding).peekable();
+            if blocks.peek().is_none() {
+                let name = compiled.plan.pass_name(planned);
+                let message = format!("pass \"{name}\" has no data at binding {binding}");
+                let help = "give the position of a block that is bound to data, in the program's bindings";
+                return Err(Error::input(name, message, help));
+            }
             for (_, _, [first, end]) in blocks {
                 let known = &mut self.data[*first as usize..*end as usize];
                 if known.len() != bytes.len() {
