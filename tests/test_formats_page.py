@@ -73,8 +73,7 @@ def keys(schema: Any) -> frozenset[str]:
 
 
 def needed(schema: Any) -> set[str]:
-    """Required keys, those of `allOf` too."""
-    return set(schema.get("required", [])).union(*(one.get("required", []) for one in schema.get("allOf", [])))
+    return set(schema.get("required", []))
 
 
 def tables() -> list[Any]:

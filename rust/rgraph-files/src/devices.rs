@@ -1,7 +1,8 @@
 //! Files of plans for several devices (`*.rdevices.json`).
 
+use super::json::table::{Key, Kind, Object, U64, VERSION, list, may, must, or_null, words};
 use super::json::{Node, Source, Word};
-use super::plan::hexadecimal;
+use super::plan::{ID, MOST_ID, hexadecimal};
 use super::write::Sheet;
 use rgraph_ir::devices::{
     DeviceCopy, DeviceCopyId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,
@@ -10,20 +11,42 @@ use rgraph_ir::error::GraphError;
 use rgraph_ir::graph::PassId;
 use rgraph_ir::id::Id;
 
-pub(super) const KEYS: [&str; 10] =
-    ["rdevices", "graph", "graph_hash", "devices", "parts", "copies", "steps", "homes", "results", "report"];
-pub(super) const DEVICE_KEYS: [&str; 1] = ["profile"];
-pub(super) const PART_KEYS: [&str; 2] = ["device", "passes"];
-pub(super) const COPY_KEYS: [&str; 4] = ["resource", "from", "to", "bytes"];
-pub(super) const STEP_KEYS: [&str; 2] = ["do", "of"];
-pub(super) const PLACE_KEYS: [&str; 2] = ["resource", "device"];
-pub(super) const REPORT_KEYS: [&str; 3] = ["frame_us", "one_device_us", "notes"];
-/// Ids are less than 2³² − 1.
-pub(super) const MOST_ID: u64 = u32::MAX as u64 - 1;
+/// A plan for several devices.
+pub(super) static DEVICES: Object<[Key; 10]> = Object::new(
+    "a plan for several devices",
+    [
+        must("rdevices", VERSION),
+        may("graph", Kind::Title),
+        must("graph_hash", Kind::Hexadecimal(32)),
+        must("devices", list(&Kind::Object(&DEVICE))),
+        must("parts", list(&Kind::Object(&PART))),
+        must("copies", list(&Kind::Object(&COPY))),
+        must("steps", list(&Kind::Object(&STEP))),
+        may("homes", list(&Kind::Object(&PLACE))),
+        may("results", list(&Kind::Object(&PLACE))),
+        may("report", Kind::Object(&REPORT)),
+    ],
+);
+
+static DEVICE: Object<[Key; 1]> = Object::new("a device", [must("profile", Kind::Title)]);
+
+static PART: Object<[Key; 2]> = Object::new("a part", [must("device", ID), must("passes", list(&ID))]);
+
+static COPY: Object<[Key; 4]> =
+    Object::new("a copy", [or_null("resource", ID), must("from", ID), must("to", ID), may("bytes", U64)]);
+
+static STEP: Object<[Key; 2]> = Object::new("a step", [must("do", Kind::WordsOf(words::<StepKind>)), must("of", ID)]);
+
+static PLACE: Object<[Key; 2]> = Object::new("a place", [must("resource", ID), must("device", ID)]);
+
+static REPORT: Object<[Key; 3]> = Object::new(
+    "a report",
+    [may("frame_us", Kind::Number), may("one_device_us", Kind::Number), may("notes", list(&Kind::Line))],
+);
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum StepKind {
+enum StepKind {
     Run,
     Send,
     Receive,
@@ -99,18 +122,18 @@ pub fn read_devices_plan(text: &[u8], file_name: &str) -> Result<DevicesPlan, Gr
 }
 
 fn read(root: Node<'_, '_>) -> Option<DevicesPlan> {
-    let fields = root.fields("a plan for several devices", &KEYS)?;
+    let fields = root.fields(&DEVICES)?;
     let graph = fields.get("graph").and_then(|name| name.title()).unwrap_or_default().into_owned();
-    let graph_hash = fields.need("graph_hash").and_then(|hash| hexadecimal(&hash, 32));
-    let profiles = fields.need("devices").and_then(|list| {
+    let graph_hash = fields.get("graph_hash").and_then(|hash| hexadecimal(&hash, fields.most("graph_hash")));
+    let profiles = fields.get("devices").and_then(|list| {
         list.list(" of devices", |node| {
-            let fields = node.fields("a device", &DEVICE_KEYS)?;
-            fields.need("profile")?.title().map(std::borrow::Cow::into_owned)
+            let fields = node.fields(&DEVICE)?;
+            fields.get("profile")?.title().map(std::borrow::Cow::into_owned)
         })
     });
-    let parts: Option<Vec<DevicePart>> = fields.need("parts").and_then(|list| list.list(" of parts", part));
-    let copies: Option<Vec<DeviceCopy>> = fields.need("copies").and_then(|list| list.list(" of copies", copy));
-    let steps = fields.need("steps").and_then(|list| list.list(" of steps", step));
+    let parts: Option<Vec<DevicePart>> = fields.get("parts").and_then(|list| list.list(" of parts", part));
+    let copies: Option<Vec<DeviceCopy>> = fields.get("copies").and_then(|list| list.list(" of copies", copy));
+    let steps = fields.get("steps").and_then(|list| list.list(" of steps", step));
     let homes = fields.get("homes").map_or(Some(Vec::new()), |list| list.list(" of homes", place));
     let results = fields.get("results").map_or(Some(Vec::new()), |list| list.list(" of results", place));
     let report = fields.get("report").map_or(Some(DevicesReport::default()), report);
@@ -132,25 +155,25 @@ fn id<I: Id>(node: &Node<'_, '_>) -> Option<I> {
 }
 
 fn part(node: Node<'_, '_>) -> Option<DevicePart> {
-    let fields = node.fields("a part", &PART_KEYS)?;
-    let device = fields.need("device").and_then(|device| id(&device));
-    let passes = fields.need("passes").and_then(|list| list.list(" of passes", |pass| id::<PassId>(&pass)));
+    let fields = node.fields(&PART)?;
+    let device = fields.get("device").and_then(|device| id(&device));
+    let passes = fields.get("passes").and_then(|list| list.list(" of passes", |pass| id::<PassId>(&pass)));
     Some(DevicePart { device: device?, passes: passes? })
 }
 
 fn copy(node: Node<'_, '_>) -> Option<DeviceCopy> {
-    let fields = node.fields("a copy", &COPY_KEYS)?;
-    let resource = fields.given("resource").map_or(Some(None), |resource| id(&resource).map(Some));
-    let from = fields.need("from").and_then(|device| id(&device));
-    let to = fields.need("to").and_then(|device| id(&device));
+    let fields = node.fields(&COPY)?;
+    let resource = fields.get("resource").map_or(Some(None), |resource| id(&resource).map(Some));
+    let from = fields.get("from").and_then(|device| id(&device));
+    let to = fields.get("to").and_then(|device| id(&device));
     let bytes = fields.get("bytes").map_or(Some(0), |bytes| bytes.u64());
     Some(DeviceCopy { resource: resource?, from: from?, to: to?, bytes: bytes? })
 }
 
 fn step(node: Node<'_, '_>) -> Option<DeviceStep> {
-    let fields = node.fields("a step", &STEP_KEYS)?;
-    let kind = fields.need("do").and_then(|word| word.word::<StepKind>());
-    let of = fields.need("of").and_then(|of| of.integer(MOST_ID)).map(|of| of as usize);
+    let fields = node.fields(&STEP)?;
+    let kind = fields.get("do").and_then(|word| word.word::<StepKind>());
+    let of = fields.get("of").and_then(|of| of.integer(MOST_ID)).map(|of| of as usize);
     let (kind, of) = (kind?, of?);
     Some(match kind {
         StepKind::Run => DeviceStep::Run(DevicePartId::new(of)),
@@ -160,14 +183,14 @@ fn step(node: Node<'_, '_>) -> Option<DeviceStep> {
 }
 
 fn place(node: Node<'_, '_>) -> Option<DevicePlace> {
-    let fields = node.fields("a place", &PLACE_KEYS)?;
-    let resource = fields.need("resource").and_then(|resource| id(&resource));
-    let device = fields.need("device").and_then(|device| id(&device));
+    let fields = node.fields(&PLACE)?;
+    let resource = fields.get("resource").and_then(|resource| id(&resource));
+    let device = fields.get("device").and_then(|device| id(&device));
     Some(DevicePlace { resource: resource?, device: device? })
 }
 
 fn report(node: Node<'_, '_>) -> Option<DevicesReport> {
-    let fields = node.fields("a report", &REPORT_KEYS)?;
+    let fields = node.fields(&REPORT)?;
     let number = |key| fields.get(key).map_or(Some(0.0), |number| number.number());
     let notes = fields
         .get("notes")

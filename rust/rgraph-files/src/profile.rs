@@ -1,49 +1,67 @@
 //! Profile files (`*.rprofile.json`): a device as plain data.
 
+use super::json::table::{Key, Kind, Object, U32, U64, VERSION, list, may, must, or_null, positive, words};
 use super::json::{Fields, Node, Source};
 use super::write::Sheet;
 use rgraph_ir::error::{Code, GraphError};
-use rgraph_ir::profile::{Limits, MemoryType, Profile, Queue};
+use rgraph_ir::feature::Features;
+use rgraph_ir::profile::{Capabilities, Limits, MemoryType, Profile, Queue};
 
-/// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 19] = [
-    "rprofile",
-    "name",
-    "queues",
-    "buffer_image_granularity",
-    "image_alignment",
-    "buffer_alignment",
-    "memory",
+/// A profile file.
+pub(super) static PROFILE: Object<[Key; 19]> = Object::new(
+    "a profile",
+    [
+        must("rprofile", VERSION),
+        may("name", Kind::Title),
+        must("queues", Kind::List(&Kind::Object(&QUEUE), 1, None)),
+        may("buffer_image_granularity", U64),
+        may("image_alignment", U64),
+        may("buffer_alignment", U64),
+        may("memory", list(&Kind::Object(&MEMORY))),
+        may("limits", Kind::Object(&LIMITS)),
+        may("cross_queue_us", COST),
+        may("barrier_us", COST),
+        may("submit_us", COST),
+        may("pass_us", COST),
+        may("copy_gb_s", COST),
+        may("copy_us", COST),
+        may("foreign_us", COST),
+        may("foreign_transfer_us", COST),
+        may("width", positive(u64::MAX)),
+        may("draws_overlap_dispatches", Kind::Boolean),
+        or_null("features", list(&Kind::WordsOf(words::<Features>))),
+    ],
+);
+
+const COST: Kind = Kind::AtLeast(0);
+
+static QUEUE: Object<[Key; 4]> = Object::new(
+    "a queue",
+    [
+        must("name", Kind::Name),
+        must("family", U32),
+        // Each is a queue of the plan.
+        may("count", positive(256)),
+        must("capabilities", list(&Kind::WordsOf(words::<Capabilities>))),
+    ],
+);
+
+static MEMORY: Object<[Key; 2]> =
+    Object::new("a class of memory", [must("type", Kind::Name), or_null("heap_size", U64)]);
+
+static LIMITS: Object<[Key; 8]> = Object::new(
     "limits",
-    "cross_queue_us",
-    "barrier_us",
-    "submit_us",
-    "pass_us",
-    "copy_gb_s",
-    "copy_us",
-    "foreign_us",
-    "foreign_transfer_us",
-    "width",
-    "draws_overlap_dispatches",
-    "features",
-];
-/// Keys of a queue.
-pub(super) const QUEUE_KEYS: [&str; 4] = ["name", "family", "count", "capabilities"];
-/// Keys of the limits.
-pub(super) const LIMIT_KEYS: [&str; 8] = [
-    "max_image_2d",
-    "max_image_3d",
-    "max_image_cube",
-    "max_image_layers",
-    "max_color_attachments",
-    "max_samples",
-    "max_buffer",
-    "max_uniform_range",
-];
-const MEMORY_KEYS: [&str; 2] = ["type", "heap_size"];
-
-/// Most queues of one kind: each is a queue of the plan.
-pub(super) const MOST_QUEUES: u64 = 256;
+    [
+        may("max_image_2d", U32),
+        may("max_image_3d", U32),
+        may("max_image_cube", U32),
+        may("max_image_layers", U32),
+        may("max_color_attachments", U32),
+        may("max_samples", U32),
+        may("max_buffer", U64),
+        may("max_uniform_range", U64),
+    ],
+);
 
 /// Reads a profile file; what it does not say is as in [`Profile::new`].
 ///
@@ -58,8 +76,8 @@ pub fn read_profile(text: &[u8], file_name: &str) -> Result<Profile, GraphError>
 }
 
 fn profile(root: Node<'_, '_>) -> Option<Profile> {
-    let fields = root.fields("a profile", &PROFILE_KEYS)?;
-    let queues = fields.need("queues").and_then(|queues| {
+    let fields = root.fields(&PROFILE)?;
+    let queues = fields.get("queues").and_then(|queues| {
         let list = queues.list(" of queues", queue)?;
         if list.is_empty() {
             queues.mistake(Code::BadProfile, "is empty", "name at least one queue");
@@ -98,7 +116,7 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     if let Some(overlap) = fields.get("draws_overlap_dispatches").and_then(|value| value.boolean()) {
         profile.draws_overlap_dispatches = overlap;
     }
-    profile.features = fields.given("features").and_then(|features| features.joined());
+    profile.features = fields.get("features").and_then(|features| features.joined());
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
     }
@@ -109,29 +127,29 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
 }
 
 fn queue(node: Node<'_, '_>) -> Option<Queue> {
-    let fields = node.fields("a queue", &QUEUE_KEYS)?;
-    let name = fields.need("name").and_then(|name| name.name());
-    let family = fields.need("family").and_then(|family| family.u32());
+    let fields = node.fields(&QUEUE)?;
+    let name = fields.get("name").and_then(|name| name.name());
+    let family = fields.get("family").and_then(|family| family.u32());
     let count = fields.get("count").map_or(Some(1), |count| {
-        let most = count.integer(MOST_QUEUES)?;
+        let most = count.integer(fields.most("count"))?;
         if most == 0 {
             count.mistake(Code::BadProfile, "is 0", "leave the queue out where there is none");
         }
         Some(most as u32)
     });
-    let capabilities = fields.need("capabilities").and_then(|words| words.joined());
+    let capabilities = fields.get("capabilities").and_then(|words| words.joined());
     Some(Queue { name: name?.into_owned(), family: family?, count: count?, capabilities: capabilities? })
 }
 
 fn memory_type(node: Node<'_, '_>) -> Option<MemoryType> {
-    let fields = node.fields("a class of memory", &MEMORY_KEYS)?;
-    let name = fields.need("type").and_then(|name| name.name());
-    let heap_size = fields.given("heap_size").map_or(Some(None), |size| size.u64().map(Some));
+    let fields = node.fields(&MEMORY)?;
+    let name = fields.get("type").and_then(|name| name.name());
+    let heap_size = fields.get("heap_size").map_or(Some(None), |size| size.u64().map(Some));
     Some(MemoryType { name: name?.into_owned(), heap_size: heap_size? })
 }
 
 fn read_limits(node: Node<'_, '_>) -> Option<Limits> {
-    let fields = node.fields("limits", &LIMIT_KEYS)?;
+    let fields = node.fields(&LIMITS)?;
     let mut limits = Limits::default();
     let small = |fields: &Fields<'_, '_, 8>, key, to: &mut u32| {
         if let Some(value) = fields.get(key).and_then(|value| value.u32()) {

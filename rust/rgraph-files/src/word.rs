@@ -9,6 +9,7 @@ use rgraph_ir::budget::MemoryBudget;
 use rgraph_ir::feature::Features;
 use rgraph_ir::format::Format;
 use rgraph_ir::profile::Capabilities;
+use rgraph_ir::resource::Round;
 
 macro_rules! words {
     ($($type:ident: $what:literal;)+) => {$(
@@ -25,15 +26,41 @@ macro_rules! words {
 }
 
 words! {
-    Layout: "an image layout";
     Usage: "a usage";
     Transfer: "a transfer command";
     ResolveMode: "a resolve mode";
-    Load: "a load operation";
     Store: "a store operation";
     Sharing: "a way of sharing";
     MemoryDomain: "a memory domain";
     PassQueue: "a queue";
+}
+
+impl Word for Layout {
+    const WHAT: &'static str = "an image layout";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::ALL.iter().map(|word| word.name()).collect()
+    }
+    fn others() -> Vec<String> {
+        let bare = Self::ALL.iter().filter_map(|word| word.name().strip_suffix("_optimal"));
+        let bare = bare.filter(|name| Self::from_name(name).is_some());
+        bare.chain(["present_src_khr"]).map(str::to_owned).collect()
+    }
+}
+
+impl Word for Load {
+    const WHAT: &'static str = "a load operation";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::ALL.iter().map(|word| word.name()).collect()
+    }
+    fn others() -> Vec<String> {
+        vec!["dont_care".to_owned()]
+    }
 }
 
 /// One usage, for lists of them.
@@ -72,6 +99,9 @@ impl Word for Format {
     fn words() -> Vec<&'static str> {
         Self::all().map(Self::name).chain(Self::all().map(Self::vulkan_name)).collect()
     }
+    fn others() -> Vec<String> {
+        Self::all().map(|format| format!("VK_FORMAT_{}", format.vulkan_name())).collect()
+    }
 }
 
 /// Stages, named as in plan files.
@@ -82,6 +112,10 @@ impl Word for Stages {
     }
     fn words() -> Vec<&'static str> {
         STAGE_NAMES.into_iter().chain(["all_transfer"]).collect()
+    }
+    fn others() -> Vec<String> {
+        let short = DECLARED_STAGE_NAMES.into_iter().filter(|name| !STAGE_NAMES.contains(name));
+        short.map(str::to_owned).collect()
     }
 }
 
@@ -102,6 +136,10 @@ impl Word for DeclaredStages {
     }
     fn words() -> Vec<&'static str> {
         DECLARED_STAGE_NAMES.into_iter().chain(["all_transfer"]).collect()
+    }
+    fn others() -> Vec<String> {
+        let long = STAGE_NAMES.into_iter().filter(|name| !DECLARED_STAGE_NAMES.contains(name));
+        long.map(str::to_owned).collect()
     }
 }
 
@@ -177,5 +215,56 @@ impl Joined for Capabilities {
     const NOTHING: Self = Self::empty();
     fn join(self, other: Self) -> Self {
         self | other
+    }
+}
+
+/// What the first frames of a history read.
+pub(super) struct FirstFrame(pub(super) bool);
+
+impl Word for FirstFrame {
+    const WHAT: &'static str = "what a history holds at first";
+    fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "zeros" | "zero" => Some(Self(true)),
+            "undefined" => Some(Self(false)),
+            _ => None,
+        }
+    }
+    fn words() -> Vec<&'static str> {
+        vec!["zeros", "undefined"]
+    }
+    fn others() -> Vec<String> {
+        vec!["zero".to_owned()]
+    }
+}
+
+/// Whether an import's contents mean anything.
+pub(super) struct Contents(pub(super) bool);
+
+impl Word for Contents {
+    const WHAT: &'static str = "a word for contents";
+    fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "defined" => Some(Self(true)),
+            "undefined" => Some(Self(false)),
+            _ => None,
+        }
+    }
+    fn words() -> Vec<&'static str> {
+        vec!["defined", "undefined"]
+    }
+}
+
+impl Word for Round {
+    const WHAT: &'static str = "a way of rounding";
+    fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "down" => Some(Self::Down),
+            "up" => Some(Self::Up),
+            _ => None,
+        }
+    }
+    fn words() -> Vec<&'static str> {
+        vec!["down", "up"]
     }
 }

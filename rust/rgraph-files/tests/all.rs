@@ -11,3 +11,4 @@ mod every_field;
 mod file_order;
 mod graph_files;
 mod plan_files;
+mod schemas;

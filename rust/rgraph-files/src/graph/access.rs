@@ -1,6 +1,6 @@
 //! Reading what a pass does to a resource.
 
-use super::keys::ACCESS_KEYS;
+use super::keys::ACCESS;
 use super::options::{Settings, holds};
 use super::scope::Here;
 use crate::json::Node;
@@ -10,12 +10,12 @@ use rgraph_ir::graph::{Clear, Details, Ranges, Use};
 use rgraph_ir::resource::ResourceId;
 
 pub(super) fn access(node: Node<'_, '_>, here: &Here<'_>, options: &Settings) -> Option<(ResourceId, Use)> {
-    let fields = node.fields("an access", &ACCESS_KEYS)?;
+    let fields = node.fields(&ACCESS)?;
     if !holds(fields.get("if"), options) {
         return None;
     }
-    let resource = fields.need("resource").and_then(|name| here.resource(&name));
-    let usage = fields.need("usage").and_then(|usage| usage.word());
+    let resource = fields.get("resource").and_then(|name| here.resource(&name));
+    let usage = fields.get("usage").and_then(|usage| usage.word());
     let mut how = Use::new(usage.unwrap_or(Usage::Sampled));
     if let Some(stages) = fields.get("stages").and_then(|stages| stages.joined::<DeclaredStages>()) {
         how.stages = stages.0;

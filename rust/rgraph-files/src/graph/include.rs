@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::extras::Included;
 use super::inline;
-use super::keys::GRAPH_KEYS;
+use super::keys::{GRAPH, INCLUDE};
 use super::options::{DEEPEST, Settings, holds, own_options, with};
 use super::scope::{Given, Here, Scope};
 use super::section::{Phase, Reader, Section};
@@ -14,15 +14,13 @@ use crate::json::{Fields, Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
 
-const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
-
 impl Reader<'_> {
     pub(super) fn include(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("an include", &INCLUDE_KEYS) else { return };
+        let Some(fields) = node.fields(&INCLUDE) else { return };
         if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
-        let Some(name) = fields.need("include") else { return };
+        let Some(name) = fields.get("include") else { return };
         let Some(file) = name.name() else { return };
         let Some(included) = self.opened(&name, &file) else { return };
         if let Some(first) = self.files.iter().position(|(identity, _)| *identity == included.identity) {
@@ -140,7 +138,7 @@ impl Reader<'_> {
         let Some(options) = own_options(&source, settings)? else { return Ok(source.take_mistakes()) };
         source.set_options(options.iter().map(|(name, value)| (name.clone(), value.json())).collect());
         let found = source.count();
-        if let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) {
+        if let Some(fields) = source.root().fields(&GRAPH) {
             source.forget_repeated(found);
             self.extras.enter(&file.identity, &fields, self.phase == Phase::Passes);
             self.inlines.push(inline::declared(&fields, &file.identity));

@@ -6,15 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::extras::Included;
-use super::keys::{GRAPH_KEYS, GraphFields};
+use super::keys::{DECLARED, GraphFields, USE};
 use super::options::{DEEPEST, Settings, holds, own_options, with};
 use super::scope::{Given, Scope};
 use super::section::{Phase, Reader, Section};
 use crate::json::{Node, Source};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::nearest::nearest;
-
-pub(super) const USE_KEYS: [&str; 5] = ["use", "as", "with", "resources", "if"];
 
 /// A module that a file declares.
 #[derive(Clone)]
@@ -49,11 +47,11 @@ pub(super) fn declared(fields: &GraphFields<'_, '_>, identity: &str) -> HashMap<
 impl Reader<'_> {
     /// An instance of a module.
     pub(super) fn instance(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("an instance", &USE_KEYS) else { return };
+        let Some(fields) = node.fields(&USE) else { return };
         if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
-        let Some(named) = fields.need("use") else { return };
+        let Some(named) = fields.get("use") else { return };
         let Some(name) = named.name() else { return };
         let Some(module) = self.inlines.iter().rev().find_map(|modules| modules.get(&*name)).cloned() else {
             let known: Vec<&str> = self.inlines.iter().flat_map(|modules| modules.keys().map(String::as_str)).collect();
@@ -101,7 +99,7 @@ impl Reader<'_> {
         let Some(options) = own_options(&source, settings)? else { return Ok(source.take_mistakes()) };
         source.set_options(options.iter().map(|(name, value)| (name.clone(), value.json())).collect());
         let found = source.count();
-        if let Some(fields) = source.root().fields("a module", &GRAPH_KEYS) {
+        if let Some(fields) = source.root().fields(&DECLARED) {
             source.forget_repeated(found);
             self.extras.enter(&module.identity, &fields, self.phase == Phase::Passes);
             self.inlines.push(declared(&fields, &module.text.identity));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::access::access;
-use super::keys::PassFields;
+use super::keys::{LAYER, PassFields};
 use super::options::holds;
 use super::scope::{Here, Scope};
 use super::section::{Phase, Reader, Section};
@@ -13,8 +13,6 @@ use rgraph_ir::access::{PassQueue, Usage};
 use rgraph_ir::error::Code;
 use rgraph_ir::graph::{Graph, Pass, SlotId, Use};
 use rgraph_ir::resource::ResourceId;
-
-pub(super) const LAYER_KEYS: [&str; 4] = ["layer", "order", "accesses", "if"];
 
 /// Where the parts of a layer stand within it.
 const OPENING: u32 = 0;
@@ -58,11 +56,11 @@ fn attaches(usage: Usage) -> bool {
 impl Reader<'_> {
     /// Opens a layer.
     pub(super) fn layer(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("a layer", &LAYER_KEYS) else { return };
+        let Some(fields) = node.fields(&LAYER) else { return };
         if !holds(fields.get("if"), section.options) || self.phase == Phase::Names {
             return;
         }
-        let Some(name) = fields.need("layer").and_then(|name| name.name()) else { return };
+        let Some(name) = fields.get("layer").and_then(|name| name.name()) else { return };
         let full = scope.full(&name);
         let order = fields.get("order").map_or(Some(0), |order| order.u32()).unwrap_or(0);
         if self.phase == Phase::Resources {
@@ -77,7 +75,7 @@ impl Reader<'_> {
         let opening = self.layers.at(&mut self.graph, slot, OPENING);
         let pass = Pass { slot: Some(opening), ..Pass::new(PassQueue::Graphics) };
         let id = self.graph.add_pass(&full, pass, Some(node.place()));
-        if let Some(accesses) = fields.get("accesses") {
+        if let Some(accesses) = fields.peek("accesses") {
             accesses.elements(" of accesses", |_, node| {
                 let here = Here { graph: &self.graph, scope };
                 if let Some((resource, how)) = access(node, &here, section.options) {
@@ -92,7 +90,7 @@ impl Reader<'_> {
     fn targets(
         &mut self,
         node: Node<'_, '_>,
-        fields: &Fields<'_, '_, { LAYER_KEYS.len() }>,
+        fields: &Fields<'_, '_, { LAYER.keys.len() }>,
         (full, scope): (String, &Scope<'_>),
         section: &Section<'_, '_>,
     ) {
@@ -101,7 +99,7 @@ impl Reader<'_> {
             return node.mistake(Code::DuplicateName, problem, "rename one of them");
         }
         let mut targets = Vec::new();
-        if let Some(accesses) = fields.need("accesses") {
+        if let Some(accesses) = fields.get("accesses") {
             accesses.elements(" of accesses", |_, node| {
                 let here = Here { graph: &self.graph, scope };
                 let found = access(node, &here, section.options).filter(|(_, how)| attaches(how.usage));

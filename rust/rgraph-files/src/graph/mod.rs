@@ -12,10 +12,12 @@ mod resource;
 mod scope;
 mod section;
 mod typed;
+pub mod work;
 mod write;
 
 pub use extras::{Extras, Included};
-pub use keys::{GRAPH_KEYS, GraphFields, PASS_KEYS, PassFields, WORK_KEYS};
+pub(super) use keys::CLEAR;
+pub use keys::{GRAPH, GraphFields, PassFields, WORK_KEYS};
 pub use options::{Setting, Settings};
 pub use read::{read_graph, read_graph_with};
 pub use scope::{Here, Scope};
@@ -24,8 +26,3 @@ pub use write::{Tails, write_graph, write_graph_with};
 
 pub use access::clear as read_clear;
 pub use write::clear as write_clear;
-
-#[cfg(test)]
-pub(super) use keys::ACCESS_KEYS;
-#[cfg(test)]
-pub(super) use resource::{BUFFER_KEYS, IMAGE_KEYS, IMPORTED_KEYS};

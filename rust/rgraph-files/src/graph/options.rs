@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::GRAPH_KEYS;
+use super::keys::{CONDITION, GRAPH};
 use crate::json::{Fields, Node, Source, shown};
 use rgraph_ir::error::{Code, GraphError, Mistake};
 use rgraph_ir::nearest::nearest;
@@ -103,8 +103,6 @@ pub(super) fn options(node: Option<Node<'_, '_>>, given: &Settings) -> Result<Se
     Ok(all)
 }
 
-const CONDITION_KEYS: [&str; 7] = ["option", "is", "at_least", "at_most", "not", "all", "any"];
-
 /// Whether an `"if"` says yes; yes where there is none, and where it is wrong.
 pub(super) fn holds(node: Option<Node<'_, '_>>, options: &Settings) -> bool {
     node.and_then(|node| condition(&node, options)).unwrap_or(true)
@@ -120,7 +118,7 @@ fn condition(node: &Node<'_, '_>, options: &Settings) -> Option<bool> {
     if !node.is_object() && matches!(node.json(), "true" | "false") {
         return node.boolean();
     }
-    let fields = node.fields("a condition", &CONDITION_KEYS)?;
+    let fields = node.fields(&CONDITION)?;
     let kinds = ["option", "not", "all", "any"].map(|key| fields.get(key).is_some());
     if kinds.iter().filter(|present| **present).count() != 1 {
         let help = "keep one of \"option\", \"not\", \"all\" and \"any\"";
@@ -191,7 +189,7 @@ pub(super) fn alone(file: &str, mut mistake: Mistake) -> GraphError {
 
 /// The options of a file with the values that it is read with.
 pub(super) fn own_options(source: &Source<'_>, settings: &Settings) -> Result<Option<Settings>, Box<Mistake>> {
-    let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) else { return Ok(None) };
+    let Some(fields) = source.root().fields(&GRAPH) else { return Ok(None) };
     options(fields.get("options"), settings).map(Some)
 }
 

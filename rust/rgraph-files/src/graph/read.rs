@@ -3,7 +3,7 @@
 
 use super::extras::{Extras, Included};
 use super::inline;
-use super::keys::{GRAPH_KEYS, GraphFields, PassFields};
+use super::keys::{GRAPH, GraphFields, PassFields};
 use super::options::{Settings, alone, own_options};
 use super::scope::Scope;
 use super::section::{Phase, Reader, Section};
@@ -68,7 +68,7 @@ pub fn read_graph_with(
 
 fn graph(source: &Source<'_>, identity: &str, options: Settings, extras: &mut dyn Extras) -> Option<Graph> {
     let found = source.count();
-    let fields = source.root().fields("a graph", &GRAPH_KEYS)?;
+    let fields = source.root().fields(&GRAPH)?;
     source.forget_repeated(found);
     let name = fields.get("name").and_then(|node| node.title());
     let size = fields.get("reference_size").and_then(|node| reference_size(&node)).unwrap_or(REFERENCE_SIZE);

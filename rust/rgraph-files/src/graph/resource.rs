@@ -1,111 +1,14 @@
 //! Reading images and buffers.
 
+use super::keys::{BufferFields, IMPORTED, ImageFields, LEAVE, RELATIVE_AXIS, RELATIVE_SIZE, SIZE_BY_AXES};
 use super::scope::Here;
 use super::typed::{self, Typed};
-use crate::json::{Fields, Node, Word};
+use crate::json::{Fields, Node};
+use crate::word::{Contents, FirstFrame};
 use rgraph_ir::error::Code;
 use rgraph_ir::resource::{
     Axis, Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round, Size,
 };
-
-/// Keys of an image.
-pub(crate) const IMAGE_KEYS: [&str; 18] = [
-    "format",
-    "size",
-    "layers",
-    "mips",
-    "samples",
-    "cube",
-    "modifies",
-    "history_of",
-    "frames",
-    "first_frame",
-    "imported",
-    "leave",
-    "persistent",
-    "fresh",
-    "sharing",
-    "memory_domain",
-    "file",
-    "if",
-];
-/// Keys of a buffer.
-pub(crate) const BUFFER_KEYS: [&str; 16] = [
-    "size",
-    "shape",
-    "dtype",
-    "acceleration_structure",
-    "modifies",
-    "history_of",
-    "frames",
-    "first_frame",
-    "imported",
-    "leave",
-    "persistent",
-    "fresh",
-    "sharing",
-    "memory_domain",
-    "file",
-    "if",
-];
-/// Keys of an import.
-pub(crate) const IMPORTED_KEYS: [&str; 7] = ["layout", "queue", "stages", "access", "contents", "wait", "signal"];
-const LEAVE_KEYS: [&str; 2] = ["layout", "queue"];
-const RELATIVE_KEYS: [&str; 3] = ["relative_to", "scale", "round"];
-const AXES_KEYS: [&str; 4] = ["x", "y", "z", "round"];
-
-/// What the first frames of a history read.
-struct FirstFrame(bool);
-
-impl Word for FirstFrame {
-    const WHAT: &'static str = "what a history holds at first";
-    fn from_text(text: &str) -> Option<Self> {
-        match text {
-            "zeros" | "zero" => Some(Self(true)),
-            "undefined" => Some(Self(false)),
-            _ => None,
-        }
-    }
-    fn words() -> Vec<&'static str> {
-        vec!["zeros", "undefined"]
-    }
-}
-
-/// Whether an import's contents mean anything.
-struct Contents(bool);
-
-impl Word for Contents {
-    const WHAT: &'static str = "a word for contents";
-    fn from_text(text: &str) -> Option<Self> {
-        match text {
-            "defined" => Some(Self(true)),
-            "undefined" => Some(Self(false)),
-            _ => None,
-        }
-    }
-    fn words() -> Vec<&'static str> {
-        vec!["defined", "undefined"]
-    }
-}
-
-impl Word for Round {
-    const WHAT: &'static str = "a way of rounding";
-    fn from_text(text: &str) -> Option<Self> {
-        match text {
-            "down" => Some(Self::Down),
-            "up" => Some(Self::Up),
-            _ => None,
-        }
-    }
-    fn words() -> Vec<&'static str> {
-        vec!["down", "up"]
-    }
-}
-
-/// The fields of an image.
-pub(super) type ImageFields<'a, 'p> = Fields<'a, 'p, { IMAGE_KEYS.len() }>;
-/// The fields of a buffer.
-pub(super) type BufferFields<'a, 'p> = Fields<'a, 'p, { BUFFER_KEYS.len() }>;
 
 /// An image, if nothing prevents reading it.
 pub(super) fn read_image(fields: &ImageFields<'_, '_>, here: &Here<'_>) -> Resource {
@@ -197,7 +100,7 @@ fn read_imported(node: Node<'_, '_>) -> Option<Option<Imported>> {
         }
         return node.boolean().map(|imported| imported.then(Imported::default));
     }
-    let fields = node.fields("an import", &IMPORTED_KEYS)?;
+    let fields = node.fields(&IMPORTED)?;
     let mut imported = Imported {
         layout: fields.get("layout").and_then(|layout| layout.word()),
         queue: fields.get("queue").and_then(|queue| queue.word()),
@@ -218,7 +121,7 @@ fn read_imported(node: Node<'_, '_>) -> Option<Option<Imported>> {
 }
 
 fn read_leave(node: Node<'_, '_>) -> Option<Leave> {
-    let fields = node.fields("a state to leave it in", &LEAVE_KEYS)?;
+    let fields = node.fields(&LEAVE)?;
     Some(Leave {
         layout: fields.get("layout").and_then(|layout| layout.word()),
         queue: fields.get("queue").and_then(|queue| queue.word()),
@@ -245,7 +148,7 @@ fn read_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
 }
 
 fn relative_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
-    let fields = node.fields("a relative size", &RELATIVE_KEYS)?;
+    let fields = node.fields(&RELATIVE_SIZE)?;
     let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, here))?;
     let round = fields.get("round").map_or(Some(Round::Down), |round| round.word())?;
     let Some(scale) = fields.get("scale") else { return Some(Size { round, ..Size::scaled(of, 1.0, 1.0) }) };
@@ -257,10 +160,10 @@ fn relative_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
 }
 
 fn per_axis_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
-    let fields = node.fields("a size by axes", &AXES_KEYS)?;
+    let fields = node.fields(&SIZE_BY_AXES)?;
     let mut explicit = fields.get("round").map_or(Some(None), |round| round.word().map(Some))?;
     let mut axis = |key: &'static str| {
-        let (axis, round) = read_axis(&fields.need(key)?, here)?;
+        let (axis, round) = read_axis(&fields.get(key)?, here)?;
         match (explicit, round) {
             (Some(one), Some(other)) if one != other => {
                 let help = "move \"round\" next to the axes";
@@ -283,7 +186,7 @@ fn read_axis(node: &Node<'_, '_>, here: &Here<'_>) -> Option<(Axis, Option<Round
         node.wrong("a number of texels, or an object with \"relative_to\" or \"scale\"");
         return None;
     }
-    let fields = node.fields("a relative axis", &RELATIVE_KEYS)?;
+    let fields = node.fields(&RELATIVE_AXIS)?;
     let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, here));
     let scale = fields.get("scale").map_or(Some(1.0), |factor| factor.number());
     let round = fields.get("round").map_or(Some(None), |round| round.word().map(Some));

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::access::access;
 use super::extras::{Extras, Included};
 use super::inline::Inlines;
-use super::keys::{GraphFields, PASS_KEYS, PassFields};
+use super::keys::{BUFFER, EXTENSION, GraphFields, IMAGE, MODULE, PASS, POINT, PassFields, ROOT};
 use super::layer::Layers;
 use super::options::{Settings, holds};
-use super::resource::{BUFFER_KEYS, IMAGE_KEYS, read_buffer, read_image};
+use super::resource::{read_buffer, read_image};
 use super::scope::{Here, Scope};
 use crate::json::{Fields, Node, Source, shown};
 use rgraph_ir::access::PassQueue;
@@ -62,10 +62,6 @@ impl<'a, 'p> Section<'a, 'p> {
         }
     }
 }
-
-const MODULE_KEYS: [&str; 6] = ["module", "images", "buffers", "passes", "roots", "if"];
-const EXTEND_KEYS: [&str; 8] = ["extend", "key", "behind", "images", "buffers", "passes", "roots", "if"];
-const POINT_KEYS: [&str; 2] = ["extension_point", "if"];
 
 /// What an entry of `passes` is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -201,10 +197,10 @@ impl<'e> Reader<'e> {
                 node.source().about_resource(Some(&scope.full(name)));
                 let here = Here { graph: &self.graph, scope };
                 let read = if image {
-                    let fields = value.fields("an image", &IMAGE_KEYS);
+                    let fields = value.fields(&IMAGE);
                     fields.map(|fields| (read_image(&fields, &here), None, file_of(&fields)))
                 } else {
-                    let fields = value.fields("a buffer", &BUFFER_KEYS);
+                    let fields = value.fields(&BUFFER);
                     fields.map(|fields| {
                         let (buffer, typed) = read_buffer(&fields, &here);
                         (buffer, typed, file_of(&fields))
@@ -246,7 +242,7 @@ impl<'e> Reader<'e> {
     fn pass(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
         let id = PassId::new(self.graph.passes().len());
         let place = Some(node.place());
-        let Some(fields) = node.fields("a pass", &PASS_KEYS) else {
+        let Some(fields) = node.fields(&PASS) else {
             // It keeps its position, so that the passes after it keep theirs.
             self.graph.add_pass(&format!("passes[{}]", id.index()), Pass::new(PassQueue::Graphics), place);
             return;
@@ -254,7 +250,7 @@ impl<'e> Reader<'e> {
         if !holds(fields.get("if"), section.options) {
             return;
         }
-        let name = fields.need("name").and_then(|name| name.name());
+        let name = fields.get("name").and_then(|name| name.name());
         let shown = name.map_or_else(|| format!("passes[{}]", id.index()), |name| scope.full(&name));
         node.source().about_pass(Some(&shown));
         let pass = self.explicit_pass(&fields, scope);
@@ -370,14 +366,13 @@ impl<'e> Reader<'e> {
 
     /// The roots that a part names.
     pub(super) fn roots(&mut self, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        const ROOT_KEYS: [&str; 2] = ["resource", "if"];
         let Some(roots) = section.roots else { return };
         roots.elements(" of resource names", |_, node| {
             let here = Here { graph: &self.graph, scope };
             let found = if node.is_object() {
-                let Some(fields) = node.fields("a root", &ROOT_KEYS) else { return };
+                let Some(fields) = node.fields(&ROOT) else { return };
                 let on = holds(fields.get("if"), section.options);
-                fields.need("resource").filter(|_| on).and_then(|name| here.resource(&name))
+                fields.get("resource").filter(|_| on).and_then(|name| here.resource(&name))
             } else {
                 here.resource(&node)
             };
@@ -388,11 +383,11 @@ impl<'e> Reader<'e> {
     }
 
     fn module(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("a module", &MODULE_KEYS) else { return };
+        let Some(fields) = node.fields(&MODULE) else { return };
         if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
-        let Some(name) = fields.need("module").and_then(|name| name.name()) else { return };
+        let Some(name) = fields.get("module").and_then(|name| name.name()) else { return };
         let inner = Scope {
             prefix: scope.full(&format!("{name}/")),
             outer: Some(scope),
@@ -420,11 +415,11 @@ impl<'e> Reader<'e> {
     }
 
     fn extend(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("an extension", &EXTEND_KEYS) else { return };
+        let Some(fields) = node.fields(&EXTENSION) else { return };
         if !holds(fields.get("if"), section.options) || !self.may(&node) {
             return;
         }
-        let Some(name) = fields.need("extend").and_then(|name| name.name()) else { return };
+        let Some(name) = fields.get("extend").and_then(|name| name.name()) else { return };
         let key = fields.get("key");
         if fields.get("behind").is_some() && key.is_none() {
             return node.mistake(Code::BadFile, "has \"behind\" without \"key\"", "say where in the layer: \"key\": 0");
@@ -448,7 +443,7 @@ impl<'e> Reader<'e> {
     fn extend_layer(
         &mut self,
         node: &Node<'_, '_>,
-        (fields, key): (&Fields<'_, '_, { EXTEND_KEYS.len() }>, &Node<'_, '_>),
+        (fields, key): (&Fields<'_, '_, { EXTENSION.keys.len() }>, &Node<'_, '_>),
         name: &str,
         section: &Section<'_, '_>,
         scope: &Scope<'_>,
@@ -469,11 +464,11 @@ impl<'e> Reader<'e> {
     }
 
     fn point(&mut self, node: Node<'_, '_>, section: &Section<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("an extension point", &POINT_KEYS) else { return };
+        let Some(fields) = node.fields(&POINT) else { return };
         if !holds(fields.get("if"), section.options) || self.phase != Phase::Passes {
             return;
         }
-        let Some(name) = fields.need("extension_point").and_then(|name| name.name()) else { return };
+        let Some(name) = fields.get("extension_point").and_then(|name| name.name()) else { return };
         let full = scope.full(&name);
         match self.points.get(&full) {
             Some((_, true, first)) => {

@@ -1,6 +1,6 @@
 //! Shape and dtype of a buffer: how its bytes are seen as an array.
 
-use super::resource::BufferFields;
+use super::keys::BufferFields;
 use crate::json::{Node, Word};
 use rgraph_ir::error::Code;
 

@@ -6,6 +6,7 @@
 
 mod fields;
 mod node;
+pub mod table;
 mod visit;
 
 pub use fields::{Fields, Joined, Word};

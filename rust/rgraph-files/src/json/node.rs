@@ -8,7 +8,8 @@ use serde::Deserializer as _;
 use serde_json::value::RawValue;
 
 use super::fields::{Fields, Joined, Word};
-use super::visit::{EachElement, EachEntry, Key};
+use super::table::{Key, Object};
+use super::visit::{EachElement, EachEntry, Text};
 use super::{Path, Source, bare, shown};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::graph::{MAX_NAME, Place};
@@ -130,11 +131,6 @@ impl<'a, 'p> Node<'a, 'p> {
         self.referent() == "null"
     }
 
-    /// Itself unless it is `null`.
-    pub(crate) fn non_null(self) -> Option<Self> {
-        (!self.is_null()).then_some(self)
-    }
-
     /// Whether it is a number.
     pub fn is_number(&self) -> bool {
         matches!(self.referent().as_bytes()[0], b'-' | b'0'..=b'9')
@@ -201,22 +197,20 @@ impl<'a, 'p> Node<'a, 'p> {
         })
     }
 
-    /// The fields of an object that may have `keys` only; `what` it is goes into messages ("a pass").
-    pub fn fields<const N: usize>(
-        self,
-        what: &'static str,
-        keys: &'static [&'static str; N],
-    ) -> Option<Fields<'a, 'p, N>> {
+    /// The fields of an object that may have the keys of `table` only.
+    pub fn fields<const N: usize>(self, table: &'static Object<[Key; N]>) -> Option<Fields<'a, 'p, N>> {
+        let what = table.what;
         let mut raws = [None; N];
-        self.entries(&format!(": {what}"), |key, value| match keys.iter().position(|known| *known == key) {
+        self.entries(&format!(": {what}"), |key, value| match table.keys.iter().position(|known| known.name == key) {
             Some(at) if raws[at].is_none() => raws[at] = Some(value.raw),
             Some(_) => value.mistake(Code::DuplicateName, "is given twice", "keep one of them"),
             None => {
-                let help = did_you_mean(self.source.suggest(key, keys.iter().copied()), keys);
+                let keys = table.keys.each_ref().map(|known| known.name);
+                let help = did_you_mean(self.source.suggest(key, keys.into_iter()), &keys);
                 value.mistake(Code::BadFile, format_args!("is not a key of {what}"), help);
             }
         })?;
-        Some(Fields { node: self, keys, raws })
+        Some(Fields { node: self, table, raws })
     }
 
     /// A text.
@@ -227,10 +221,10 @@ impl<'a, 'p> Node<'a, 'p> {
         }
         let referent = self.referent();
         if !std::ptr::eq(referent, self.raw) {
-            let text = serde_json::from_str::<Key<'_>>(referent).map(|key| key.0.into_owned());
+            let text = serde_json::from_str::<Text<'_>>(referent).map(|key| key.0.into_owned());
             return text.map(Cow::Owned).map_err(|error| self.broken(&error)).ok();
         }
-        serde_json::from_str::<Key<'a>>(self.raw).map(|key| key.0).map_err(|error| self.broken(&error)).ok()
+        serde_json::from_str::<Text<'a>>(self.raw).map(|key| key.0).map_err(|error| self.broken(&error)).ok()
     }
 
     /// A text of at most [`MAX_NAME`] bytes, which may be empty.
@@ -457,7 +451,7 @@ const LONGEST_REFERENCE: usize = 2 * MAX_NAME;
 fn referred(raw: &str) -> Option<Cow<'_, str>> {
     let inside = raw.strip_prefix('{')?.trim_ascii_start().strip_prefix("\"option\"")?;
     let value = inside.trim_ascii_start().strip_prefix(':')?.strip_suffix('}')?.trim_ascii();
-    serde_json::from_str::<Key<'_>>(value).map(|key| key.0).ok()
+    serde_json::from_str::<Text<'_>>(value).map(|key| key.0).ok()
 }
 
 fn did_you_mean(near: Option<&str>, known: &[&str]) -> String {

@@ -8,21 +8,21 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A key, borrowed where it has no escapes.
-pub(super) struct Key<'a>(pub(super) Cow<'a, str>);
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for Text<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Borrow;
         impl<'de> Visitor<'de> for Borrow {
-            type Value = Key<'de>;
+            type Value = Text<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("text")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(Borrow)
@@ -59,7 +59,7 @@ impl<'de, F: FnMut(Cow<'de, str>, &'de RawValue) -> bool> Visitor<'de> for EachE
         f.write_str("an object")
     }
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(Text(key)) = map.next_key()? {
             rgraph_ir::cancel::poll();
             if !(self.0)(key, map.next_value()?) {
                 return Err(A::Error::custom("stopped"));

@@ -12,7 +12,6 @@ use rgraph_ir::plan::{
     PlanKind, QueueId, Scope, Wait, Why,
 };
 use rgraph_ir::resource::ResourceId;
-use rgraph_ir::words::{hazard_from_word, hazard_words};
 
 /// What a command does.
 #[derive(Clone, Copy)]
@@ -44,21 +43,11 @@ impl Word for Op {
     }
 }
 
-impl Word for Hazard {
-    const WHAT: &'static str = "a hazard";
-    fn from_text(text: &str) -> Option<Self> {
-        hazard_from_word(text)
-    }
-    fn words() -> Vec<&'static str> {
-        hazard_words()
-    }
-}
-
 /// A batch; what it points to is appended to the plan.
 pub(super) fn batch(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> Option<Batch> {
-    let fields = node.fields("a batch", &keys::BATCH)?;
+    let fields = node.fields(&keys::BATCH)?;
     own_id(&fields, index);
-    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
+    let queue = fields.get("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let first_wait = plan.waits.len();
     if let Some(waits) = fields.get("waits") {
         waits.elements(" of waits", |_, node| plan.waits.extend(wait(node, counts)));
@@ -84,10 +73,10 @@ pub(super) fn batch(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mu
 }
 
 fn wait(node: Node<'_, '_>, counts: &Counts) -> Option<Wait> {
-    let fields = node.fields("a wait", &keys::WAIT)?;
-    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
-    let value = fields.need("value").and_then(|value| value.u32());
-    let stages = fields.need("stages").and_then(|stages| stages.joined());
+    let fields = node.fields(&keys::WAIT)?;
+    let queue = fields.get("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
+    let value = fields.get("value").and_then(|value| value.u32());
+    let stages = fields.get("stages").and_then(|stages| stages.joined());
     let previous_run = fields.get("frame").map_or(Some(false), |frame| match frame.found().as_str() {
         "-1" => Some(true),
         "0" => Some(false),
@@ -100,12 +89,12 @@ fn wait(node: Node<'_, '_>, counts: &Counts) -> Option<Wait> {
 }
 
 fn read_signal(node: Node<'_, '_>, counts: &Counts, own: Option<QueueId>) -> Option<u32> {
-    let fields = node.fields("a signal", &keys::SIGNAL)?;
-    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some))?;
+    let fields = node.fields(&keys::SIGNAL)?;
+    let queue = fields.get("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some))?;
     if queue != own {
         node.mistake(Code::BadFile, "signals another queue than its batch's", "a batch signals its own queue");
     }
-    fields.need("value").and_then(|value| value.u32())
+    fields.get("value").and_then(|value| value.u32())
 }
 
 fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Command> {
@@ -121,24 +110,24 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
     };
     match op? {
         Op::Barriers => {
-            let fields = node.fields("a barrier call", &keys::BARRIERS)?;
+            let fields = node.fields(&keys::BARRIERS)?;
             let mut barriers = dependency(&fields, counts, plan);
             barriers.by_region = fields.flag("by_region");
             Some(Command::Barriers(barriers))
         }
         Op::SetEvent => {
-            let fields = node.fields("an event", &keys::EVENT)?;
-            let event = fields.need("event")?.id(counts.commands, "commands")?;
+            let fields = node.fields(&keys::SET_EVENT)?;
+            let event = fields.get("event")?.id(counts.commands, "commands")?;
             Some(Command::SetEvent(event, dependency(&fields, counts, plan)))
         }
         Op::WaitEvents => {
-            let fields = node.fields("a wait for an event", &keys::EVENT)?;
-            let event = fields.need("event")?.id(counts.commands, "commands")?;
+            let fields = node.fields(&keys::WAIT_EVENTS)?;
+            let event = fields.get("event")?.id(counts.commands, "commands")?;
             Some(Command::WaitEvents(event, dependency(&fields, counts, plan)))
         }
         Op::BeginRendering => {
-            let fields = node.fields("a render pass", &keys::BEGIN)?;
-            let physical_pass = fields.need("physical_pass")?.id(counts.passes, "passes")?;
+            let fields = node.fields(&keys::BEGIN)?;
+            let physical_pass = fields.get("physical_pass")?.id(counts.passes, "passes")?;
             let start = plan.attachments.len();
             if let Some(list) = fields.get("attachments") {
                 list.elements(" of attachments", |_, node| {
@@ -150,8 +139,8 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
             Some(Command::BeginRendering { physical_pass, attachments })
         }
         Op::Pass => {
-            let fields = node.fields("a pass command", &keys::PASS_COMMAND)?;
-            let pass = fields.need("pass")?.id(counts.passes, "passes")?;
+            let fields = node.fields(&keys::PASS_COMMAND)?;
+            let pass = fields.get("pass")?.id(counts.passes, "passes")?;
             let start = plan.layouts.len();
             if let Some(list) = fields.get("layouts") {
                 list.elements(" of layouts", |_, node| {
@@ -161,7 +150,7 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
             }
             Some(Command::Pass { pass, layouts: Span::new(start, plan.layouts.len()) })
         }
-        Op::EndRendering => node.fields("an end of a render pass", &keys::END).map(|_| Command::EndRendering),
+        Op::EndRendering => node.fields(&keys::END).map(|_| Command::EndRendering),
     }
 }
 
@@ -191,15 +180,15 @@ fn dependency<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Counts, plan:
 }
 
 fn scope<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Scope> {
-    let stages = |key| fields.need(key).and_then(|stages| stages.joined::<Stages>());
-    let access = |key| fields.need(key).and_then(|access| access.joined::<Accesses>());
+    let stages = |key| fields.get(key).and_then(|stages| stages.joined::<Stages>());
+    let access = |key| fields.get(key).and_then(|access| access.joined::<Accesses>());
     let scope = (stages("src_stages"), access("src_access"), stages("dst_stages"), access("dst_access"));
     Some(Scope { src_stages: scope.0?, src_access: scope.1?, dst_stages: scope.2?, dst_access: scope.3? })
 }
 
 /// Queue families between which ownership passes: both or none.
 fn families<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Option<[u32; 2]>> {
-    let family = |key| fields.given(key).map_or(Some(None), |family| family.u32().map(Some));
+    let family = |key| fields.get(key).map_or(Some(None), |family| family.u32().map(Some));
     match (family("src_queue")?, family("dst_queue")?) {
         (Some(source), Some(target)) => Some(Some([source, target])),
         (None, None) => Some(None),
@@ -218,14 +207,14 @@ fn why<const N: usize>(
     own: Option<ResourceId>,
     shown: Hazard,
 ) -> Option<Why> {
-    let node = fields.given("why");
+    let node = fields.get("why");
     let inner = match node.as_ref() {
-        Some(node) => Some(node.fields("why a barrier is there", &keys::WHY)?),
+        Some(node) => Some(node.fields(&keys::WHY)?),
         None => None,
     };
     let (mut hazard, mut from, mut to, mut resource) = (shown, None, None, own);
     if let Some(inner) = &inner {
-        let pass = |key| inner.given(key).map_or(Some(None), |pass| pass.id(counts.passes, "passes").map(Some));
+        let pass = |key| inner.get(key).map_or(Some(None), |pass| pass.id(counts.passes, "passes").map(Some));
         hazard = inner.get("hazard").map_or(Some(shown), |hazard| hazard.word())?;
         (from, to) = (pass("from")?, pass("to")?);
         if let Some(id) = inner.get("resource") {
@@ -252,14 +241,14 @@ fn hazard(scope: &Scope) -> Hazard {
 }
 
 fn memory_barrier(node: Node<'_, '_>, counts: &Counts) -> Option<MemoryBarrier> {
-    let fields = node.fields("a memory barrier", &keys::MEMORY_BARRIER)?;
+    let fields = node.fields(&keys::MEMORY_BARRIER)?;
     let scope = scope(&fields)?;
     Some(MemoryBarrier { scope, why: why(&fields, counts, None, hazard(&scope))? })
 }
 
 fn buffer_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<BufferBarrier> {
-    let fields = node.fields("a buffer barrier", &keys::BUFFER_BARRIER)?;
-    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let fields = node.fields(&keys::BUFFER_BARRIER)?;
+    let resource: ResourceId = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let PlanKind::Buffer { size } = plan.resources[resource].kind else {
         fields.node().mistake(Code::BadFile, "is a buffer barrier for an image", "");
         return None;
@@ -295,11 +284,11 @@ fn aspects<const N: usize>(fields: &Fields<'_, '_, N>, image: ResourceId, plan: 
 }
 
 fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<ImageBarrier> {
-    let fields = node.fields("an image barrier", &keys::IMAGE_BARRIER)?;
-    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let fields = node.fields(&keys::IMAGE_BARRIER)?;
+    let resource: ResourceId = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let ranges = subresource(&fields, resource, plan);
     let aspects = aspects(&fields, resource, plan);
-    let layout = |key| fields.need(key).and_then(|layout| layout.word::<Layout>());
+    let layout = |key| fields.get(key).and_then(|layout| layout.word::<Layout>());
     let (old_layout, new_layout) = (layout("old_layout"), layout("new_layout"));
     let (scope, families) = (scope(&fields), families(&fields));
     let ([mips, layers], scope) = (ranges?, scope?);
@@ -316,7 +305,7 @@ fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Ima
 }
 
 fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attachment> {
-    let fields = node.fields("an attachment", &keys::ATTACHMENT)?;
+    let fields = node.fields(&keys::ATTACHMENT)?;
     let image = |key| {
         let id: ResourceId = fields.get(key)?.id(counts.resources, "resources")?;
         match plan.resources[id].kind {
@@ -327,7 +316,7 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
             }
         }
     };
-    fields.need("resource")?;
+    fields.get("resource")?;
     let (resource, mips, all_layers) = image("resource")?;
     let mip = fields.get("mip").map_or(Some(0), |node| {
         let mip = node.u32()?;
@@ -339,10 +328,10 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
     });
     let layers = fields.get("layers").map_or(Some([0, all_layers]), |range| range.within(all_layers, "layers"));
     let aspects = aspects(&fields, resource, plan);
-    let load = fields.need("load").and_then(|load| load.word());
-    let store = fields.need("store").and_then(|store| store.word());
-    let stencil_load = fields.given("stencil_load").map_or(Some(None), |load| load.word::<Load>().map(Some))?;
-    let stencil_store = fields.given("stencil_store").map_or(Some(None), |store| store.word::<Store>().map(Some))?;
+    let load = fields.get("load").and_then(|load| load.word());
+    let store = fields.get("store").and_then(|store| store.word());
+    let stencil_load = fields.get("stencil_load").map_or(Some(None), |load| load.word::<Load>().map(Some))?;
+    let stencil_store = fields.get("stencil_store").map_or(Some(None), |store| store.word::<Store>().map(Some))?;
     let stencil = match (stencil_load, stencil_store) {
         (Some(load), Some(store)) => Some((load, store)),
         (None, None) => None,
@@ -351,8 +340,8 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
             return None;
         }
     };
-    let clear = fields.given("clear").map_or(Some(None), |clear| read_clear(&clear).map(Some));
-    let resolve_to = match fields.given("resolve_to") {
+    let clear = fields.get("clear").map_or(Some(None), |clear| read_clear(&clear).map(Some));
+    let resolve_to = match fields.get("resolve_to") {
         Some(_) => Some(image("resolve_to")?.0),
         None => None,
     };
@@ -363,10 +352,10 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
 }
 
 fn layout(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PassLayout> {
-    let fields = node.fields("a layout", &keys::LAYOUT)?;
-    let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let fields = node.fields(&keys::LAYOUT)?;
+    let resource = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let ranges = subresource(&fields, resource, plan);
-    let layout = fields.need("layout").and_then(|layout| layout.word());
+    let layout = fields.get("layout").and_then(|layout| layout.word());
     let aspects = aspects(&fields, resource, plan);
     let [mips, layers] = ranges?;
     Some(PassLayout { resource, mips, layers, aspects: aspects?, layout: layout? })

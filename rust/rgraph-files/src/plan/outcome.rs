@@ -20,13 +20,13 @@ position_word!(ForeignOp, FOREIGN_WORDS, "what a foreign point does");
 position_word!(Policy, POLICIES, "a scheduling policy");
 
 pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("memory", &keys::MEMORY)?;
+    let fields = node.fields(&keys::MEMORY)?;
     if let Some(heaps) = fields.get("heaps") {
         heaps.elements(" of heaps", |index, node| {
-            let Some(fields) = node.fields("a heap", &keys::HEAP) else { return };
+            let Some(fields) = node.fields(&keys::HEAP) else { return };
             own_id(&fields, index);
-            let memory_type = fields.need("type").and_then(|name| name.name());
-            let size = fields.need("size").and_then(|size| size.u64());
+            let memory_type = fields.get("type").and_then(|name| name.name());
+            let size = fields.get("size").and_then(|size| size.u64());
             if let (Some(memory_type), Some(size)) = (memory_type, size) {
                 plan.memory.heaps.push(Heap { memory_type: memory_type.into_owned(), size });
             }
@@ -47,11 +47,11 @@ pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) 
 }
 
 fn placement(node: Node<'_, '_>, counts: &Counts, heaps: usize) -> Option<Placement> {
-    let fields = node.fields("a placement", &keys::PLACEMENT)?;
-    let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
-    let heap = fields.need("heap").and_then(|heap| heap.id(heaps, "heaps"));
-    let offset = fields.need("offset").and_then(|offset| offset.u64());
-    let size = fields.need("size").and_then(|size| size.u64());
+    let fields = node.fields(&keys::PLACEMENT)?;
+    let resource = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"));
+    let heap = fields.get("heap").and_then(|heap| heap.id(heaps, "heaps"));
+    let offset = fields.get("offset").and_then(|offset| offset.u64());
+    let size = fields.get("size").and_then(|size| size.u64());
     let (offset, size) = (offset?, size?);
     if offset.checked_add(size).is_none() {
         node.mistake(Code::BadNumber, format_args!("ends beyond 2^64: offset {offset}, size {size}"), "");
@@ -102,17 +102,17 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
 }
 
 fn fallback(node: Node<'_, '_>, counts: &Counts) -> Option<PlanFallback> {
-    let fields = node.fields("a fallback", &keys::FALLBACK)?;
-    let pass = fields.need("pass").and_then(|id| id.id(counts.passes, "passes"));
-    let output = fields.need("output").and_then(|id| id.id(counts.resources, "resources"));
-    let input = fields.need("input").and_then(|id| id.id(counts.resources, "resources"));
+    let fields = node.fields(&keys::FALLBACK)?;
+    let pass = fields.get("pass").and_then(|id| id.id(counts.passes, "passes"));
+    let output = fields.get("output").and_then(|id| id.id(counts.resources, "resources"));
+    let input = fields.get("input").and_then(|id| id.id(counts.resources, "resources"));
     Some(PlanFallback { pass: pass?, output: output?, input: input? })
 }
 
 fn set(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("a set of passes", &keys::SET)?;
-    let on = fields.need("on").and_then(|on| on.word::<SetOn>());
-    let passes: Vec<PlanPassId> = fields.need("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
+    let fields = node.fields(&keys::SET)?;
+    let on = fields.get("on").and_then(|on| on.word::<SetOn>());
+    let passes: Vec<PlanPassId> = fields.get("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
     let start = plan.set_passes.len();
     plan.set_passes.extend(passes);
     plan.sets.push(PassSet { cpu: on?.0 == 0, passes: Span::new(start, plan.set_passes.len()) });
@@ -120,18 +120,18 @@ fn set(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
 }
 
 fn copy(node: Node<'_, '_>, counts: &Counts) -> Option<PlanCopy> {
-    let fields = node.fields("a copy", &keys::COPY)?;
-    let pass = fields.need("pass").and_then(|pass| pass.id(counts.passes, "passes"));
-    let resource = |key| fields.need(key).and_then(|id| id.id(counts.resources, "resources"));
+    let fields = node.fields(&keys::COPY)?;
+    let pass = fields.get("pass").and_then(|pass| pass.id(counts.passes, "passes"));
+    let resource = |key| fields.get(key).and_then(|id| id.id(counts.resources, "resources"));
     let (from, to) = (resource("from"), resource("to"));
     Some(PlanCopy { pass: pass?, from: from?, to: to? })
 }
 
 fn foreign(node: Node<'_, '_>, counts: &Counts, batches: usize) -> Option<ForeignPoint> {
-    let fields = node.fields("a foreign point", &keys::FOREIGN)?;
-    let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
-    let batch = fields.need("batch").and_then(|id| id.id(batches, "batches"));
-    let waits = fields.need("op").and_then(|op| op.word::<ForeignOp>())?.0 == 0;
+    let fields = node.fields(&keys::FOREIGN)?;
+    let resource = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"));
+    let batch = fields.get("batch").and_then(|id| id.id(batches, "batches"));
+    let waits = fields.get("op").and_then(|op| op.word::<ForeignOp>())?.0 == 0;
     let wait = match (waits, fields.get("stages")) {
         (true, _) => Some(fields.need("stages").and_then(|stages| stages.joined())?),
         (false, Some(stray)) => {
@@ -144,42 +144,42 @@ fn foreign(node: Node<'_, '_>, counts: &Counts, batches: usize) -> Option<Foreig
 }
 
 fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {
-    let fields = node.fields("an edge", &keys::EDGE)?;
-    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let fields = node.fields(&keys::EDGE)?;
+    let resource: ResourceId = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let (mips, layers, aspects, range);
     match plan.resources[resource].kind {
         PlanKind::Image { format, .. } => {
             [mips, layers] = subresource(&fields, resource, plan)?;
-            aspects = fields.get("aspects").map_or(Some(format.aspects()), |aspects| aspects.joined());
-            range = fields.given("range").map_or(Some([0, 0]), |range| range.range(u64::MAX))?;
+            aspects = fields.peek("aspects").map_or(Some(format.aspects()), |aspects| aspects.joined());
+            range = fields.get("range").map_or(Some([0, 0]), |range| range.range(u64::MAX))?;
         }
         PlanKind::Buffer { size } => {
-            let any = |key| fields.given(key).map_or(Some([0, 1]), |range| range.range32());
+            let any = |key| fields.get(key).map_or(Some([0, 1]), |range| range.range32());
             (mips, layers) = (any("mips")?, any("layers")?);
-            aspects = fields.given("aspects").map_or(Some(Aspects::empty()), |aspects| aspects.joined());
-            range = fields.given("range").map_or(Some([0, size]), |range| range.range(u64::MAX))?;
+            aspects = fields.get("aspects").map_or(Some(Aspects::empty()), |aspects| aspects.joined());
+            range = fields.get("range").map_or(Some([0, size]), |range| range.range(u64::MAX))?;
         }
     }
-    let entry = fields.need("entry").and_then(|state| read_state(state, counts));
-    let exit = fields.need("exit").and_then(|state| read_state(state, counts));
+    let entry = fields.get("entry").and_then(|state| read_state(state, counts));
+    let exit = fields.get("exit").and_then(|state| read_state(state, counts));
     Some(Edge { resource, mips, layers, aspects: aspects?, range, entry: entry?, exit: exit? })
 }
 
 fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<EdgeState> {
-    let fields = node.fields("a state", &keys::STATE)?;
-    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
-    let stages = fields.need("stages").and_then(|stages| stages.joined());
-    let access = fields.need("access").and_then(|access| access.joined());
-    let layout = fields.given("layout").map_or(Some(Layout::Undefined), |layout| layout.word());
+    let fields = node.fields(&keys::STATE)?;
+    let queue = fields.get("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
+    let stages = fields.get("stages").and_then(|stages| stages.joined());
+    let access = fields.get("access").and_then(|access| access.joined());
+    let layout = fields.get("layout").map_or(Some(Layout::Undefined), |layout| layout.word());
     Some(EdgeState { queue: queue?, stages: stages?, access: access?, layout: layout? })
 }
 
 fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("a subgraph", &keys::SUBGRAPH)?;
-    let key = fields.need("key").and_then(|key| hexadecimal(&key, 16))? as u64;
-    let passes: Vec<PlanPassId> = fields.need("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
+    let fields = node.fields(&keys::SUBGRAPH)?;
+    let key = fields.get("key").and_then(|key| hexadecimal(&key, fields.most("key")))? as u64;
+    let passes: Vec<PlanPassId> = fields.get("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
     let roots: Vec<ResourceId> =
-        fields.need("roots")?.list(" of resources", |id| id.id(counts.resources, "resources"))?;
+        fields.get("roots")?.list(" of resources", |id| id.id(counts.resources, "resources"))?;
     let (first_pass, first_root) = (plan.subgraph_passes.len(), plan.subgraph_roots.len());
     plan.subgraph_passes.extend(passes);
     plan.subgraph_roots.extend(roots);
@@ -189,10 +189,10 @@ fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> 
 }
 
 fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
-    let fields = node.fields("a pair of passes", &keys::UNMERGED)?;
-    let first = fields.need("first").and_then(|pass| pass.id(counts.passes, "passes"));
-    let second = fields.need("second").and_then(|pass| pass.id(counts.passes, "passes"));
-    let rule = fields.need("why").and_then(|why| why.word::<UnmergedRule>())?;
+    let fields = node.fields(&keys::UNMERGED)?;
+    let first = fields.get("first").and_then(|pass| pass.id(counts.passes, "passes"));
+    let second = fields.get("second").and_then(|pass| pass.id(counts.passes, "passes"));
+    let rule = fields.get("why").and_then(|why| why.word::<UnmergedRule>())?;
     let resource = || fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
     let reason = match rule.0 {
         0 => UnmergedWhy::Area,
@@ -211,10 +211,10 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
 }
 
 pub(super) fn read_report(node: Node<'_, '_>, counts: &Counts) -> Option<Report> {
-    let fields = node.fields("a report", &keys::REPORT)?;
-    let bake_us = fields.given("bake_us").map_or(Some(None), |times| bake_times(times).map(Some));
+    let fields = node.fields(&keys::REPORT)?;
+    let bake_us = fields.get("bake_us").map_or(Some(None), |times| bake_times(times).map(Some));
     let count = |key| fields.get(key).map_or(Some(0), |count| count.u32());
-    let time = |key| fields.given(key).map_or(Some(0.0), |time| time.number());
+    let time = |key| fields.get(key).map_or(Some(0.0), |time| time.number());
     let notes = fields.get("notes").map_or(Some(Vec::new()), |notes| {
         notes.list(" of sentences", |note| note.text().map(|note| note.into_owned()))
     });
@@ -222,9 +222,9 @@ pub(super) fn read_report(node: Node<'_, '_>, counts: &Counts) -> Option<Report>
         bake_us: bake_us?,
         barriers: count("barriers")?,
         submits: count("submits")?,
-        frame_us: fields.given("frame_us").map_or(Some(0.0), |time| time.number())?,
-        one_queue_us: fields.given("one_queue_us").map_or(Some(None), |time| time.number().map(Some))?,
-        bound: match fields.given("bound_us") {
+        frame_us: fields.get("frame_us").map_or(Some(0.0), |time| time.number())?,
+        one_queue_us: fields.get("one_queue_us").map_or(Some(None), |time| time.number().map(Some))?,
+        bound: match fields.get("bound_us") {
             None => None,
             Some(us) => Some(FrameBound {
                 us: us.number()?,
@@ -233,11 +233,11 @@ pub(super) fn read_report(node: Node<'_, '_>, counts: &Counts) -> Option<Report>
             }),
         },
         critical_path: fields
-            .given("critical_path")
+            .get("critical_path")
             .map_or(Some(Vec::new()), |path| path.list(" of passes", |id| id.id(counts.passes, "passes")))?,
-        policy: fields.given("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
+        policy: fields.get("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
         optimal: fields.flag("optimal"),
-        memory: fields.given("memory").map_or(Some(None), |budget| memory_budget(budget).map(Some))?,
+        memory: fields.get("memory").map_or(Some(None), |budget| memory_budget(budget).map(Some))?,
         notes: notes?,
     })
 }
@@ -248,7 +248,7 @@ fn memory_budget(node: Node<'_, '_>) -> Option<MemoryBudget> {
 }
 
 fn bake_times(node: Node<'_, '_>) -> Option<BakeTimes> {
-    let fields = node.fields("times of stages", &keys::TIMES)?;
+    let fields = node.fields(&keys::TIMES)?;
     let time = |key| fields.get(key).map_or(Some(0.0), |time| time.number());
     Some(BakeTimes {
         validate: time("validate")?,

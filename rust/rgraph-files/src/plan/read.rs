@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::command::batch;
-use super::keys;
+use super::keys::{self, Shape};
 use super::outcome::{read_memory, read_report, read_rest};
 use crate::json::{Fields, Node, Source, Word, shown};
 use rgraph_ir::access::{Accesses, Layout, Sharing, Stages, UsageSet};
@@ -17,50 +17,7 @@ use rgraph_ir::plan::{
 };
 use rgraph_ir::profile::Capabilities;
 use rgraph_ir::resource::ResourceId;
-use rgraph_ir::words::{CULLED_WORDS, life_from_word, life_words, queue_from_word, queue_words};
-
-/// Most mip levels: an image of 2³¹ texels has 32.
-const MOST_MIPS: u64 = 32;
-/// Most array layers; no device has as many.
-const MOST_LAYERS: u64 = 1 << 16;
-
-/// What one resource of a plan is, for files.
-#[derive(Clone, Copy)]
-struct Shape(bool);
-
-impl Word for Shape {
-    const WHAT: &'static str = "a kind of resource";
-    fn from_text(text: &str) -> Option<Self> {
-        match text {
-            "image" => Some(Self(true)),
-            "buffer" => Some(Self(false)),
-            _ => None,
-        }
-    }
-    fn words() -> Vec<&'static str> {
-        vec!["image", "buffer"]
-    }
-}
-
-impl Word for PlanLife {
-    const WHAT: &'static str = "how long a resource lives";
-    fn from_text(text: &str) -> Option<Self> {
-        life_from_word(text)
-    }
-    fn words() -> Vec<&'static str> {
-        life_words()
-    }
-}
-
-impl Word for QueueWhy {
-    const WHAT: &'static str = "why a pass is on its queue";
-    fn from_text(text: &str) -> Option<Self> {
-        queue_from_word(text)
-    }
-    fn words() -> Vec<&'static str> {
-        queue_words()
-    }
-}
+use rgraph_ir::words::CULLED_WORDS;
 
 /// Position of a word in a list of words.
 macro_rules! position_word {
@@ -105,20 +62,23 @@ pub fn read_plan(text: &[u8], file_name: &str) -> Result<Plan, GraphError> {
 }
 
 fn plan(root: Node<'_, '_>) -> Option<Plan> {
-    let fields = root.fields("a plan", &keys::PLAN)?;
+    let fields = root.fields(&keys::PLAN)?;
     let mut plan = Plan {
         graph: fields.get("graph").and_then(|name| name.title()).unwrap_or_default().into_owned(),
-        graph_hash: fields.get("graph_hash").and_then(|hash| hexadecimal(&hash, 32)).unwrap_or_default(),
+        graph_hash: fields
+            .get("graph_hash")
+            .and_then(|hash| hexadecimal(&hash, fields.most("graph_hash")))
+            .unwrap_or_default(),
         ..Plan::default()
     };
-    if let Some(profile) = fields.need("device_profile") {
+    if let Some(profile) = fields.get("device_profile") {
         read_profile(profile, &mut plan);
     }
     let counts = Counts {
-        passes: fields.need("passes").map_or(0, |list| list.count()),
-        resources: fields.need("resources").map_or(0, |list| list.count()),
+        passes: fields.get("passes").map_or(0, |list| list.count()),
+        resources: fields.get("resources").map_or(0, |list| list.count()),
         queues: plan.queues.len(),
-        commands: fields.get("batches").map_or(0, |list| count_commands(&list)),
+        commands: fields.peek("batches").map_or(0, |list| count_commands(&list)),
     };
     if let Some(list) = fields.get("flags") {
         list.elements(" of flags", |_, node| {
@@ -127,10 +87,10 @@ fn plan(root: Node<'_, '_>) -> Option<Plan> {
             }
         });
     }
-    if let Some(list) = fields.get("resources") {
+    if let Some(list) = fields.peek("resources") {
         read_resources(&list, &counts, &mut plan);
     }
-    if let Some(list) = fields.get("passes") {
+    if let Some(list) = fields.peek("passes") {
         list.elements(" of passes", |index, node| {
             let read = pass(node, index, &counts, &mut plan);
             if let Some(pass) = read {
@@ -140,7 +100,7 @@ fn plan(root: Node<'_, '_>) -> Option<Plan> {
     }
     // Walking what is half read would only repeat its mistakes.
     if plan.resources.len() == counts.resources && plan.passes.len() == counts.passes {
-        if let Some(list) = fields.need("batches") {
+        if let Some(list) = fields.get("batches") {
             list.elements(" of batches", |index, node| {
                 if let Some(batch) = batch(node, index, &counts, &mut plan) {
                     plan.batches.push(batch);
@@ -204,9 +164,10 @@ impl Node<'_, '_> {
     }
 }
 
-pub(crate) fn hexadecimal(node: &Node<'_, '_>, digits: usize) -> Option<u128> {
+pub(crate) fn hexadecimal(node: &Node<'_, '_>, digits: u64) -> Option<u128> {
     let text = node.text()?;
-    let number = Some(&text).filter(|text| text.len() <= digits).and_then(|text| u128::from_str_radix(text, 16).ok());
+    let number =
+        Some(&text).filter(|text| text.len() as u64 <= digits).and_then(|text| u128::from_str_radix(text, 16).ok());
     if number.is_none() {
         node.wrong(format_args!("up to {digits} hexadecimal digits"));
     }
@@ -224,10 +185,10 @@ pub(super) fn own_id<const N: usize>(fields: &Fields<'_, '_, N>, index: usize) {
 }
 
 fn read_profile(node: Node<'_, '_>, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("a device profile", &keys::PROFILE)?;
+    let fields = node.fields(&keys::PROFILE)?;
     plan.profile = fields.get("name").and_then(|name| name.title()).unwrap_or_default().into_owned();
-    plan.features = fields.given("features").and_then(|features| features.joined());
-    fields.need("queues")?.elements(" of queues", |_, node| {
+    plan.features = fields.get("features").and_then(|features| features.joined());
+    fields.get("queues")?.elements(" of queues", |_, node| {
         if let Some(queue) = queue(node) {
             plan.queues.push(queue);
         }
@@ -235,9 +196,9 @@ fn read_profile(node: Node<'_, '_>, plan: &mut Plan) -> Option<()> {
 }
 
 fn queue(node: Node<'_, '_>) -> Option<PlanQueue> {
-    let fields = node.fields("a queue", &keys::QUEUE)?;
-    let name = fields.need("name").and_then(|name| name.name());
-    let family = fields.need("family").and_then(|family| family.u32());
+    let fields = node.fields(&keys::QUEUE)?;
+    let name = fields.get("name").and_then(|name| name.name());
+    let family = fields.get("family").and_then(|family| family.u32());
     let capabilities = fields.get("capabilities").map_or(Some(Capabilities::all()), |words| words.joined());
     Some(PlanQueue { name: name?.into_owned(), family: family?, capabilities: capabilities? })
 }
@@ -274,13 +235,13 @@ fn resource(
     by_name: &HashMap<String, ResourceId>,
     plan: &mut Plan,
 ) -> Option<PlanResource> {
-    let fields = node.fields("a resource", &keys::RESOURCE)?;
+    let fields = node.fields(&keys::RESOURCE)?;
     own_id(&fields, index);
-    fields.need("name")?;
-    let bytes = fields.need("bytes").and_then(|bytes| bytes.u64());
-    let shape = fields.need("kind").and_then(|kind| kind.word::<Shape>())?;
+    fields.get("name")?;
+    let bytes = fields.get("bytes").and_then(|bytes| bytes.u64());
+    let shape = fields.get("kind").and_then(|kind| kind.word::<Shape>())?;
     let kind = if shape.0 { image(&fields) } else { buffer(&fields, bytes?) };
-    let lifetime = fields.given("lifetime").map_or(Some(None), |node| lifetime(node, counts).map(Some));
+    let lifetime = fields.get("lifetime").map_or(Some(None), |node| lifetime(node, counts).map(Some));
     let start = plan.aliases.len();
     if let Some(aliases) = fields.get("aliases") {
         let names = &plan.resource_names;
@@ -308,20 +269,27 @@ fn resource(
         memory: fields
             .get("memory")
             .map_or(Some(ResourceId::new(index)), |memory| memory.id(counts.resources, "resources"))?,
-        ring: fields.get("ring").map_or(Some(1), |ring| ring.positive(u64::from(u32::MAX)))?,
-        remembers: fields.given("remembers").map_or(Some(None), |node| remembers(node, counts).map(Some))?,
+        ring: count(&fields, "ring")?,
+        remembers: fields.get("remembers").map_or(Some(None), |node| remembers(node, counts).map(Some))?,
         usages: fields.get("usages").map_or(Some(None), |usages| usages.joined::<UsageSet>().map(Some))?,
     })
 }
 
 fn remembers(node: Node<'_, '_>, counts: &Counts) -> Option<Remembers> {
-    let fields = node.fields("which memory of a ring a history is in", &keys::REMEMBERS)?;
-    let of = fields.need("of").and_then(|of| of.id(counts.resources, "resources"));
-    let frames = fields.need("frames").and_then(|frames| frames.positive(u64::from(u32::MAX)));
+    let fields = node.fields(&keys::REMEMBERS)?;
+    let of = fields.get("of").and_then(|of| of.id(counts.resources, "resources"));
+    let frames = fields.get("frames").and_then(|frames| frames.positive(fields.most("frames")));
     Some(Remembers { of: of?, frames: frames? })
 }
 
-fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> {
+type ResourceFields<'a, 'p> = Fields<'a, 'p, { keys::RESOURCE.keys.len() }>;
+
+/// A number of things that there is one of by default.
+fn count(fields: &ResourceFields<'_, '_>, key: &'static str) -> Option<u32> {
+    fields.get(key).map_or(Some(1), |node| node.positive(fields.most(key)))
+}
+
+fn image(fields: &ResourceFields<'_, '_>) -> Option<PlanKind> {
     let format = fields.need("format").and_then(|format| format.word::<Format>());
     let size = fields.need("size").and_then(|node| {
         match node.short_list(&[2, 3], "[width, height] or [width, height, depth]", |axis| axis.u32())?[..] {
@@ -330,48 +298,44 @@ fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> 
             _ => None,
         }
     });
-    let count = |key, most| match fields.get(key) {
-        None => Some(1),
-        Some(node) => node.positive(most),
-    };
-    let (mips, layers, samples) = (count("mips", MOST_MIPS), count("layers", MOST_LAYERS), count("samples", 64));
+    let (mips, layers, samples) = (count(fields, "mips"), count(fields, "layers"), count(fields, "samples"));
     let (size, volume) = size?;
     let cube = fields.flag("cube");
     Some(PlanKind::Image { format: format?, size, mips: mips?, layers: layers?, samples: samples?, volume, cube })
 }
 
-fn buffer(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>, bytes: u64) -> Option<PlanKind> {
+fn buffer(fields: &ResourceFields<'_, '_>, bytes: u64) -> Option<PlanKind> {
     Some(PlanKind::Buffer { size: fields.get("size").map_or(Some(bytes), |size| size.u64())? })
 }
 
 fn lifetime(node: Node<'_, '_>, counts: &Counts) -> Option<[PlanPassId; 2]> {
-    let fields = node.fields("a lifetime", &keys::LIFETIME)?;
-    let first = fields.need("first").and_then(|pass| pass.id(counts.passes, "passes"));
-    let last = fields.need("last").and_then(|pass| pass.id(counts.passes, "passes"));
+    let fields = node.fields(&keys::LIFETIME)?;
+    let first = fields.get("first").and_then(|pass| pass.id(counts.passes, "passes"));
+    let last = fields.get("last").and_then(|pass| pass.id(counts.passes, "passes"));
     Some([first?, last?])
 }
 
 fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> Option<PlanPass> {
-    let fields = node.fields("a pass", &keys::PASS)?;
+    let fields = node.fields(&keys::PASS)?;
     own_id(&fields, index);
-    let name = fields.need("name").and_then(|name| name.name())?;
-    let declared = fields.given("declared").map_or(Some(None), |declared| declared.u32().map(Some));
-    let owner = fields.given("owner").map_or(Some(None), |owner| owner.u32().map(Some));
-    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
-    let physical_pass = fields.given("physical_pass").map_or(Some(None), |id| id.id(counts.passes, "passes").map(Some));
-    let subpass = fields.given("subpass").map_or(Some(0), |subpass| subpass.u32());
-    let flag = fields.given("flag").map_or(Some(None), |flag| flag.id(plan.flag_names.len(), "flags").map(Some));
+    let name = fields.get("name").and_then(|name| name.name())?;
+    let declared = fields.get("declared").map_or(Some(None), |declared| declared.u32().map(Some));
+    let owner = fields.get("owner").map_or(Some(None), |owner| owner.u32().map(Some));
+    let queue = fields.get("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
+    let physical_pass = fields.get("physical_pass").map_or(Some(None), |id| id.id(counts.passes, "passes").map(Some));
+    let subpass = fields.get("subpass").map_or(Some(0), |subpass| subpass.u32());
+    let flag = fields.get("flag").map_or(Some(None), |flag| flag.id(plan.flag_names.len(), "flags").map(Some));
     let culled = if fields.flag("culled") {
-        let why = fields.given("culled_why");
+        let why = fields.get("culled_why");
         Some(why.map_or(Some(Culled::WritesNothing), |why| read_culled(why, counts))?)
     } else {
-        if let Some(stray) = fields.given("culled_why") {
+        if let Some(stray) = fields.get("culled_why") {
             stray.mistake(Code::BadFile, "is on a pass that is not culled", "");
         }
         None
     };
     let start = plan.pass_accesses.len();
-    if let Some(list) = fields.given("accesses").filter(|_| plan.resources.len() == counts.resources) {
+    if let Some(list) = fields.get("accesses").filter(|_| plan.resources.len() == counts.resources) {
         list.elements(" of accesses", |_, node| {
             let access = access(node, counts, plan);
             plan.pass_accesses.extend(access);
@@ -387,13 +351,13 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
         subpass: subpass?,
         flag: flag?,
         accesses: Span::new(start, plan.pass_accesses.len()),
-        why: fields.given("why").map_or(Some(PassWhy::default()), |why| pass_why(why, counts))?,
+        why: fields.get("why").map_or(Some(PassWhy::default()), |why| pass_why(why, counts))?,
     })
 }
 
 fn read_culled(node: Node<'_, '_>, counts: &Counts) -> Option<Culled> {
-    let fields = node.fields("a reason for culling", &keys::CULLED)?;
-    let rule = fields.need("rule").and_then(|rule| rule.word::<CulledRule>())?;
+    let fields = node.fields(&keys::CULLED)?;
+    let rule = fields.get("rule").and_then(|rule| rule.word::<CulledRule>())?;
     let resource = || fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
     Some(match rule.0 {
         0 => Culled::WritesNothing,
@@ -405,11 +369,11 @@ fn read_culled(node: Node<'_, '_>, counts: &Counts) -> Option<Culled> {
 }
 
 fn pass_why(node: Node<'_, '_>, counts: &Counts) -> Option<PassWhy> {
-    let fields = node.fields("why a pass stands where it does", &keys::PASS_WHY)?;
-    let time = |key| fields.given(key).map_or(Some(0.0), |time| time.number32());
+    let fields = node.fields(&keys::PASS_WHY)?;
+    let time = |key| fields.get(key).map_or(Some(0.0), |time| time.number32());
     Some(PassWhy {
         queue: fields.get("queue").map_or(Some(QueueWhy::Named), |why| why.word())?,
-        after: fields.given("after").map_or(Some(None), |pass| pass.id(counts.passes, "passes").map(Some))?,
+        after: fields.get("after").map_or(Some(None), |pass| pass.id(counts.passes, "passes").map(Some))?,
         start_us: time("start_us")?,
         duration_us: time("duration_us")?,
     })
@@ -426,16 +390,17 @@ pub(super) fn subresource<const N: usize>(
         fields.node().mistake(Code::BadFile, problem, "");
         return None;
     };
-    let mips = fields.get("mips").map_or(Some([0, mips]), |range| range.within(mips, "mips"));
-    let layers = fields.get("layers").map_or(Some([0, layers]), |range| range.within(layers, "layers"));
+    // Edges of buffers may say `null`, which images may not.
+    let mips = fields.peek("mips").map_or(Some([0, mips]), |range| range.within(mips, "mips"));
+    let layers = fields.peek("layers").map_or(Some([0, layers]), |range| range.within(layers, "layers"));
     Some([mips?, layers?])
 }
 
 fn access(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PlanAccess> {
-    let fields = node.fields("an access", &keys::ACCESS)?;
-    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
-    let stages = fields.need("stages").and_then(|stages| stages.joined::<Stages>());
-    let access = fields.need("access").and_then(|access| access.joined::<Accesses>());
+    let fields = node.fields(&keys::ACCESS)?;
+    let resource: ResourceId = fields.get("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let stages = fields.get("stages").and_then(|stages| stages.joined::<Stages>());
+    let access = fields.get("access").and_then(|access| access.joined::<Accesses>());
     let layout = fields.get("layout").map_or(Some(Layout::Undefined), |layout| layout.word());
     let is_image = plan.resources.get(resource).is_some_and(|r| matches!(r.kind, PlanKind::Image { .. }));
     let [mips, layers] = if is_image {

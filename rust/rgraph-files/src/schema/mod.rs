@@ -1,17 +1,15 @@
-//! JSON Schemas (draft 2020-12) of the four files, as strict as their readers where a schema can be: unknown keys are
-//! refused and words are listed. What a schema cannot say (names that must be declared, ids that must exist, ranges
-//! that must not be empty) is the reader's to check.
+//! JSON Schemas (draft 2020-12) of the four files, made from the tables of their readers: unknown keys are refused and
+//! words are listed. What a schema cannot say (names that must be declared, ids that must exist, ranges that must not
+//! be empty) is the reader's to check.
 
-mod devices;
-mod graph;
-mod plan;
-mod profile;
-mod rays;
-mod work;
+mod option;
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use crate::json::Word;
+use serde_json::{Map, Value, json};
+
+use crate::json::table::{Key, Kind, Object};
+use rgraph_ir::graph::MAX_NAME;
 
 /// Kinds of file that have a schema.
 pub const KINDS: [&str; 4] = ["graph", "profile", "plan", "devices"];
@@ -19,113 +17,113 @@ pub const KINDS: [&str; 4] = ["graph", "profile", "plan", "devices"];
 /// The schema of `graph`, `profile`, `plan` or `devices` files as JSON text that ends in a line break; `None` for other
 /// kinds.
 pub fn schema(kind: &str) -> Option<String> {
-    let mut schema = match kind {
-        "graph" => graph::schema(),
-        "profile" => profile::schema(),
-        "plan" => plan::schema(),
-        "devices" => devices::schema(),
+    let table: &Object = match kind {
+        "graph" => &crate::graph::GRAPH,
+        "profile" => &crate::profile::PROFILE,
+        "plan" => &crate::plan::PLAN,
+        "devices" => &crate::devices::DEVICES,
         _ => return None,
     };
+    let mut shared = Definitions::new();
+    let mut schema = object(table, &mut shared);
+    if !shared.is_empty() {
+        schema["$defs"] = shared.into_iter().collect();
+    }
+    if kind == "graph" {
+        option::allow(&mut schema);
+    }
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(format!("rgraph {kind} file, version 1"));
     Some(serde_json::to_string_pretty(&schema).expect("a value serializes") + "\n")
 }
 
-/// An object with these keys and no other; those in `required` must be there.
-fn object<const N: usize>(required: &[&str], properties: [(&str, Value); N]) -> Value {
-    let properties: serde_json::Map<String, Value> =
-        properties.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect();
+/// Kinds by name that are in a schema once.
+type Definitions = BTreeMap<&'static str, Value>;
+
+/// An object with the keys of its table and no other.
+fn object(table: &Object, shared: &mut Definitions) -> Value {
+    let mut properties = Map::new();
+    for key in &table.keys {
+        let mut value = value(key.kind, shared);
+        if key.nullable {
+            value = json!({"anyOf": [value, {"type": "null"}]});
+        }
+        properties.insert(key.name.to_owned(), value);
+    }
     let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let required: Vec<&str> = table.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     if !required.is_empty() {
         schema["required"] = json!(required);
+    }
+    if let Some(rule) = table.rule {
+        rule(&mut schema);
     }
     schema
 }
 
-fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
+fn one_key_of(keys: &[Key], shared: &mut Definitions) -> Vec<Value> {
+    let alone = |key: &Key| object(&Object::new("", [Key { required: true, ..*key }]), shared);
+    keys.iter().map(alone).collect()
 }
 
-/// A list of exactly `count` of the same.
-fn tuple(items: Value, count: usize) -> Value {
-    json!({"type": "array", "items": items, "minItems": count, "maxItems": count})
-}
-
-fn nullable(schema: Value) -> Value {
-    json!({"anyOf": [schema, {"type": "null"}]})
-}
-
-fn any_of<const N: usize>(schemas: [Value; N]) -> Value {
-    json!({"anyOf": schemas.to_vec()})
-}
-
-fn boolean() -> Value {
-    json!({"type": "boolean"})
-}
-
-fn text() -> Value {
-    json!({"type": "string", "maxLength": rgraph_ir::graph::MAX_NAME})
-}
-
-fn name() -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": rgraph_ir::graph::MAX_NAME})
-}
-
-fn number() -> Value {
-    json!({"type": "number"})
-}
-
-fn at_least(least: u64) -> Value {
-    json!({"type": "number", "minimum": least})
-}
-
-fn integer(most: u64) -> Value {
-    json!({"type": "integer", "minimum": 0, "maximum": most})
-}
-
-fn positive(most: u64) -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": most})
-}
-
-fn u32() -> Value {
-    integer(u32::MAX.into())
-}
-
-fn u64() -> Value {
-    integer(u64::MAX)
-}
-
-fn range32() -> Value {
-    tuple(u32(), 2)
-}
-
-fn range64() -> Value {
-    tuple(u64(), 2)
-}
-
-fn words_of(words: &[&str]) -> Value {
-    json!({"enum": words})
-}
-
-/// The words of a type, as files spell them; other spellings that a reader takes are added by `also`.
-fn word<W: Word>(also: &[&str]) -> Value {
-    let mut words = W::words();
-    words.extend(also);
-    json!({"enum": words})
-}
-
-/// Properties of an object schema, compared with a reader's keys.
-#[cfg(test)]
-fn keys(schema: &Value) -> Vec<&str> {
-    schema["properties"].as_object().expect("an object schema").keys().map(String::as_str).collect()
-}
-
-/// Fails unless an object schema has exactly the keys that its reader knows.
-#[cfg(test)]
-fn assert_keys(schema: &Value, known: &[&str]) {
-    let mut known = known.to_vec();
-    known.sort_unstable();
-    assert_eq!(keys(schema), known);
+fn value(kind: Kind, shared: &mut Definitions) -> Value {
+    match kind {
+        Kind::Any => json!({}),
+        Kind::Null => json!({"type": "null"}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Number => json!({"type": "number"}),
+        Kind::AtLeast(least) => json!({"type": "number", "minimum": least}),
+        Kind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Kind::Integers([one]) => json!({"const": one}),
+        Kind::Integers(all) => json!({"enum": all}),
+        Kind::Line => json!({"type": "string"}),
+        Kind::Title => json!({"type": "string", "maxLength": MAX_NAME}),
+        Kind::Name => json!({"type": "string", "minLength": 1, "maxLength": MAX_NAME}),
+        Kind::Like(pattern) => json!({"type": "string", "pattern": pattern}),
+        Kind::Hexadecimal(most) => json!({"type": "string", "pattern": format!("^[0-9a-fA-F]{{1,{most}}}$")}),
+        Kind::Words(words) => json!({"enum": words}),
+        Kind::WordsOf(words) => json!({"enum": words()}),
+        Kind::Only(word) => json!({"const": word}),
+        Kind::List(items, least, most) => {
+            let mut list = json!({"type": "array", "items": value(*items, shared)});
+            if least > 0 {
+                list["minItems"] = json!(least);
+            }
+            if let Some(most) = most {
+                list["maxItems"] = json!(most);
+            }
+            list
+        }
+        Kind::Row(items) => {
+            let row: Vec<Value> = items.iter().map(|item| value(*item, shared)).collect();
+            json!({"type": "array", "prefixItems": row, "minItems": items.len(), "maxItems": items.len()})
+        }
+        Kind::Named(values) => {
+            let names = json!({"minLength": 1, "maxLength": MAX_NAME});
+            json!({"type": "object", "propertyNames": names, "additionalProperties": value(*values, shared)})
+        }
+        Kind::Map(values) => json!({"type": "object", "additionalProperties": value(*values, shared)}),
+        Kind::Object(table) => object(table, shared),
+        Kind::OneKeyOf(keys) => json!({"anyOf": one_key_of(keys, shared)}),
+        Kind::Either(kinds) => {
+            let mut choices = Vec::new();
+            for kind in kinds {
+                match kind {
+                    Kind::OneKeyOf(keys) => choices.extend(one_key_of(keys, shared)),
+                    kind => choices.push(value(*kind, shared)),
+                }
+            }
+            json!({"anyOf": choices})
+        }
+        Kind::Shared(one) => {
+            if !shared.contains_key(one.name) {
+                shared.insert(one.name, Value::Null);
+                let schema = value(one.kind, shared);
+                shared.insert(one.name, schema);
+            }
+            json!({"$ref": format!("#/$defs/{}", one.name)})
+        }
+    }
 }
 
 #[cfg(test)]

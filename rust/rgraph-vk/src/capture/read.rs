@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rgraph_files::graph::read_clear;
+use rgraph_files::json::table::{Key, Kind, Object, may, must, or_null};
 use rgraph_files::json::{Node, Source};
 use rgraph_plan::access::{Aspects, Load};
 use rgraph_plan::error::Code;
@@ -18,21 +19,70 @@ use crate::frame::target_change::{Target, TargetChange};
 use rgraph_files::disk::{self, Allowed};
 use rgraph_work::file::word;
 
-const ROOT_KEYS: [&str; 6] = ["rgraph_capture", "device", "graphs", "frames", "sections", "checksum"];
-const DEVICE_KEYS: [&str; 4] = ["name", "driver", "uuid", "profile"];
-const GRAPH_KEYS: [&str; 6] = ["name", "graph", "plan", "run", "before", "after"];
-const FRAME_KEYS: [&str; 13] = [
-    "graph", "reset", "flags", "inputs", "first", "states", "push", "data", "targets", "host", "steps", "recorded",
-    "results",
-];
-const CONTENT_KEYS: [&str; 5] = ["resource", "slot", "mip", "aspect", "bytes"];
-const NAMED_KEYS: [&str; 2] = ["resource", "bytes"];
-const PUSH_KEYS: [&str; 2] = ["pass", "bytes"];
-const DATA_KEYS: [&str; 3] = ["pass", "binding", "bytes"];
-const TARGET_KEYS: [&str; 5] = ["pass", "target", "clear", "load", "viewport"];
+static CAPTURE: Object<[Key; 6]> = Object::new(
+    "a capture",
+    [
+        must("rgraph_capture", ANY),
+        must("device", ANY),
+        must("graphs", ANY),
+        must("frames", ANY),
+        must("sections", ANY),
+        must("checksum", ANY),
+    ],
+);
+static DEVICE: Object<[Key; 4]> =
+    Object::new("a device", [must("name", ANY), must("driver", ANY), must("uuid", ANY), must("profile", ANY)]);
+static GRAPH: Object<[Key; 6]> = Object::new(
+    "a captured graph",
+    [
+        must("name", ANY),
+        must("graph", ANY),
+        or_null("plan", ANY),
+        or_null("run", ANY),
+        may("before", ANY),
+        may("after", ANY),
+    ],
+);
+static FRAME: Object<[Key; 13]> = Object::new(
+    "a captured frame",
+    [
+        must("graph", ANY),
+        may("reset", ANY),
+        may("flags", ANY),
+        may("inputs", ANY),
+        may("first", ANY),
+        may("states", ANY),
+        may("push", ANY),
+        may("data", ANY),
+        may("targets", ANY),
+        may("host", ANY),
+        or_null("steps", ANY),
+        may("recorded", ANY),
+        must("results", ANY),
+    ],
+);
+static CONTENT: Object<[Key; 5]> = Object::new(
+    "contents",
+    [must("resource", ANY), may("slot", ANY), may("mip", ANY), may("aspect", ANY), must("bytes", ANY)],
+);
+static RESOURCE_BYTES: Object<[Key; 2]> = Object::new("contents", [must("resource", ANY), must("bytes", ANY)]);
+static PASS_BYTES: Object<[Key; 2]> = Object::new("contents", [must("pass", ANY), must("bytes", ANY)]);
+static DATA: Object<[Key; 3]> =
+    Object::new("uniform data", [must("pass", ANY), must("binding", ANY), must("bytes", ANY)]);
+/// A viewport has no target, a clear value no load.
+static TARGET: Object<[Key; 5]> = Object::new(
+    "a target of a run",
+    [must("pass", ANY), may("target", ANY), may("clear", ANY), may("load", ANY), may("viewport", ANY)],
+);
+static HOST: Object<[Key; 4]> =
+    Object::new("written bytes", [must("pass", ANY), must("resource", ANY), must("offset", ANY), must("bytes", ANY)]);
+static RESULT: Object<[Key; 5]> = Object::new(
+    "a result",
+    [must("resource", ANY), or_null("mips", ANY), or_null("layers", ANY), or_null("range", ANY), must("bytes", ANY)],
+);
+/// Captures have no schema, so their readers alone know the values of keys.
+const ANY: Kind = Kind::Any;
 const LOADS: [(&str, Load); 2] = [("load", Load::Load), ("clear", Load::Clear)];
-const HOST_KEYS: [&str; 4] = ["pass", "resource", "offset", "bytes"];
-const RESULT_KEYS: [&str; 5] = ["resource", "mips", "layers", "range", "bytes"];
 
 /// A capture that was read from a file.
 #[derive(Clone, Debug)]
@@ -117,7 +167,7 @@ impl Body {
     }
 
     fn content(&self, node: Node<'_, '_>) -> Option<Content> {
-        let fields = node.fields("contents", &CONTENT_KEYS)?;
+        let fields = node.fields(&CONTENT)?;
         let aspect = fields.get("aspect").map_or(Some(Aspects::empty()), |word| {
             let text = word.text()?;
             let found = ASPECTS.iter().find(|(name, _)| *name == text).map(|(_, aspect)| *aspect);
@@ -128,36 +178,36 @@ impl Body {
         });
         let number = |key| fields.get(key).map_or(Some(0), |number| number.u32());
         Some(Content {
-            resource: fields.need("resource")?.name()?.into_owned(),
+            resource: fields.get("resource")?.name()?.into_owned(),
             slot: number("slot")?,
             mip: number("mip")?,
             aspect: aspect?,
-            bytes: self.section(fields.need("bytes")?)?,
+            bytes: self.section(fields.get("bytes")?)?,
         })
     }
 
-    fn named(&self, node: Node<'_, '_>, keys: &'static [&'static str; 2]) -> Option<(String, Bytes)> {
-        let fields = node.fields("contents", keys)?;
-        Some((fields.need(keys[0])?.name()?.into_owned(), self.section(fields.need("bytes")?)?))
+    fn named(&self, node: Node<'_, '_>, table: &'static Object<[Key; 2]>) -> Option<(String, Bytes)> {
+        let fields = node.fields(table)?;
+        Some((fields.get(table.keys[0].name)?.name()?.into_owned(), self.section(fields.get("bytes")?)?))
     }
 
     fn graph(&self, node: Node<'_, '_>) -> Option<Captured> {
-        let fields = node.fields("a captured graph", &GRAPH_KEYS)?;
+        let fields = node.fields(&GRAPH)?;
         let contents =
             |key| fields.get(key).map_or(Some(Vec::new()), |list| list.list(" of contents", |node| self.content(node)));
         Some(Captured {
-            name: fields.need("name")?.title()?.into_owned(),
-            graph: self.section(fields.need("graph")?)?,
-            plan: fields.given("plan").map_or(Some(None), |plan| self.section(plan).map(Some))?,
-            run: fields.given("run").map_or(Some(None), |run| run.integer(u64::MAX >> 1).map(Some))?,
+            name: fields.get("name")?.title()?.into_owned(),
+            graph: self.section(fields.get("graph")?)?,
+            plan: fields.get("plan").map_or(Some(None), |plan| self.section(plan).map(Some))?,
+            run: fields.get("run").map_or(Some(None), |run| run.integer(u64::MAX >> 1).map(Some))?,
             before: contents("before")?,
             after: contents("after")?,
         })
     }
 
     fn frame(&self, node: Node<'_, '_>, graphs: usize) -> Option<CapturedFrame> {
-        let fields = node.fields("a captured frame", &FRAME_KEYS)?;
-        let graph = fields.need("graph")?;
+        let fields = node.fields(&FRAME)?;
+        let graph = fields.get("graph")?;
         let at = graph.u64()? as usize;
         if at >= graphs {
             graph.mistake(Code::BadFile, format_args!("is {at}, and the file has {graphs} graphs"), "");
@@ -171,28 +221,28 @@ impl Body {
                 }
             })?;
         }
-        let named = |key, keys: &'static [&'static str; 2]| {
-            fields.get(key).map_or(Some(Vec::new()), |list| list.list(" of contents", |node| self.named(node, keys)))
+        let named = |key, table: &'static Object<[Key; 2]>| {
+            fields.get(key).map_or(Some(Vec::new()), |list| list.list(" of contents", |node| self.named(node, table)))
         };
         let data = |node: Node<'_, '_>| {
-            let fields = node.fields("uniform data", &DATA_KEYS)?;
-            let bytes = self.section(fields.need("bytes")?)?;
-            Some((fields.need("pass")?.name()?.into_owned(), fields.need("binding")?.u32()?, bytes))
+            let fields = node.fields(&DATA)?;
+            let bytes = self.section(fields.get("bytes")?)?;
+            Some((fields.get("pass")?.name()?.into_owned(), fields.get("binding")?.u32()?, bytes))
         };
         let host = |node: Node<'_, '_>| {
-            let fields = node.fields("written bytes", &HOST_KEYS)?;
-            let [pass, buffer] = ["pass", "resource"].map(|key| Some(fields.need(key)?.name()?.into_owned()));
-            Some((pass?, buffer?, fields.need("offset")?.u64()?, self.section(fields.need("bytes")?)?))
+            let fields = node.fields(&HOST)?;
+            let [pass, buffer] = ["pass", "resource"].map(|key| Some(fields.get(key)?.name()?.into_owned()));
+            Some((pass?, buffer?, fields.get("offset")?.u64()?, self.section(fields.get("bytes")?)?))
         };
         let result = |node: Node<'_, '_>| {
-            let fields = node.fields("a result", &RESULT_KEYS)?;
-            let part = |key| fields.given(key).map_or(Some(None), |range| range.range32().map(Some));
+            let fields = node.fields(&RESULT)?;
+            let part = |key| fields.get(key).map_or(Some(None), |range| range.range32().map(Some));
             Some(Outcome {
-                resource: fields.need("resource")?.name()?.into_owned(),
+                resource: fields.get("resource")?.name()?.into_owned(),
                 mips: part("mips")?,
                 layers: part("layers")?,
-                range: fields.given("range").map_or(Some(None), |range| range.range(u64::MAX >> 1).map(Some))?,
-                bytes: self.section(fields.need("bytes")?)?,
+                range: fields.get("range").map_or(Some(None), |range| range.range(u64::MAX >> 1).map(Some))?,
+                bytes: self.section(fields.get("bytes")?)?,
             })
         };
         let or_none = |key| fields.get(key);
@@ -201,25 +251,25 @@ impl Body {
             reset: fields.flag("reset"),
             flags,
             inputs: or_none("inputs").map_or(Some(Vec::new()), |list| list.list("", |node| self.content(node)))?,
-            first: named("first", &NAMED_KEYS)?,
-            states: named("states", &NAMED_KEYS)?,
-            push: named("push", &PUSH_KEYS)?,
+            first: named("first", &RESOURCE_BYTES)?,
+            states: named("states", &RESOURCE_BYTES)?,
+            push: named("push", &PASS_BYTES)?,
             data: or_none("data").map_or(Some(Vec::new()), |list| list.list("", data))?,
             targets: or_none("targets").map_or(Some(Vec::new()), |list| list.list("", target_change))?,
             host: or_none("host").map_or(Some(Vec::new()), |list| list.list("", host))?,
-            steps: fields.given("steps").map_or(Some(None), |steps| self.section(steps).map(Some))?,
+            steps: fields.get("steps").map_or(Some(None), |steps| self.section(steps).map(Some))?,
             recorded: or_none("recorded").map_or(Some(Vec::new()), |list| {
                 list.list(" of passes", |name| name.name().map(|name| name.into_owned()))
             })?,
-            results: fields.need("results")?.list(" of results", result)?,
+            results: fields.get("results")?.list(" of results", result)?,
         })
     }
 }
 
 /// A clear value, a load or a viewport of a run.
 fn target_change(node: Node<'_, '_>) -> Option<(String, TargetChange)> {
-    let fields = node.fields("a target of a run", &TARGET_KEYS)?;
-    let pass = fields.need("pass")?.name()?.into_owned();
+    let fields = node.fields(&TARGET)?;
+    let pass = fields.get("pass")?.name()?.into_owned();
     if let Some(viewport) = fields.get("viewport") {
         let list = viewport.short_list(&[4], "a list [x, y, width, height]", |one| one.number32())?;
         return Some((pass, TargetChange::Viewport(list.try_into().ok()?)));
@@ -260,18 +310,18 @@ fn cut(sections: Node<'_, '_>, body: &[u8]) -> Option<Body> {
 }
 
 fn model(root: Node<'_, '_>, body: &[u8]) -> Option<Model> {
-    let fields = root.fields("a capture", &ROOT_KEYS)?;
-    let checksum = fields.need("checksum")?;
+    let fields = root.fields(&CAPTURE)?;
+    let checksum = fields.get("checksum")?;
     if checksum.text()? != format!("{:016x}", xxh3_64(body)) {
         checksum.mistake(Code::BadFile, "is not that of the bytes behind the header", "copy the file again");
         return None;
     }
-    let body = cut(fields.need("sections")?, body)?;
-    let device = fields.need("device")?;
-    let device = device.fields("a device", &DEVICE_KEYS)?;
-    let text = |key| Some(device.need(key)?.text()?.into_owned());
-    let graphs = fields.need("graphs")?.list(" of graphs", |node| body.graph(node))?;
-    let frames = fields.need("frames")?;
+    let body = cut(fields.get("sections")?, body)?;
+    let device = fields.get("device")?;
+    let device = device.fields(&DEVICE)?;
+    let text = |key| Some(device.get(key)?.text()?.into_owned());
+    let graphs = fields.get("graphs")?.list(" of graphs", |node| body.graph(node))?;
+    let frames = fields.get("frames")?;
     if frames.count() > MOST_FRAMES || graphs.len() > MOST_FRAMES {
         frames.mistake(Code::BadFile, format_args!("are more than {MOST_FRAMES}"), "capture fewer frames");
         return None;
@@ -280,7 +330,7 @@ fn model(root: Node<'_, '_>, body: &[u8]) -> Option<Model> {
         device: text("name")?,
         driver: text("driver")?,
         uuid: text("uuid")?,
-        profile: body.section(device.need("profile")?)?,
+        profile: body.section(device.get("profile")?)?,
         frames: frames.list(" of frames", |node| body.frame(node, graphs.len()))?,
         graphs,
     })

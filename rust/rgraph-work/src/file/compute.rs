@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rgraph_files::graph::Here;
+use rgraph_files::graph::{Here, work};
 use rgraph_files::json::{Fields, Node};
 use rgraph_ir::access::Usage;
 use rgraph_ir::error::Code;
@@ -16,13 +16,10 @@ use super::sampler;
 use crate::infer::{self, Elements, Given};
 use crate::work::{Bound, Dispatch, Groups, PushData, Step};
 
-/// Keys of a dispatch.
-pub(super) const COMPUTE_KEYS: [&str; 7] = ["shader", "entry", "constants", "groups", "bindings", "push", "key"];
-
 impl Work<'_, '_> {
     /// A dispatch.
     pub(super) fn compute(&mut self, node: Node<'_, '_>) -> Option<Step> {
-        let fields = node.fields("a dispatch", &COMPUTE_KEYS)?;
+        let fields = node.fields(&work::COMPUTE)?;
         let mut program = self.program(&fields, Kind::Compute)?;
         let push = self.push(&fields, &program)?;
         let bound = self.bind(&node, fields.get("bindings"), &mut program)?;
@@ -167,7 +164,6 @@ impl Work<'_, '_> {
 
     /// Numbers, or what covers a resource; `None` within: a resource is named.
     fn counted(&self, node: &Node<'_, '_>, wanted: &str) -> Option<Option<Groups>> {
-        const COVER_KEYS: [&str; 2] = ["cover", "mip"];
         if node.is_number() {
             return node.u32().map(|x| Some(Groups::Fixed([x, 1, 1])));
         }
@@ -182,8 +178,8 @@ impl Work<'_, '_> {
         }
         if covers {
             let here = Here { graph: self.graph, scope: self.scope };
-            let fields = node.fields("what is covered", &COVER_KEYS)?;
-            let id = here.resource(&fields.need("cover")?)?;
+            let fields = node.fields(&work::COVER)?;
+            let id = here.resource(&fields.get("cover")?)?;
             let mip = fields.get("mip").map_or(Some(0), |mip| mip.u32())?;
             return Some(Some(Groups::Cover(id, mip)));
         }

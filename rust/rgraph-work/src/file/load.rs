@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rgraph_files::graph::work::STEP;
 use rgraph_files::graph::{
     Extras, GraphFields, Included, PassFields, Scope, Settings, Typed, WORK_KEYS, read_graph_with,
 };
@@ -233,19 +234,20 @@ pub(super) struct Work<'w, 'l> {
 impl Work<'_, '_> {
     fn steps(&mut self, node: &Node<'_, '_>) -> Option<Vec<Step>> {
         node.list(" of steps", |one| {
-            let mut found = None;
-            let mut count = 0;
-            one.entries(": a step", |key, value| {
-                count += 1;
-                if WORK_KEYS.contains(&key) && key != "steps" {
-                    found = self.step(key, value);
+            let before = one.source().count();
+            let fields = one.fields(&STEP)?;
+            let given: Vec<&'static str> =
+                STEP.keys.iter().map(|key| key.name).filter(|key| fields.peek(key).is_some()).collect();
+            match given[..] {
+                [key] => self.step(key, fields.get(key)?),
+                // Its only key is an unknown one.
+                [] if one.source().count() > before => None,
+                _ => {
+                    let help = "each step is one of {\"compute\": …}, {\"raster\": …}, {\"copy\": …}, …";
+                    one.mistake(Code::BadFile, "is no single step", help);
+                    None
                 }
-            })?;
-            if count != 1 || found.is_none() && count == 0 {
-                let help = "each step is one of {\"compute\": …}, {\"raster\": …}, {\"copy\": …}, …";
-                one.mistake(Code::BadFile, "is no single step", help);
             }
-            found
         })
     }
 

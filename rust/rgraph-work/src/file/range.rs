@@ -1,6 +1,6 @@
 //! Images and buffers, and parts of them, as work names them: `"lit"` or `{"resource": "lit", "mip": 1}`.
 
-use rgraph_files::graph::Here;
+use rgraph_files::graph::{Here, work};
 use rgraph_files::json::{Fields, Node};
 use rgraph_files::write::Row;
 use rgraph_ir::error::Code;
@@ -8,10 +8,6 @@ use rgraph_ir::graph::Ranges;
 use rgraph_ir::resource::ResourceId;
 
 use crate::infer::AccessRange;
-
-/// Keys of a part of an image or a buffer.
-pub(super) const PART_KEYS: [&str; 11] =
-    ["resource", "mip", "mips", "layer", "layers", "aspects", "range", "offset", "size", "sampler", "format"];
 
 /// A box of texels: the first one, and how many (`None`: up to the end).
 pub(super) type Texels = ([u32; 3], Option<[u32; 3]>);
@@ -40,8 +36,8 @@ pub(super) fn named<T>(
         let id = here.resource(node)?;
         return then(Named { id, part: AccessRange::default(), texels: ([0; 3], None), sampler: None, format: None });
     }
-    let fields = node.fields("part of a resource", &PART_KEYS)?;
-    let id = fields.need("resource").and_then(|name| here.resource(&name));
+    let fields = node.fields(&work::PART)?;
+    let id = fields.get("resource").and_then(|name| here.resource(&name));
     let part = part(&fields)?;
     let three = |key| match fields.get(key) {
         None => Some(None),
@@ -56,14 +52,14 @@ pub(super) fn named<T>(
 
 /// The mips, layers, aspects and bytes that fields name.
 pub(super) fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<AccessRange> {
-    let pair = |one: &'static str, several: &'static str| -> Option<Option<[u32; 2]>> {
-        match (fields.get(one), fields.get(several)) {
+    let pair = |key: &'static str, several: &'static str| -> Option<Option<[u32; 2]>> {
+        match (fields.get(key), fields.get(several)) {
             (Some(one), Some(_)) => {
                 one.mistake(Code::BadFile, format_args!("and \"{several}\" are both given"), "keep one of them");
                 None
             }
             (Some(one), None) => {
-                let first = one.integer(u32::MAX as u64 - 1)? as u32;
+                let first = one.integer(fields.most(key))? as u32;
                 Some(Some([first, first + 1]))
             }
             (None, Some(several)) => {

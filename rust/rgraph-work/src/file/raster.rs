@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rgraph_files::graph::{Here, read_clear};
+use rgraph_files::graph::{Here, read_clear, work};
 use rgraph_files::json::{Fields, Node};
-use rgraph_ir::access::{Aspects, Load, Usage};
+use rgraph_ir::access::{Aspects, Load, ResolveMode, Usage};
 use rgraph_ir::error::Code;
 use rgraph_ir::graph::{Clear, Use};
 use rgraph_ir::resource::ResourceId;
@@ -17,67 +17,13 @@ use crate::infer::{self, AccessRange, Attribute, DepthTarget, Used, Vertices};
 use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
-/// Keys of a draw.
-pub(super) const RASTER_KEYS: [&str; 34] = [
-    "shader",
-    "entry",
-    "constants",
-    "color",
-    "depth",
-    "bindings",
-    "push",
-    "vertices",
-    "instances",
-    "first_vertex",
-    "first_instance",
-    "vertex_offset",
-    "vertex_buffers",
-    "index",
-    "index_format",
-    "indirect",
-    "draws",
-    "stride",
-    "groups",
-    "key",
-    "viewport",
-    "topology",
-    "patch_vertices",
-    "cull",
-    "front",
-    "wireframe",
-    "depth_test",
-    "depth_write",
-    "depth_bias",
-    "stencil",
-    "blend",
-    "write_mask",
-    "alpha_to_coverage",
-    "resolve_mode",
-];
-/// Keys of an attachment.
-pub(super) const TARGET_KEYS: [&str; 11] = [
-    "resource",
-    "mip",
-    "mips",
-    "layer",
-    "layers",
-    "aspects",
-    "load",
-    "stencil_load",
-    "clear",
-    "resolve",
-    "resolve_mode",
-];
-/// Keys of a vertex buffer.
-pub(super) const VERTEX_KEYS: [&str; 5] = ["buffer", "attributes", "stride", "offset", "per_instance"];
-
 /// The fields of a draw.
-pub(super) type RasterFields<'a, 'p> = Fields<'a, 'p, { RASTER_KEYS.len() }>;
+pub(super) type RasterFields<'a, 'p> = Fields<'a, 'p, { work::RASTER.keys.len() }>;
 
 impl Work<'_, '_> {
     /// A draw.
     pub(super) fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
-        let fields = node.fields("a draw", &RASTER_KEYS)?;
+        let fields = node.fields(&work::RASTER)?;
         let mut program = self.program(&fields, Kind::Raster)?;
         let (count, depth) = self.targets(&node, &fields, &program)?;
         let state = state::read(&fields, count)?;
@@ -162,6 +108,7 @@ impl Work<'_, '_> {
         program: &Arc<rgraph_shader::Program>,
     ) -> Option<(usize, Option<DepthTarget>)> {
         let (color, depth) = (fields.get("color"), fields.get("depth"));
+        let mode = resolve_mode(fields)?;
         if color.is_none() && depth.is_none() {
             let attachment = |usage: &Usage| {
                 matches!(usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
@@ -182,7 +129,6 @@ impl Work<'_, '_> {
         }
         let mut colors = Vec::new();
         if let Some(color) = color {
-            let mode = fields.get("resolve_mode");
             if color.is_list() {
                 color.list(" of colour targets", |one| {
                     colors.push(if one.is_null() { None } else { Some(self.target(&one, mode)?) });
@@ -202,16 +148,16 @@ impl Work<'_, '_> {
     }
 
     /// A colour target, and what it resolves to.
-    fn target(&mut self, node: &Node<'_, '_>, mode: Option<Node<'_, '_>>) -> Option<(ResourceId, AccessRange)> {
+    fn target(&mut self, node: &Node<'_, '_>, mode: Option<ResolveMode>) -> Option<(ResourceId, AccessRange)> {
         let here = Here { graph: self.graph, scope: self.scope };
         if node.is_text() {
             let id = here.resource(node)?;
             self.needs.uses(id, Usage::ColorAttachment, AccessRange::default(), |_| {});
             return Some((id, AccessRange::default()));
         }
-        let fields = node.fields("a colour target", &TARGET_KEYS)?;
-        let (id, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
-        let (load, clear) = (load(&fields, "load")?, clear(&fields)?);
+        let fields = node.fields(&work::COLOR_TARGET)?;
+        let (id, part) = (here.resource(&fields.get("resource")?)?, part(&fields)?);
+        let (load, clear, own_mode) = (load(&fields, "load")?, clear(&fields)?, resolve_mode(&fields)?);
         self.needs.uses(id, Usage::ColorAttachment, part, |how| {
             how.details.clear = clear;
             how.load = load.or(clear.map(|_| Load::Clear));
@@ -219,10 +165,7 @@ impl Work<'_, '_> {
         if let Some(resolve) = fields.get("resolve") {
             let (to, part) = named(&resolve, &here, |Named { id, part, .. }| Some((id, part)))?;
             let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
-            how.details.resolve_mode = match fields.get("resolve_mode").or(mode) {
-                None => None,
-                Some(mode) => Some(mode.word()?),
-            };
+            how.details.resolve_mode = own_mode.or(mode);
             self.needs.uses.push(Used { at: to, how, resolves: Some(id), tested: Aspects::empty() });
         }
         Some((id, part))
@@ -234,8 +177,8 @@ impl Work<'_, '_> {
             let at = here.resource(node)?;
             return Some(DepthTarget { at, part: AccessRange::default(), clear: None, load: None, stencil_load: None });
         }
-        let fields = node.fields("a depth target", &TARGET_KEYS)?;
-        let (at, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
+        let fields = node.fields(&work::DEPTH_TARGET)?;
+        let (at, part) = (here.resource(&fields.get("resource")?)?, part(&fields)?);
         let (load, stencil_load, clear) = (load(&fields, "load")?, load(&fields, "stencil_load")?, clear(&fields)?);
         Some(DepthTarget { at, part, clear, load, stencil_load })
     }
@@ -263,8 +206,8 @@ impl Work<'_, '_> {
             let (buffer, offset) = self.buffer(node, Usage::Vertex)?;
             return Some(Vertices { buffer, offset, attributes: None, stride: None, per_instance: false });
         }
-        let fields = node.fields("a vertex buffer", &VERTEX_KEYS)?;
-        let (buffer, first) = self.buffer(&fields.need("buffer")?, Usage::Vertex)?;
+        let fields = node.fields(&work::VERTICES)?;
+        let (buffer, first) = self.buffer(&fields.get("buffer")?, Usage::Vertex)?;
         let further = fields.get("offset").map_or(Some(0), |offset| offset.u64())?;
         let attributes = match fields.get("attributes") {
             None => None,
@@ -301,6 +244,13 @@ fn attribute(node: &Node<'_, '_>) -> Option<Attribute> {
 /// A load that may be left out.
 fn load<const N: usize>(fields: &Fields<'_, '_, N>, key: &'static str) -> Option<Option<Load>> {
     match fields.get(key) {
+        None => Some(None),
+        Some(node) => node.word().map(Some),
+    }
+}
+
+fn resolve_mode<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Option<ResolveMode>> {
+    match fields.get("resolve_mode") {
         None => Some(None),
         Some(node) => node.word().map(Some),
     }

@@ -5,7 +5,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::sync::Arc;
 
-use rgraph_files::graph::Here;
+use rgraph_files::graph::{Here, work};
 use rgraph_files::json::{Fields, Node};
 use rgraph_ir::error::Code;
 use rgraph_ir::resource::ResourceId;
@@ -20,25 +20,6 @@ use crate::infer::{self, RaySources};
 use crate::words::INDICES;
 use crate::work::{Build, Geometry, HitGroup, IndexBuffer, Instance, Instances, RayGroups, Step, Trace};
 
-/// Keys of a build.
-pub(super) const BUILD_KEYS: [&str; 8] =
-    ["structure", "scratch", "triangles", "boxes", "instances", "opaque", "refit", "updatable"];
-/// Keys of what is built of triangles.
-pub(super) const TRIANGLE_KEYS: [&str; 6] = ["buffer", "stride", "vertices", "index", "index_format", "triangles"];
-/// Keys of what is built of boxes.
-pub(super) const BOX_KEYS: [&str; 3] = ["buffer", "stride", "boxes"];
-/// Keys of what is built of instances.
-pub(super) const BUILD_INSTANCE_KEYS: [&str; 3] = ["buffer", "instances", "structures"];
-/// Keys of records of instances.
-pub(super) const INSTANCES_KEYS: [&str; 3] = ["to", "all", "transforms"];
-/// Keys of an instance.
-pub(super) const INSTANCE_KEYS: [&str; 5] = ["structure", "transform", "index", "mask", "hit"];
-/// Keys of a trace.
-pub(super) const TRACE_KEYS: [&str; 11] =
-    ["raygen", "miss", "hit", "callable", "records", "entry", "constants", "bindings", "push", "size", "depth"];
-/// Keys of a hit group.
-pub(super) const HIT_KEYS: [&str; 3] = ["closest", "any", "intersection"];
-
 impl Work<'_, '_> {
     fn here(&self) -> Here<'_> {
         Here { graph: self.graph, scope: self.scope }
@@ -50,7 +31,7 @@ impl Work<'_, '_> {
 
     /// A buffer and the first byte of the part of it.
     fn from<const N: usize>(&self, fields: &Fields<'_, '_, N>, key: &'static str) -> Option<(ResourceId, u64)> {
-        self.part_of(&fields.need(key)?)
+        self.part_of(&fields.get(key)?)
     }
 
     fn part_of(&self, node: &Node<'_, '_>) -> Option<(ResourceId, u64)> {
@@ -61,24 +42,24 @@ impl Work<'_, '_> {
 
     /// A build.
     pub(super) fn build(&mut self, node: Node<'_, '_>) -> Option<Step> {
-        let fields = node.fields("a build", &BUILD_KEYS)?;
-        let (structure, scratch) = (fields.need("structure"), fields.need("scratch"));
+        let fields = node.fields(&work::BUILD)?;
+        let (structure, scratch) = (fields.get("structure"), fields.get("scratch"));
         let (structure, scratch) = (self.structure(&structure?)?, self.structure(&scratch?)?);
         let opaque = fields.get("opaque").map_or(Some(true), |opaque| opaque.boolean())?;
         let given = [fields.get("triangles"), fields.get("boxes"), fields.get("instances")];
         let geometry = match given {
             [Some(triangles), None, None] => self.triangles(&triangles, opaque)?,
             [None, Some(boxes), None] => {
-                let fields = boxes.fields("boxes of a build", &BOX_KEYS)?;
+                let fields = boxes.fields(&work::BOXES)?;
                 let (buffer, offset) = self.from(&fields, "buffer")?;
                 let stride = fields.get("stride").map_or(Some(24), |stride| stride.u32())?;
-                Geometry::Boxes { buffer, offset, stride, boxes: fields.need("boxes")?.u32()?, opaque }
+                Geometry::Boxes { buffer, offset, stride, boxes: fields.get("boxes")?.u32()?, opaque }
             }
             [None, None, Some(instances)] => {
-                let fields = instances.fields("instances of a build", &BUILD_INSTANCE_KEYS)?;
+                let fields = instances.fields(&work::BUILD_INSTANCES)?;
                 let (buffer, offset) = self.from(&fields, "buffer")?;
-                let structures = fields.need("structures")?.list(" of structures", |one| self.structure(&one))?;
-                Geometry::Instances { buffer, offset, instances: fields.need("instances")?.u32()?, structures }
+                let structures = fields.get("structures")?.list(" of structures", |one| self.structure(&one))?;
+                Geometry::Instances { buffer, offset, instances: fields.get("instances")?.u32()?, structures }
             }
             _ => {
                 let help = "give one of \"triangles\", \"boxes\" and \"instances\"";
@@ -91,7 +72,7 @@ impl Work<'_, '_> {
     }
 
     fn triangles(&self, node: &Node<'_, '_>, opaque: bool) -> Option<Geometry> {
-        let fields = node.fields("triangles of a build", &TRIANGLE_KEYS)?;
+        let fields = node.fields(&work::TRIANGLES)?;
         let (buffer, offset) = self.from(&fields, "buffer")?;
         let index = match fields.get("index") {
             Some(index) => {
@@ -103,20 +84,20 @@ impl Work<'_, '_> {
             None => None,
         };
         let stride = fields.get("stride").map_or(Some(12), |stride| stride.u32())?;
-        let (vertices, triangles) = (fields.need("vertices")?.u32()?, fields.need("triangles")?.u32()?);
+        let (vertices, triangles) = (fields.get("vertices")?.u32()?, fields.get("triangles")?.u32()?);
         Some(Geometry::Triangles { buffer, offset, stride, vertices, index, triangles, opaque })
     }
 
     /// Records of instances.
     pub(super) fn instances(&mut self, node: Node<'_, '_>) -> Option<Step> {
-        let fields = node.fields("records of instances", &INSTANCES_KEYS)?;
+        let fields = node.fields(&work::INSTANCES)?;
         let (to, offset) = self.from(&fields, "to")?;
         let transforms = match fields.get("transforms") {
             Some(transforms) => Some(self.part_of(&transforms)?),
             None => None,
         };
         let mut count = 0;
-        let all = fields.need("all")?.list(" of instances", |one| {
+        let all = fields.get("all")?.list(" of instances", |one| {
             count += 1;
             self.instance(&one, count - 1)
         })?;
@@ -124,8 +105,8 @@ impl Work<'_, '_> {
     }
 
     fn instance(&self, node: &Node<'_, '_>, at: u32) -> Option<Instance> {
-        let fields = node.fields("an instance", &INSTANCE_KEYS)?;
-        let structure = self.structure(&fields.need("structure")?)?;
+        let fields = node.fields(&work::INSTANCE)?;
+        let structure = self.structure(&fields.get("structure")?)?;
         let transform = match fields.get("transform") {
             Some(rows) => {
                 let rows = rows.short_list(&[12], "three rows of four numbers", |number| number.number32())?;
@@ -133,15 +114,16 @@ impl Work<'_, '_> {
             }
             None => Instance::IDENTITY,
         };
-        let index = fields.get("index").map_or(Some(u64::from(at)), |index| index.integer(0xff_ffff))? as u32;
-        let mask = fields.get("mask").map_or(Some(0xff), |mask| mask.integer(0xff))? as u8;
-        let hit = fields.get("hit").map_or(Some(0), |hit| hit.integer(0xff_ffff))? as u32;
+        let index =
+            fields.get("index").map_or(Some(u64::from(at)), |index| index.integer(fields.most("index")))? as u32;
+        let mask = fields.get("mask").map_or(Some(0xff), |mask| mask.integer(fields.most("mask")))? as u8;
+        let hit = fields.get("hit").map_or(Some(0), |hit| hit.integer(fields.most("hit")))? as u32;
         Some(Instance { structure, transform, index, mask, hit })
     }
 
     /// A trace of rays.
     pub(super) fn trace(&mut self, node: Node<'_, '_>) -> Option<Step> {
-        let fields = node.fields("a trace", &TRACE_KEYS)?;
+        let fields = node.fields(&work::TRACE)?;
         let (mut sources, mut name) = (RaySources::default(), None);
         let library = &mut self.library;
         let mut add = |node: &Node<'_, '_>, stage: Stage| {
@@ -149,14 +131,14 @@ impl Work<'_, '_> {
             name = name.take().or(own_name);
             Some(sources.add(given, stage))
         };
-        add(&fields.need("raygen")?, Stage::RayGeneration)?;
+        add(&fields.get("raygen")?, Stage::RayGeneration)?;
         let mut groups = RayGroups::default();
         if let Some(miss) = fields.get("miss") {
             groups.miss = miss.list(" of shaders", |one| add(&one, Stage::Miss))?;
         }
         if let Some(hit) = fields.get("hit") {
             groups.hit = hit.list(" of hit groups", |one| {
-                let fields = one.fields("a hit group", &HIT_KEYS)?;
+                let fields = one.fields(&work::HIT)?;
                 let mut shader = |key, stage| match fields.get(key) {
                     Some(node) => add(&node, stage).map(Some),
                     None => Some(None),

@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
+use rgraph_files::graph::work;
 use rgraph_files::json::{Node, shown};
 use rgraph_files::write::Sheet;
 use rgraph_ir::error::Code;
 
 use crate::words::{ADDRESSES, BORDERS, COMPARES, FILTERS, Words, name_of};
 use crate::work::{Address, Sampler};
-
-/// Keys of a sampler.
-pub(super) const SAMPLER_KEYS: [&str; 9] =
-    ["filter", "mag", "min", "mip", "address", "anisotropy", "compare", "lod", "border"];
 
 /// Samplers by name.
 pub(super) type Samplers = HashMap<String, Sampler>;
@@ -52,7 +49,7 @@ pub(super) fn named(node: &Node<'_, '_>, samplers: &Samplers) -> Option<Sampler>
 
 /// A sampler.
 pub(super) fn read(node: &Node<'_, '_>) -> Option<Sampler> {
-    let fields = node.fields("a sampler", &SAMPLER_KEYS)?;
+    let fields = node.fields(&work::SAMPLER)?;
     let filter = fields.get("filter").map_or(Some(true), |filter| word(&filter, "a filter", FILTERS))?;
     let or = |key| fields.get(key).map_or(Some(filter), |node| word(&node, "a filter", FILTERS));
     let axis = |node: &Node<'_, '_>| word(node, "an address mode", ADDRESSES);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rgraph_files::graph::work;
 use rgraph_files::json::{Fields, Node, shown};
 use rgraph_ir::error::Code;
 use rgraph_shader::{
@@ -13,9 +14,6 @@ use rgraph_shader::{
 
 use super::{data, sidecar};
 use crate::infer::Who;
-
-/// Keys of a shader.
-pub(super) const SHADER_KEYS: [&str; 4] = ["file", "wgsl", "glsl", "spirv"];
 
 /// What stands behind the name of the source of one stage, of a shader that has several.
 pub(super) fn end_of(stage: Stage) -> &'static str {
@@ -81,8 +79,8 @@ impl Library<'_> {
         if node.is_text() {
             return self.file(node);
         }
-        let fields = node.fields("a shader", &SHADER_KEYS)?;
-        let sources = SHADER_KEYS.iter().filter(|key| fields.get(key).is_some()).count();
+        let fields = node.fields(&work::SOURCE)?;
+        let sources = work::SOURCE.keys.iter().filter(|key| fields.get(key.name).is_some()).count();
         if sources != 1 {
             node.mistake(Code::BadFile, "is no shader", "give one of \"file\", \"wgsl\", \"glsl\" and \"spirv\"");
             return None;
@@ -141,7 +139,7 @@ impl Library<'_> {
         kind: Kind,
         who: Who<'_>,
     ) -> Option<Result<Arc<Program>, ShaderError>> {
-        let node = fields.need("shader")?;
+        let node = fields.get("shader")?;
         let mut name = None;
         let mut source = |node: &Node<'_, '_>| {
             let (given, own_name) = self.source(node)?;

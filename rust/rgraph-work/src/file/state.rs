@@ -1,5 +1,6 @@
 //! Fixed-function state of draws in files.
 
+use rgraph_files::graph::work;
 use rgraph_files::json::{Node, shown};
 use rgraph_files::write::{Row, Sheet};
 use rgraph_ir::error::Code;
@@ -8,12 +9,6 @@ use super::raster::RasterFields;
 use super::sampler::word;
 use crate::words::{BLEND_OPS, BLENDS, COMPARES, CULLS, FACTORS, STENCIL_OPS, TOPOLOGIES, WINDINGS, name_of};
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, RasterState, StencilFace, StencilOp};
-
-/// Keys of a stencil test.
-pub(super) const STENCIL_KEYS: [&str; 7] =
-    ["compare", "fail", "depth_fail", "pass", "reference", "read_mask", "write_mask"];
-/// Keys of blending.
-pub(super) const BLEND_KEYS: [&str; 2] = ["color", "alpha"];
 
 /// Channels that are written by default.
 const ALL_CHANNELS: u8 = 15;
@@ -92,8 +87,8 @@ fn blend(node: &Node<'_, '_>) -> Option<Blend> {
     if node.is_text() {
         return word(node, "a kind of blending", BLENDS);
     }
-    let fields = node.fields("blending", &BLEND_KEYS)?;
-    let color = equation(&fields.need("color")?)?;
+    let fields = node.fields(&work::BLEND)?;
+    let color = equation(&fields.get("color")?)?;
     let alpha = fields.get("alpha").map_or(Some(color), |node| equation(&node))?;
     Some(Blend { color, alpha })
 }
@@ -124,7 +119,7 @@ const USUAL_FACE: StencilFace = StencilFace {
 };
 
 fn face(node: &Node<'_, '_>) -> Option<StencilFace> {
-    let fields = node.fields("a stencil test", &STENCIL_KEYS)?;
+    let fields = node.fields(&work::STENCIL)?;
     let op =
         |key| fields.get(key).map_or(Some(StencilOp::Keep), |node| word(&node, "a stencil operation", STENCIL_OPS));
     let number = |key, usual| fields.get(key).map_or(Some(usual), |node| node.u32());

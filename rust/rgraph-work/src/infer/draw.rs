@@ -95,6 +95,11 @@ pub struct Vertices {
     pub per_instance: bool,
 }
 
+/// Where the next attribute of that alignment is; the most bytes, behind the last ones.
+fn aligned(end: u32, alignment: u32) -> u32 {
+    end.checked_next_multiple_of(alignment).unwrap_or(u32::MAX)
+}
+
 /// Matches vertex buffers with the inputs of a program.
 ///
 /// # Errors
@@ -121,7 +126,7 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
                 Some(explicit) => explicit,
                 None => {
                     let format = own_format(who, program, input)?;
-                    (format, end.next_multiple_of(format.alignment()))
+                    (format, aligned(end, format.alignment()))
                 }
             };
             attributes.push((input.location, format, at));
@@ -129,7 +134,7 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
         }
         let Vertices { buffer, offset, stride, per_instance, .. } = *one;
         let widest = attributes.iter().map(|(_, format, _)| format.alignment()).max().unwrap_or(1);
-        let stride = stride.unwrap_or(end.next_multiple_of(widest));
+        let stride = stride.unwrap_or(aligned(end, widest));
         if let Some((name, format, at)) = misaligned(&attributes, stride, inputs) {
             let message = format!(
                 "pass \"{}\" stores \"{name}\" ({format}) at byte {at} of {stride} per element, and {format} needs \
