@@ -184,6 +184,12 @@ def test_wrong_constants_are_refused(shader: str, constants: dict[str | int, flo
     assert says in str(caught.value)
 
 
+def test_a_constant_has_one_value():
+    with pytest.raises(rg.ShaderError, match=r"RG-E306 .*'SCALE' is given twice, by its name and by its number 4"):
+        rg.reflect(WGSL_CONSTANTS, constants={"SCALE": 1.0, 4: 2.0})
+    assert rg.reflect(WGSL_CONSTANTS, constants={4: 2.0}).workgroup
+
+
 def test_an_override_without_a_value_is_named_with_its_line():
     g = rg.Graph()
     with pytest.raises(rg.ShaderError, match=r":3:.*override 'SCALE' has no value(.|\n)*constants=\{\"SCALE\": "):

@@ -140,6 +140,12 @@ impl Constants {
     pub(crate) fn check(&self, shader: &str, declared: &[SpecConstant]) -> Result<(), ShaderError> {
         let known =
             |name: &str| declared.iter().any(|one| one.name == name || one.id.is_some_and(|id| id.to_string() == name));
+        let given = |name: &str| self.iter().any(|(one, _)| one == name);
+        let mut by_number = declared.iter().filter_map(|one| Some((one, one.id.filter(|id| given(&id.to_string()))?)));
+        if let Some((one, id)) = by_number.find(|(one, id)| one.name != id.to_string() && given(&one.name)) {
+            let message = format!("'{}' is given twice, by its name and by its number {id}", one.name);
+            return Err(error::layout(shader, message, "give one value of it".to_owned()));
+        }
         let Some((stranger, _)) = self.iter().find(|(name, _)| !known(name)) else { return Ok(()) };
         let shown: String = stranger.chars().take(60).collect();
         let mut names: Vec<&str> = declared.iter().map(|one| one.name.as_str()).collect();
