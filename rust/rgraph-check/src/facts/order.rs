@@ -9,8 +9,8 @@ use super::{BySubresource, Facts, Inserted, Key, NamePosition, PassPosition, Ste
 use crate::ids::{DeclaredPassId, SubresourceId, UnorderedGroupId, UseId};
 
 impl Facts<'_> {
-    /// What `after` says, `(later, earlier)`, sorted. A culled pass hands on what it is after: the meaning of a frame
-    /// is an order of all passes.
+    /// What `after` says, `(later, earlier)`, sorted. A pass that is culled or accesses nothing hands on what it is
+    /// after: the meaning of a frame is an order of all passes.
     pub(crate) fn orderings(&self) -> Vec<(DeclaredPassId, DeclaredPassId)> {
         let place = |(later, earlier): &(PassId, PassId)| Some((self.place(*later)?, self.place(*earlier)?));
         let mut direct: Vec<_> = self.graph.orderings().iter().filter_map(place).collect();
@@ -29,7 +29,7 @@ impl Facts<'_> {
                     continue;
                 }
                 all.push((later, earlier));
-                if !self.needed[earlier] {
+                if !self.needed[earlier] || self.declared_passes[earlier].uses.is_empty() {
                     open.extend(of(earlier));
                 }
             }

@@ -241,6 +241,15 @@ corners! {
         pass end graphics: sampled b mips=1..3; color out
         refused RG-E204";
 
+    a_read_that_looks_forward_keeps_its_range_where_another_read_of_its_pass_has_a_part_of_it = "
+        image b mips=3 root
+        image out root
+        pass read graphics: src b mips=0..1; sampled b; color out
+        pass first compute: dst b mips=0..1
+        pass rest compute: dst b mips=2..3
+        before first read
+        before read rest";
+
     a_read_of_a_mip_that_a_scaled_copy_does_not_fill_looks_forward = "
         image a
         image b modifies=a size=32x32 mips=2

@@ -344,4 +344,35 @@ corners! {
         before two three
         before one four
         before two four";
+
+    a_pass_without_accesses_hands_on_what_it_comes_after = "
+        buffer a 256 root
+        buffer b 256 root
+        buffer c 256 root
+        pass one compute: storage_write a
+        pass other graphics: storage_write c
+        pass meet compute after=one effects:
+        pass again compute after=meet,other effects:
+        pass two compute after=again: storage_write b
+        before one two
+        before other two";
+
+    a_pass_without_accesses_of_another_queue_hands_on_what_it_comes_after = "
+        buffer a 256 root
+        buffer b 256 root
+        buffer c 256 root
+        pass one compute: storage_write a
+        pass meet async_compute after=one effects:
+        pass two async_compute after=meet: storage_write b
+        pass back compute after=meet: storage_write c
+        before one two
+        before one back";
+
+    a_pass_of_the_host_without_accesses_hands_on_what_it_comes_after = "
+        buffer a 256 root
+        buffer b 256 root
+        pass one compute: storage_write a
+        pass meet cpu after=one effects:
+        pass two compute after=meet: storage_write b
+        before one two";
 }

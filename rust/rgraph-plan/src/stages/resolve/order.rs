@@ -166,15 +166,17 @@ impl Facts {
         if !self.may_look_forward(source, &access[0]) {
             return own;
         }
-        let subresources = access.iter().flat_map(|access| access.subresources.ids());
-        let Some(first) = subresources.filter_map(|subresource| first_writer[subresource]).min() else {
-            return own;
+        // Of the declared range: other accesses of the pass may have taken subresources of this one.
+        let mut first: Option<ResolvedPassId> = None;
+        let mut note = |subresource: SubresourceId| {
+            first = first.into_iter().chain(first_writer[subresource]).min();
         };
-        let written_before =
-            |subresource: SubresourceId| first_writer[subresource].is_some_and(|writer| writer <= pass);
-        if first <= pass || self.any_in_range(source, &access[0], written_before) {
-            return own;
-        }
+        access.iter().flat_map(|access| access.subresources.ids()).for_each(&mut note);
+        self.any_in_range(source, &access[0], |subresource| {
+            note(subresource);
+            false
+        });
+        let Some(first) = first.filter(|first| *first > pass) else { return own };
         let mut last = first;
         let writer = self.declared_pass(first);
         for id in IdSpan::<ResolvedPassId>::new(first.index() + 1, self.passes.len()).ids() {

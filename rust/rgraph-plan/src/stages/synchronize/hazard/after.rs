@@ -8,12 +8,13 @@ use crate::stages::ids::WaitId;
 use crate::stages::synchronize::call::{Required, Source};
 
 impl Hazards {
-    /// Orders all stages of a pass after all of an earlier one.
+    /// Orders all stages of a pass after all of an earlier one. A pass without accesses works at no stage, so it hands
+    /// on those of its queue that it comes after; what it awaits of other queues, it awaits for all stages behind it.
     pub(super) fn order_after(&mut self, inputs: HazardInputs<'_>, at: PlanPassId, waits: &mut IdVec<WaitId, Stages>) {
         let scheduled = inputs.context.schedule.passes[at];
         let all = |at: PlanPassId| inputs.context.accesses(at).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
-        // A pass without accesses may work at any stage.
+        // What a pass without accesses does itself may be at any stage.
         let anywhere = || inputs.context.stages.get(scheduled.queue).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = inputs.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
@@ -23,7 +24,10 @@ impl Hazards {
                 self.rely(inputs, scheduled.queue, source.queue, stages, waits);
                 continue;
             }
-            let src_stages = all(earlier);
+            let src_stages = all(earlier) | self.awaited[earlier];
+            if stages.is_empty() {
+                self.awaited[at] |= src_stages;
+            }
             if scheduled.queue == inputs.context.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }

@@ -186,6 +186,8 @@ pub(crate) struct Hazards {
     handed: IdVec<PlacementId, Option<IdSpan<LeftId>>>,
     gathered: usize,
     after: usize,
+    /// By pass without accesses: the stages of its queue that `after` puts before it.
+    awaited: IdVec<PlanPassId, Stages>,
 }
 
 /// Inputs of the walk.
@@ -303,6 +305,7 @@ impl Hazards {
         self.at_end.refill(None, inputs.batches.cuts.len());
         self.behind_end.refill(None, inputs.batches.cuts.len());
         self.within.refill(None, context.schedule.passes.len());
+        self.awaited.refill(Stages::empty(), context.schedule.passes.len());
         self.open.clear();
         self.open.resize(context.schedule.queues + 1, None);
         self.handed.refill(None, inputs.transients.placements.len());
