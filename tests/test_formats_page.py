@@ -139,7 +139,9 @@ def test_pages_have_every_object_of_the_schema(kind: str):
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_pages_have_every_word_of_the_schema(kind: str):
     root = SCHEMAS[kind]
-    formats = words(SCHEMAS["plan"]["properties"]["resources"]["items"]["properties"]["format"], SCHEMAS["plan"])
+    plan = SCHEMAS["plan"]
+    (resource,) = objects(plan["properties"]["resources"]["items"], plan)
+    formats = words(resource["properties"]["format"], plan)
     formats |= {f"VK_FORMAT_{word}" for word in formats}
     text = "".join(page.read_text() for page in (NORM, WORK, CONVENTIONS))
     known = set(re.findall(r"`\"?([\w-]+)\"?`", text))

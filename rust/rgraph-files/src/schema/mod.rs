@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::json::table::{Key, Kind, Object};
+use crate::json::table::{Key, Kind, Object, Shared};
 use rgraph_ir::graph::MAX_NAME;
 
 /// Kinds of file that have a schema.
@@ -24,10 +24,10 @@ pub fn schema(kind: &str) -> Option<String> {
         "devices" => &crate::devices::DEVICES,
         _ => return None,
     };
-    let mut shared = Definitions::new();
+    let mut shared = Definitions::default();
     let mut schema = object(table, &mut shared);
-    if !shared.is_empty() {
-        schema["$defs"] = shared.into_iter().collect();
+    if !shared.by_name.is_empty() {
+        schema["$defs"] = shared.by_name.into_iter().collect();
     }
     if kind == "graph" {
         option::allow(&mut schema);
@@ -37,8 +37,53 @@ pub fn schema(kind: &str) -> Option<String> {
     Some(serde_json::to_string_pretty(&schema).expect("a value serializes") + "\n")
 }
 
-/// Kinds by name that are in a schema once.
-type Definitions = BTreeMap<&'static str, Value>;
+/// What a schema has once, under `$defs`: objects, and kinds that contain themselves.
+#[derive(Default)]
+struct Definitions {
+    by_name: BTreeMap<String, Value>,
+    /// The names of the tables that are among them.
+    tables: Vec<(&'static Object, String)>,
+}
+
+impl Definitions {
+    /// The name of an object: what it is, without the article and with a number where another table has that name.
+    fn name_of(&mut self, table: &'static Object) -> String {
+        let what = table.what;
+        let bare = ["a ", "an ", "the "].iter().find_map(|article| what.strip_prefix(article)).unwrap_or(what);
+        let plain: String = bare.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        let mut names = std::iter::once(plain.clone()).chain(numbered);
+        let free = names.find(|name| !self.by_name.contains_key(name));
+        free.expect("there is no end of numbers")
+    }
+
+    /// A reference to an object, which is defined at its first use.
+    fn object(&mut self, table: &'static Object) -> Value {
+        if let Some((_, name)) = self.tables.iter().find(|(known, _)| std::ptr::eq(*known, table)) {
+            return reference(name);
+        }
+        let name = self.name_of(table);
+        self.by_name.insert(name.clone(), Value::Null);
+        self.tables.push((table, name.clone()));
+        let schema = object(table, self);
+        self.by_name.insert(name.clone(), schema);
+        reference(&name)
+    }
+
+    /// A reference to a kind that contains itself.
+    fn kind(&mut self, one: &'static Shared) -> Value {
+        if !self.by_name.contains_key(one.name) {
+            self.by_name.insert(one.name.to_owned(), Value::Null);
+            let schema = value(one.kind, self);
+            self.by_name.insert(one.name.to_owned(), schema);
+        }
+        reference(one.name)
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{name}")})
+}
 
 /// An object with the keys of its table and no other.
 fn object(table: &Object, shared: &mut Definitions) -> Value {
@@ -103,7 +148,7 @@ fn value(kind: Kind, shared: &mut Definitions) -> Value {
             json!({"type": "object", "propertyNames": names, "additionalProperties": value(*values, shared)})
         }
         Kind::Map(values) => json!({"type": "object", "additionalProperties": value(*values, shared)}),
-        Kind::Object(table) => object(table, shared),
+        Kind::Object(table) => shared.object(table),
         Kind::OneKeyOf(keys) => json!({"anyOf": one_key_of(keys, shared)}),
         Kind::Either(kinds) => {
             let mut choices = Vec::new();
@@ -115,14 +160,7 @@ fn value(kind: Kind, shared: &mut Definitions) -> Value {
             }
             json!({"anyOf": choices})
         }
-        Kind::Shared(one) => {
-            if !shared.contains_key(one.name) {
-                shared.insert(one.name, Value::Null);
-                let schema = value(one.kind, shared);
-                shared.insert(one.name, schema);
-            }
-            json!({"$ref": format!("#/$defs/{}", one.name)})
-        }
+        Kind::Shared(one) => shared.kind(one),
     }
 }
 
