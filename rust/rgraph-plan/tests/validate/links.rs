@@ -117,6 +117,41 @@ cases! {
         "  glow  film.py:5  falls back to \"b\"",
         "  help: read \"a\" as sampled, or leave out its fallback",
     ];
+    an_output_that_falls_back_may_modify_a_circle: |film| {
+        let modifying = |number| Resource { modifies: Some(ResourceId::new(number)), ..Resource::image(Image::default()) };
+        film.resource("a", modifying(2));
+        let b = film.resource("b", modifying(1));
+        let (top, other) = (film.resource("top", modifying(1)), film.image("other", Format::R8unorm));
+        let stray = film.resource("stray", modifying(99));
+        for (name, output) in [("glow", top), ("haze", stray)] {
+            let pass = switched(&mut film, name, output);
+            film.graph.fallback(pass, output, other);
+        }
+        let draw = film.draw();
+        film.uses(draw, top, Usage::InputAttachment);
+        film.uses(draw, stray, Usage::InputAttachment);
+        film.graph.root(b);
+    } => [
+        "RG-E210 \"a\" modifies itself: a → b → a",
+        "  a  film.py:3  modifies \"b\"",
+        "  b  film.py:4  modifies \"a\"",
+        "  help: start from an image that modifies nothing",
+        "RG-E210 \"top\" modifies \"a\", which \"b\" modifies already",
+        "  top  film.py:5  rgba8unorm, 64×64",
+        "  b    film.py:4  rgba8unorm, 64×64",
+        "  help: let it modify \"b\", or copy \"a\" first",
+        "RG-E202 \"stray\" modifies a resource of another graph",
+        "  stray  film.py:7  declared here",
+        "  help: modify a resource of this graph",
+        "RG-E215 pass \"draw\" has \"top\" as input_attachment, which falls back while \"glow\" is off",
+        "  draw  film.py:13  input_attachment",
+        "  glow  film.py:8  falls back to \"other\"",
+        "  help: read \"top\" as sampled, or leave out its fallback",
+        "RG-E215 pass \"draw\" has \"stray\" as input_attachment, which falls back while \"haze\" is off",
+        "  draw  film.py:14  input_attachment",
+        "  haze  film.py:10  falls back to \"other\"",
+        "  help: read \"stray\" as sampled, or leave out its fallback",
+    ];
     an_output_that_falls_back_is_not_modified: |film| {
         let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::R8unorm));
         let glow = switched(&mut film, "glow", a);

@@ -180,17 +180,18 @@ impl Check<'_> {
             if !in_place || !self.known(access.resource) {
                 continue;
             }
+            let resources = self.graph.resources();
             let elsewhere = |one: &&Fallback| {
-                let below = |at: &ResourceId| self.graph.resources()[*at].modifies;
-                one.output == access.resource
-                    && one.pass != access.pass
-                    && !std::iter::successors(Some(one.output), below).any(|name| name == one.input)
+                // Images that modify each other in a circle are a mistake of their own, which is found, too.
+                let below = |at: &ResourceId| resources.get(*at)?.modifies;
+                let mut names = std::iter::successors(Some(one.output), below).take(resources.len());
+                one.output == access.resource && one.pass != access.pass && !names.any(|name| name == one.input)
             };
             let Some(fallback) = sorted.iter().find(elsewhere) else { continue };
             // What reads before the conditional pass reads the output, unless it looks forward to that pass.
             let finds =
                 |other: &Access| other.resource == access.resource && other.usage.writes() && other.pass < access.pass;
-            let resource = &self.graph.resources()[access.resource];
+            let resource = &resources[access.resource];
             let holds = !resource.life.is_of_frame() || resource.modifies.is_some();
             if access.pass < fallback.pass && (holds || accesses.iter().any(finds)) {
                 continue;
