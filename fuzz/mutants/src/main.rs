@@ -3,14 +3,15 @@
 //!
 //! ```text
 //! rgraph-mutants build [--root .] [--home target/mutants]
-//! rgraph-mutants run [--home target/mutants] [--jobs N] [--seconds S] [--one-in N] [--only TEXT]
+//! rgraph-mutants run [--home target/mutants] [--jobs N] [--seconds S] [--one-in N] [--seed N] [--only TEXT]
 //! rgraph-mutants all    # both
 //! ```
 //!
 //! `build` copies the workspace, puts every mutant of `rust/rgraph-plan/src/stages` behind a question to the
 //! environment, and builds the tests of planner and checker. `run` runs them for each mutant that they reach, module by
 //! module, the shortest first, until one fails. What the tests read (`RGRAPH_GRAPHS` and so on) they read here too.
-//! `--only` tries the mutants of files whose path has a text in it.
+//! `--seed` takes another order of them, thus another sample; `--only` tries those with a text in path, line or
+//! function, as `merge.rs:120:`.
 //!
 //! `run` needs of the home `mutants.json`, `programs` and `tree` alone, at the path where they were built, since tests
 //! have the paths of their files compiled in. It keeps there how long each module takes without a mutant
@@ -62,10 +63,13 @@ fn main() -> ExitCode {
             let jobs = number("--jobs", std::thread::available_parallelism().map_or(1, usize::from));
             let until = Instant::now() + Duration::from_secs(number("--seconds", usize::MAX >> 16) as u64);
             let only = option("--only").map_or("", String::as_str);
-            report(&built, &home, &Limits { jobs, until, one_in: number("--one-in", 1).max(1), only })
+            let (one_in, seed) = (number("--one-in", 1).max(1), number("--seed", 0) as u64);
+            report(&built, &home, &Limits { jobs, until, one_in, seed, only })
         }
         _ => {
-            eprintln!("rgraph-mutants build | run | all, with --root, --home, --jobs, --seconds, --one-in, --only");
+            eprintln!(
+                "rgraph-mutants build | run | all, with --root, --home, --jobs, --seconds, --one-in, --seed, --only"
+            );
             ExitCode::from(2)
         }
     }

@@ -54,7 +54,9 @@ pub struct Limits<'a> {
     pub until: Instant,
     /// One mutant in so many.
     pub one_in: usize,
-    /// What the paths of their files have in them.
+    /// Of their order.
+    pub seed: u64,
+    /// What path, line or function of each have in them.
     pub only: &'a str,
 }
 
@@ -76,7 +78,8 @@ struct Baseline {
 /// Try mutants until all are done or the time is over; those that were tried, and how each ended.
 pub fn run(built: &Built, home: &Path, limits: &Limits) -> Vec<(Mutant, Outcome)> {
     let known = kept(built, home, limits.jobs);
-    let all = spread(&built.mutants).into_iter().filter(|each| each.file.contains(limits.only));
+    let wanted = |each: &&Mutant| format!("{}:{}: {}", each.file, each.line, each.function).contains(limits.only);
+    let all = spread(&built.mutants, limits.seed).into_iter().filter(wanted);
     let chosen: Vec<&Mutant> = all.step_by(limits.one_in).collect();
     let file = File::create(home.join("outcomes.txt")).expect("the home can be written");
     let (next, ended) = (AtomicUsize::new(0), Mutex::new((Vec::new(), file)));
@@ -97,10 +100,17 @@ pub fn run(built: &Built, home: &Path, limits: &Limits) -> Vec<(Mutant, Outcome)
     ended
 }
 
-/// The mutants in an order in which each part of them is a sample of the whole.
-fn spread(mutants: &[Mutant]) -> Vec<&Mutant> {
+/// The mutants in an order in which each part of them is a sample of the whole, another one for each seed.
+fn spread(mutants: &[Mutant], seed: u64) -> Vec<&Mutant> {
+    // The mixing function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+    let mixed = |id: u32| {
+        let key = (seed << 32 | u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        key ^ key >> 31
+    };
     let mut all: Vec<&Mutant> = mutants.iter().collect();
-    all.sort_by_key(|mutant| mutant.id.wrapping_mul(0x9e37_79b9).rotate_left(16));
+    all.sort_by_key(|mutant| mixed(mutant.id));
     all
 }
 
