@@ -4,6 +4,8 @@ mod support;
 
 #[path = "../../../benches/families.rs"]
 mod families;
+#[path = "../../rgraph-plan/tests/common/kept.rs"]
+mod kept;
 
 mod agree;
 mod attachments;

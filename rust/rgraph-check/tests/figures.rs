@@ -8,12 +8,20 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rgraph_check::generate::{Limits, generate};
-use rgraph_files::plan_hash;
-use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::plan::{Command, Scope};
-use rgraph_plan::prelude::{Graph, MemoryBudget, Plan, Policy, Profile, Split};
+use rgraph_check::random::Random;
+use rgraph_files::{plan_hash, read_graph};
+use rgraph_plan::bake::dump::DumpStage;
+use rgraph_plan::bake::{Asked, Measured, Options, Scratch, bake, bake_measured};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{Command, PlanKind, Scope};
+use rgraph_plan::prelude::{Graph, MemoryBudget, PassQueue, Plan, Policy, Profile, Split, Without};
+use rgraph_plan::resource::ResourceId;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::families;
+use crate::kept::assert_kept;
+use crate::small::small;
+use crate::support::corner;
 
 /// Generated graphs of a row, from this seed on, apart from those of the other tests.
 const SEEDS: std::ops::Range<u64> = 7_000_000..7_000_300;
@@ -44,6 +52,11 @@ const COLUMNS: [&str; 18] = [
 struct Figures([f64; COLUMNS.len()], u128);
 
 impl Figures {
+    fn refuse(&mut self, error: &str) {
+        self.0[0] += 1.0;
+        self.1 = self.1.rotate_left(1) ^ xxh3_128(error.as_bytes());
+    }
+
     fn add(&mut self, plan: &Plan, scratch: &Scratch) {
         self.1 = self.1.rotate_left(1) ^ plan_hash(plan);
         let scopes = plan.memory_barriers.iter().map(|one| one.scope);
@@ -140,13 +153,107 @@ fn choices() -> Vec<(String, Options)> {
     choices
 }
 
+/// The choices under which all other graphs are baked.
+fn few_choices() -> Vec<(&'static str, Options)> {
+    let of = |policy: Policy, effort: u32, memory: MemoryBudget, split: Split| Options {
+        policy,
+        effort,
+        memory,
+        split,
+        ..Options::default()
+    };
+    let without = |without: Without| Options { without, ..Options::default() };
+    vec![
+        ("auto", Options::default()),
+        ("auto, effort 0, split distance", of(Policy::Auto, 0, MemoryBudget::Balanced, Split::Distance)),
+        ("auto, effort 2, least, split always", of(Policy::Auto, 2, MemoryBudget::Least, Split::Always)),
+        ("declared", of(Policy::Declared, 1, MemoryBudget::Balanced, Split::Never)),
+        ("overlap, fast, split distance", of(Policy::Overlap, 1, MemoryBudget::Fast, Split::Distance)),
+        ("weighted, least", of(Policy::Weighted, 1, MemoryBudget::Least, Split::Never)),
+        ("without culling", without(Without { culling: true, ..Without::default() })),
+        ("without merging", without(Without { merging: true, ..Without::default() })),
+        ("without aliasing", without(Without { aliasing: true, ..Without::default() })),
+    ]
+}
+
+type Graphs = Vec<(Graph, Profile)>;
+
+fn generated(seeds: std::ops::Range<u64>, limits: Limits) -> Graphs {
+    seeds.map(|seed| generate(seed, limits)).collect()
+}
+
+fn shaped(size: usize, profile: &Profile) -> Graphs {
+    families::FAMILIES.iter().map(|(_, make)| (make(size), profile.clone())).collect()
+}
+
+/// Gives each pass a duration, and leaves the queue of some to the planner.
+fn weighed(mut graphs: Graphs, always: bool) -> Graphs {
+    let mut random = Random::new(3);
+    for (graph, _) in &mut graphs {
+        for pass in graph.passes().ids() {
+            let pass = graph.pass_mut(pass);
+            if always || random.chance(1, 2) {
+                pass.weight_us = Some(f64::from(*random.pick(&[0_u32, 1, 5, 20, 80, 400])));
+            }
+            if pass.queue == PassQueue::AsyncCompute && random.chance(2, 3) {
+                pass.queue = PassQueue::Any;
+            }
+        }
+    }
+    graphs
+}
+
+/// The graphs that are accepted of those in the test of small ones, for each device of the corners.
+fn small_graphs() -> Graphs {
+    let graphs = (0..240).map(|seed| corner::graph(&small(seed)));
+    graphs.flat_map(|graph| corner::profiles().into_iter().map(move |profile| (graph.clone(), profile))).collect()
+}
+
+/// The graphs whose plans are kept as text, for each device of the corners.
+fn kept_graphs() -> Graphs {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/plans");
+    let files = std::fs::read_dir(folder).expect("the folder is there").map(|file| file.expect("it is there").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort();
+    let read = |path| read_graph(&std::fs::read(path).expect("it can be read"), "kept").expect("it is right");
+    let graphs = files.into_iter().map(read);
+    graphs.flat_map(|graph| corner::profiles().into_iter().map(move |profile| (graph.clone(), profile))).collect()
+}
+
+/// Leaves graphs a part of the bytes that their plans take, in 16ths.
+fn tight(mut graphs: Graphs, sixteenths: u64, scratch: &mut Scratch) -> Graphs {
+    for (graph, profile) in &mut graphs {
+        let plan = bake(graph, profile, &Options::default(), scratch).expect("it is right");
+        for heap in plan.memory.heaps.iter() {
+            for memory in profile.memory.iter_mut().filter(|memory| memory.name == heap.memory_type) {
+                memory.heap_size = Some(heap.size / 16 * sixteenths);
+            }
+        }
+    }
+    graphs
+}
+
+/// A driver that wants other sizes than the profile says.
+fn driver(resource: ResourceId, asked: &Asked) -> Option<Measured> {
+    let at = resource.index() as u64;
+    let bytes = match asked.kind {
+        PlanKind::Buffer { size } => size + 100,
+        PlanKind::Image { .. } => 70_000 * (1 + at % 5),
+    };
+    (at % 4 < 3).then_some(Measured { bytes, align: 3000 })
+}
+
 /// The sums of some graphs, each for its device, under one choice.
-fn summed<'a>(of: impl Iterator<Item = &'a (Graph, Profile)>, options: &Options, scratch: &mut Scratch) -> Figures {
+fn summed(of: &Graphs, options: &Options, measured: bool, scratch: &mut Scratch) -> Figures {
     let mut figures = Figures::default();
     for (graph, profile) in of {
-        match bake(graph, profile, options, scratch) {
+        let baked = match measured {
+            true => bake_measured(graph, profile, options, &driver, scratch),
+            false => bake(graph, profile, options, scratch),
+        };
+        match baked {
             Ok(plan) => figures.add(&plan, scratch),
-            Err(_) => figures.0[0] += 1.0,
+            Err(error) => figures.refuse(&error.to_string()),
         }
     }
     figures
@@ -158,37 +265,63 @@ fn figures_of_plans_are_those_that_are_kept() {
     let mut table = format!("{:<44}", "");
     COLUMNS.iter().for_each(|column| _ = write!(table, "{column:>width$}", width = width(column)));
     table.push_str("  plans");
-    let generated: Vec<_> = SEEDS.map(|seed| generate(seed, Limits::default())).collect();
-    let shaped = |size: usize, profile: &Profile| {
-        families::FAMILIES.iter().map(|(_, make)| (make(size), profile.clone())).collect::<Vec<_>>()
-    };
     let one = [24, 96].map(|size| shaped(size, &Profile::single_queue())).concat();
     let three = [24, 96].map(|size| shaped(size, &Profile::discrete())).concat();
-    for (what, graphs) in [("generated", &generated), ("one queue", &one), ("three queues", &three)] {
+    let first = || generated(SEEDS.start..SEEDS.start + 60, Limits::default());
+    // Heaps of so many 16ths of the bytes of a plan. A refusal searches for the least bytes of all orders, which takes
+    // long for many passes.
+    let small = Limits { fewest_passes: 3, most_passes: 9, ..Limits::default() };
+    let heap = |sixteenths, scratch: &mut Scratch| tight(generated(7_300_000..7_300_040, small), sixteenths, scratch);
+    for (what, graphs) in
+        [("generated", generated(SEEDS, Limits::default())), ("one queue", one), ("three queues", three)]
+    {
         for (name, options) in choices() {
-            let figures = summed(graphs.iter(), &options, &mut scratch);
+            let figures = summed(&graphs, &options, false, &mut scratch);
+            let _ = write!(table, "\n{}", figures.row(&format!("{what}, {name}")));
+        }
+    }
+    let large = Limits { fewest_passes: 60, most_passes: 160, most_flags: 6, ..Limits::default() };
+    let sets = [
+        ("large", generated(7_100_000..7_100_012, large)),
+        ("some timed", weighed(first(), false)),
+        ("all timed", weighed([first(), shaped(48, &Profile::discrete())].concat(), true)),
+        ("measured", first()),
+        ("heap 16", heap(16, &mut scratch)),
+        ("heap 13", heap(13, &mut scratch)),
+        ("heap 4", heap(4, &mut scratch)),
+        ("fallbacks", small_graphs()),
+        ("kept", kept_graphs()),
+    ];
+    for (what, graphs) in sets {
+        for (name, options) in few_choices() {
+            let figures = summed(&graphs, &options, what == "measured", &mut scratch);
             let _ = write!(table, "\n{}", figures.row(&format!("{what}, {name}")));
         }
     }
     table.push('\n');
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/figures.txt");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &table).expect("the file can be written");
+    assert_kept("tests/figures.txt", &table);
+}
+
+#[test]
+fn what_each_stage_makes_is_what_is_kept() {
+    let mut scratch = Scratch::default();
+    let mut table = format!("{:<28}{:>10}  text", "", "lines");
+    let graphs = [("generated", generated(7_200_000..7_200_200, Limits::default())), ("fallbacks", small_graphs())];
+    for (what, graphs) in graphs {
+        let mut rows = DumpStage::ALL.map(|stage| (stage, 0, 0_u128));
+        for (graph, profile) in &graphs {
+            if bake(graph, profile, &Options::default(), &mut scratch).is_ok() {
+                for (stage, lines, hash) in &mut rows {
+                    let text = scratch.dump(graph, *stage);
+                    *lines += text.lines().count();
+                    *hash = hash.rotate_left(1) ^ xxh3_128(text.as_bytes());
+                }
+            }
+        }
+        for (stage, lines, hash) in rows {
+            let _ = write!(table, "\n{:<28}{lines:>10}  {hash:032x}", format!("{what}, {}", stage.name()));
+        }
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let changed: Vec<String> = table
-        .lines()
-        .filter(|line| !kept.lines().any(|other| other == *line))
-        .map(|line| {
-            let name = &line[..44];
-            let before = kept.lines().find(|other| other.starts_with(name)).unwrap_or("none");
-            format!("- {before}\n+ {line}")
-        })
-        .collect();
-    assert!(
-        changed.is_empty() && kept.lines().count() == table.lines().count(),
-        "look at these figures, and set UPDATE_GOLDEN=1 if they are right:\n  {}\n{}",
-        table.lines().next().unwrap_or_default(),
-        changed.join("\n")
-    );
+    table.push('\n');
+    assert_kept("tests/stages.txt", &table);
 }

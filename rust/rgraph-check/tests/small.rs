@@ -66,7 +66,7 @@ impl Alternatives {
 }
 
 /// The lines of a small graph.
-fn small(seed: u64) -> String {
+pub fn small(seed: u64) -> String {
     let mut random = Random::new(seed);
     let alternatives =
         Alternatives { image: random.chance(1, 2), names: &["a", "b", "c"][..2 + random.below(2) as usize] };

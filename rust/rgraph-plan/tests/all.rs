@@ -12,6 +12,7 @@ mod calls;
 mod cancel;
 mod decide;
 mod edges;
+mod figures;
 mod foreign;
 mod heap;
 mod heap_limit;

@@ -1,6 +1,6 @@
 //! Placement of transients and previous owners of their bytes, against independent checks and exhaustive searches.
 
-mod checker;
+pub mod checker;
 pub mod families;
-mod place;
+pub mod place;
 mod walk;

@@ -80,14 +80,14 @@ fn random_items_never_share_bytes_while_both_are_alive() {
 }
 
 /// Passes of three queues in one linear order, with waits between them; items are used by some of those passes.
-struct Case {
-    items: Vec<Item>,
+pub struct Case {
+    pub items: Vec<Item>,
     uses: Vec<Vec<usize>>,
     reaches: Vec<Vec<bool>>,
 }
 
 impl Case {
-    fn random(random: &mut Random, passes: usize, items: usize) -> Self {
+    pub fn random(random: &mut Random, passes: usize, items: usize) -> Self {
         let queue: Vec<u64> = (0..passes).map(|_| random.below(3)).collect();
         let mut reaches = vec![vec![false; passes]; passes];
         for to in 0..passes {
@@ -118,7 +118,7 @@ impl Case {
         Self { items, uses, reaches }
     }
 
-    fn before(&self, a: ItemId, b: ItemId) -> bool {
+    pub fn before(&self, a: ItemId, b: ItemId) -> bool {
         let (a, b) = (a.index(), b.index());
         assert!(self.items[a].last < self.items[b].first, "asked about a pair that is alive together");
         self.uses[a].iter().all(|&x| self.uses[b].iter().all(|&y| self.reaches[x][y]))

@@ -6,7 +6,7 @@ mod later;
 mod links;
 mod profiles;
 mod queues;
-mod random;
+pub mod random;
 mod resources;
 mod whole;
 

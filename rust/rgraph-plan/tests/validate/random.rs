@@ -14,7 +14,7 @@ use rgraph_plan::resource::{
 };
 
 /// SplitMix64.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
@@ -160,7 +160,7 @@ fn a_use(dice: &mut Dice, wild: u64, count: usize, resource: Option<&Resource>) 
 }
 
 /// A graph of a few resources and passes; the larger `wild`, the rarer nonsense.
-fn a_graph(dice: &mut Dice, wild: u64) -> Graph {
+pub fn a_graph(dice: &mut Dice, wild: u64) -> Graph {
     let mut graph = Graph::new("random", [64, if dice.once(64) { 0 } else { 64 }]);
     let count = 1 + dice.roll(6) as usize;
     for at in 0..count {
