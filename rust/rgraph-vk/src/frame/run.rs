@@ -10,6 +10,7 @@ pub(crate) use inputs::Prologue;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 use rgraph_work::{Commands, RecordWork, Step};
@@ -175,8 +176,12 @@ impl RunState {
         if given.any(|pass| graph.passes().get(*pass).is_none()) {
             return Err(Error::input("?", "data are given for a pass of another graph", "use this graph's handles"));
         }
+        // A culled pass reads nothing, whatever it is given.
+        let planned = |pass: &PassId| {
+            compiled.planned.get(pass).copied().filter(|planned| compiled.plan.passes[*planned].culled.is_none())
+        };
         for (pass, bytes) in &inputs.push {
-            let Some(&planned) = compiled.planned.get(pass) else { continue };
+            let Some(planned) = planned(pass) else { continue };
             let packets = &compiled.packets.packets[compiled.packets.of_pass[planned].range()];
             let mut packets = packets.iter().filter(|packet| !packet.push.is_empty()).peekable();
             if packets.peek().is_none() && !bytes.is_empty() {
@@ -199,7 +204,7 @@ impl RunState {
             }
         }
         for (pass, binding, bytes) in &inputs.data {
-            let Some(&planned) = compiled.planned.get(pass) else { continue };
+            let Some(planned) = planned(pass) else { continue };
             let mut blocks =
                 compiled.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding).peekable();
             if blocks.peek().is_none() {
