@@ -33,7 +33,7 @@ WRITE = """
 
 def names() -> list[tuple[str, str]]:
     """Every format: WebGPU's name and Vulkan's, in the code's order."""
-    words = json.loads(rg.schema("plan"))["properties"]["resources"]["items"]["properties"]["format"]["enum"]
+    words = json.loads(rg.schema("plan"))["$defs"]["resource"]["properties"]["format"]["enum"]
     half = len(words) // 2
     return list(zip(words[:half], words[half:], strict=True))
 

@@ -84,12 +84,20 @@ def plain(schema: object) -> list[object]:
     return []
 
 
-PASS = json.loads(rg.schema("graph"))["$defs"]["entry"]["anyOf"][0]["properties"]
-SAMPLER = json.loads(rg.schema("graph"))["properties"]["samplers"]["additionalProperties"]["properties"]
+DEFINED = json.loads(rg.schema("graph"))["$defs"]
+PASS = DEFINED["pass"]["properties"]
+SAMPLER = DEFINED["sampler"]["properties"]
+
+
+def keys_of(kind: str) -> dict[str, object]:
+    """Keys of a kind of work, with the schemas of their values."""
+    return DEFINED[PASS[kind]["$ref"].rsplit("/", 1)[1]]["properties"]
+
+
 WORDS = [
     (kind, key, word)
     for kind in ("raster", "blit")
-    for key, schema in PASS[kind]["properties"].items()
+    for key, schema in keys_of(kind).items()
     for word in plain(schema)
     if isinstance(word, str)
 ] + [("sampler", key, word) for key, schema in SAMPLER.items() for word in plain(schema) if isinstance(word, str)]
@@ -112,7 +120,7 @@ def test_readers_know_every_word_of_the_schema(kind: str, key: str, word: str):
 
 @pytest.mark.parametrize("kind", ["compute", "raster", "copy", "blit", "clear", "fill", "resolve"])
 def test_readers_know_every_key_of_the_schema(kind: str):
-    keys = dict.fromkeys(PASS[kind]["properties"])
+    keys = dict.fromkeys(keys_of(kind))
     with pytest.raises(rg.GraphError) as caught:
         rg.Graph.from_dict({"rgraph": 1, "passes": [{"name": "p", kind: keys | {"strange": 1}}]})
     strangers = [mistake.message for mistake in caught.value.mistakes if "is not a key" in mistake.message]
