@@ -6,7 +6,7 @@ use super::typed::Dtype;
 use super::work::{self, WORK};
 use crate::json::Fields;
 use crate::json::table::{Key, Kind, Object, RANGE32, RANGE64, Shared, U32, U64, VERSION};
-use crate::json::table::{list, may, must, spellings, tuple, words};
+use crate::json::table::{joined, list, may, must, spellings, tuple, words};
 use crate::word::{Contents, DeclaredStages, FirstFrame};
 use rgraph_ir::access::{
     Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, Sharing, Transfer, Usage,
@@ -26,35 +26,25 @@ static ACCESSES: Kind = list(&Kind::Object(&ACCESS));
 /// The condition under which something is declared.
 pub(super) const IF: Key = may("if", Kind::Shared(&CONDITION_KIND));
 
-/// A graph: a file, or a module of one, which differ in the version.
-macro_rules! graph {
-    ($what:literal, $version:expr) => {
-        Object::new(
-            $what,
-            [
-                $version,
-                may("name", Kind::Title),
-                may("reference_size", tuple(&U32, 2)),
-                may("options", Kind::Named(&SETTING)),
-                may("shaders", Kind::Named(&work::SHADER)),
-                may("samplers", Kind::Named(&Kind::Object(&work::SAMPLER))),
-                may("modules", Kind::Named(&Kind::Shared(&DECLARED_KIND))),
-                IMAGES,
-                BUFFERS,
-                PASSES,
-                ROOTS,
-            ],
-        )
-    };
-}
+/// Of a graph file, and of a module of one.
+static PARTS: [Key; 10] = [
+    may("name", Kind::Title),
+    may("reference_size", tuple(&U32, 2)),
+    may("options", Kind::Named(&SETTING)),
+    may("shaders", Kind::Named(&work::SHADER)),
+    may("samplers", Kind::Named(&Kind::Object(&work::SAMPLER))),
+    may("modules", Kind::Named(&Kind::Object(&DECLARED))),
+    IMAGES,
+    BUFFERS,
+    PASSES,
+    ROOTS,
+];
 
 /// A graph file.
-pub static GRAPH: Object<[Key; 11]> = graph!("a graph", must("rgraph", VERSION));
+pub static GRAPH: Object<[Key; 11]> = Object::new("a graph", joined(&[&[must("rgraph", VERSION)], &PARTS]));
 
 /// A module of `modules`: a graph file without a version.
-pub(super) static DECLARED: Object<[Key; 11]> = graph!("a module", may("rgraph", VERSION));
-
-static DECLARED_KIND: Shared = Shared { name: "module", kind: Kind::Object(&DECLARED) };
+pub(super) static DECLARED: Object<[Key; 11]> = Object::new("a module", joined(&[&[may("rgraph", VERSION)], &PARTS]));
 
 static ENTRY: Shared = Shared {
     name: "entry",
@@ -72,33 +62,26 @@ static ENTRY: Shared = Shared {
 /// A pass.
 pub(super) static PASS: Object<[Key; 25]> = Object::new(
     "a pass",
-    [
-        must("name", Kind::Name),
-        may("queue", Kind::WordsOf(words::<PassQueue>)),
-        may("accesses", ACCESSES),
-        may("weight_us", Kind::Number),
-        may("unit", Kind::Name),
-        may("device", Kind::Either(&[U32, Kind::Only("any")])),
-        may("side_effects", Kind::Boolean),
-        may("unordered", Kind::Boolean),
-        may("after", list(&Kind::Name)),
-        may("conditional", Kind::Name),
-        may("fallback", Kind::Map(&Kind::Name)),
-        may("setup", Kind::Boolean),
-        may("needs", list(&Kind::WordsOf(words::<Features>))),
-        IF,
-        WORK[0],
-        WORK[1],
-        WORK[2],
-        WORK[3],
-        WORK[4],
-        WORK[5],
-        WORK[6],
-        WORK[7],
-        WORK[8],
-        WORK[9],
-        may("steps", list(&Kind::OneKeyOf(&WORK))),
-    ],
+    joined(&[
+        &[
+            must("name", Kind::Name),
+            may("queue", Kind::WordsOf(words::<PassQueue>)),
+            may("accesses", ACCESSES),
+            may("weight_us", Kind::Number),
+            may("unit", Kind::Name),
+            may("device", Kind::Either(&[U32, Kind::Only("any")])),
+            may("side_effects", Kind::Boolean),
+            may("unordered", Kind::Boolean),
+            may("after", list(&Kind::Name)),
+            may("conditional", Kind::Name),
+            may("fallback", Kind::Map(&Kind::Name)),
+            may("setup", Kind::Boolean),
+            may("needs", list(&Kind::WordsOf(words::<Features>))),
+            IF,
+        ],
+        &WORK,
+        &[may("steps", list(&Kind::OneKeyOf(&WORK)))],
+    ]),
 );
 
 /// Those of a pass's keys that say what it does.
@@ -160,48 +143,32 @@ const FILE: Key = may("file", Kind::Name);
 
 pub(super) static IMAGE: Object<[Key; 18]> = Object::new(
     "an image",
-    [
-        may("format", Kind::WordsOf(spellings::<Format>)),
-        may("size", SIZE),
-        may("layers", U32),
-        may("mips", Kind::Either(&[U32, Kind::Only("full")])),
-        may("samples", U32),
-        may("cube", Kind::Boolean),
-        LIVES[0],
-        LIVES[1],
-        LIVES[2],
-        LIVES[3],
-        LIVES[4],
-        LIVES[5],
-        LIVES[6],
-        LIVES[7],
-        LIVES[8],
-        DOMAIN,
-        FILE,
-        IF,
-    ],
+    joined(&[
+        &[
+            may("format", Kind::WordsOf(spellings::<Format>)),
+            may("size", SIZE),
+            may("layers", U32),
+            may("mips", Kind::Either(&[U32, Kind::Only("full")])),
+            may("samples", U32),
+            may("cube", Kind::Boolean),
+        ],
+        &LIVES,
+        &[DOMAIN, FILE, IF],
+    ]),
 );
 
 pub(super) static BUFFER: Object<[Key; 16]> = Object::new(
     "a buffer",
-    [
-        may("size", U64),
-        may("shape", Kind::Either(&[U64, list(&U64)])),
-        may("dtype", Kind::WordsOf(words::<Dtype>)),
-        may("acceleration_structure", Kind::Boolean),
-        LIVES[0],
-        LIVES[1],
-        LIVES[2],
-        LIVES[3],
-        LIVES[4],
-        LIVES[5],
-        LIVES[6],
-        LIVES[7],
-        LIVES[8],
-        DOMAIN,
-        FILE,
-        IF,
-    ],
+    joined(&[
+        &[
+            may("size", U64),
+            may("shape", Kind::Either(&[U64, list(&U64)])),
+            may("dtype", Kind::WordsOf(words::<Dtype>)),
+            may("acceleration_structure", Kind::Boolean),
+        ],
+        &LIVES,
+        &[DOMAIN, FILE, IF],
+    ]),
 )
 .with(a_size);
 
@@ -280,14 +247,11 @@ static CONDITIONS: Kind = list(&Kind::Shared(&CONDITION_KIND));
 /// Conditions of conditions.
 static JOINS: [Key; 3] = [may("not", Kind::Shared(&CONDITION_KIND)), may("all", CONDITIONS), may("any", CONDITIONS)];
 
-static COMPARED: Object<[Key; 4]> =
-    Object::new("a condition", [must("option", Kind::Line), COMPARISONS[0], COMPARISONS[1], COMPARISONS[2]]);
+static COMPARED: Object<[Key; 4]> = Object::new("a condition", joined(&[&[must("option", Kind::Line)], &COMPARISONS]));
 
 /// All keys of a condition, which a reader needs to know before it knows which condition it is.
-pub(super) static CONDITION: Object<[Key; 7]> = Object::new(
-    "a condition",
-    [may("option", Kind::Line), COMPARISONS[0], COMPARISONS[1], COMPARISONS[2], JOINS[0], JOINS[1], JOINS[2]],
-);
+pub(super) static CONDITION: Object<[Key; 7]> =
+    Object::new("a condition", joined(&[&[may("option", Kind::Line)], &COMPARISONS, &JOINS]));
 
 /// The name of an option that is on, `true` or `false`, or what is asked of options.
 static CONDITION_KIND: Shared = Shared {

@@ -2,7 +2,7 @@
 
 use super::keys::CLEAR as CLEAR_VALUE;
 use crate::json::table::{Key, Kind, Object, RANGE32, RANGE64, U32, U64};
-use crate::json::table::{list, may, must, spellings, tuple, words};
+use crate::json::table::{joined, list, may, must, spellings, tuple, words};
 use rgraph_ir::access::{Aspects, Load, ResolveMode};
 use rgraph_ir::format::Format;
 
@@ -110,22 +110,29 @@ const ONE: Kind = Kind::Whole(0, u32::MAX as u64 - 1);
 /// A resource, or part of one.
 const PART_KIND: Kind = Kind::Either(&[Kind::Name, Kind::Object(&PART)]);
 
+/// A resource, and which of its mips, layers and aspects.
+const SUBRESOURCES: [Key; 6] = [
+    must("resource", Kind::Name),
+    may("mip", ONE),
+    may("mips", RANGE32),
+    may("layer", ONE),
+    may("layers", RANGE32),
+    may("aspects", ASPECTS),
+];
+
 /// Part of a resource.
 pub static PART: Object<[Key; 11]> = Object::new(
     "part of a resource",
-    [
-        must("resource", Kind::Name),
-        may("mip", ONE),
-        may("mips", RANGE32),
-        may("layer", ONE),
-        may("layers", RANGE32),
-        may("aspects", ASPECTS),
-        may("range", RANGE64),
-        may("offset", tuple(&U32, 3)),
-        may("size", tuple(&U32, 3)),
-        may("sampler", Kind::Either(&[Kind::Line, Kind::Object(&SAMPLER)])),
-        may("format", Kind::WordsOf(spellings::<Format>)),
-    ],
+    joined(&[
+        &SUBRESOURCES,
+        &[
+            may("range", RANGE64),
+            may("offset", tuple(&U32, 3)),
+            may("size", tuple(&U32, 3)),
+            may("sampler", Kind::Either(&[Kind::Line, Kind::Object(&SAMPLER)])),
+            may("format", Kind::WordsOf(spellings::<Format>)),
+        ],
+    ]),
 );
 
 // What is bound to variables, and push data, are data of any shape too.
@@ -172,19 +179,16 @@ pub static CLEAR: Object<[Key; 2]> = Object::new("a clear", [must("image", PART_
 pub static FILL: Object<[Key; 2]> =
     Object::new("a fill", [must("buffer", PART_KIND), may("word", Kind::Whole(i32::MIN as i64, u32::MAX as u64))]);
 
-const TARGET: [Key; 11] = [
-    must("resource", Kind::Name),
-    may("mip", ONE),
-    may("mips", RANGE32),
-    may("layer", ONE),
-    may("layers", RANGE32),
-    may("aspects", ASPECTS),
-    may("load", LOAD),
-    may("stencil_load", LOAD),
-    may("clear", CLEAR_VALUE),
-    may("resolve", PART_KIND),
-    may("resolve_mode", Kind::WordsOf(words::<ResolveMode>)),
-];
+const TARGET: [Key; 11] = joined(&[
+    &SUBRESOURCES,
+    &[
+        may("load", LOAD),
+        may("stencil_load", LOAD),
+        may("clear", CLEAR_VALUE),
+        may("resolve", PART_KIND),
+        may("resolve_mode", Kind::WordsOf(words::<ResolveMode>)),
+    ],
+]);
 
 /// A colour target.
 pub static COLOR_TARGET: Object<[Key; 11]> = Object::new("a colour target", TARGET);

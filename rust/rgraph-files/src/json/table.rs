@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::Word;
 
 /// An object of a file. Readers name one with as many keys as it has, everything else has slices of them.
-#[derive(Debug)]
 pub struct Object<K: ?Sized = [Key]> {
     /// What it is, in messages: "a pass".
     pub what: &'static str,
@@ -16,6 +15,13 @@ pub struct Object<K: ?Sized = [Key]> {
     pub rule: Option<fn(&mut Value)>,
     /// Its keys in the order in which messages list them.
     pub keys: K,
+}
+
+// By hand: a derived one would not end, since objects contain themselves.
+impl<K: ?Sized> fmt::Debug for Object<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
 }
 
 impl<const N: usize> Object<[Key; N]> {
@@ -57,6 +63,22 @@ pub const fn may(name: &'static str, kind: Kind) -> Key {
 /// A key that may be missing or `null`.
 pub const fn or_null(name: &'static str, kind: Kind) -> Key {
     Key { name, required: false, nullable: true, kind }
+}
+
+/// The keys of some lists, one list after the other.
+pub const fn joined<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
+    let mut all = [may("", Kind::Any); N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut key = 0;
+        while key < lists[list].len() {
+            all[at] = lists[list][key];
+            (at, key) = (at + 1, key + 1);
+        }
+        list += 1;
+    }
+    assert!(at == N, "a table has as many keys as its type says");
+    all
 }
 
 /// A kind of value.
@@ -110,7 +132,7 @@ pub enum Kind {
     Shared(&'static Shared),
 }
 
-/// A kind that contains itself.
+/// A kind that contains itself, and is no object.
 pub struct Shared {
     /// Its name under `$defs`.
     pub name: &'static str,
@@ -118,7 +140,7 @@ pub struct Shared {
     pub kind: Kind,
 }
 
-// By hand: a derived one would not end.
+// As above.
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

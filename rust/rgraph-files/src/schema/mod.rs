@@ -5,10 +5,11 @@
 mod option;
 
 use std::collections::BTreeMap;
+use std::ptr;
 
 use serde_json::{Map, Value, json};
 
-use crate::json::table::{Key, Kind, Object, Shared};
+use crate::json::table::{Key, Kind, Object};
 use rgraph_ir::graph::MAX_NAME;
 
 /// Kinds of file that have a schema.
@@ -41,48 +42,34 @@ pub fn schema(kind: &str) -> Option<String> {
 #[derive(Default)]
 struct Definitions {
     by_name: BTreeMap<String, Value>,
-    /// The names of the tables that are among them.
-    tables: Vec<(&'static Object, String)>,
+    /// Of each its address, which only it has, and its name.
+    names: Vec<(*const (), String)>,
 }
 
 impl Definitions {
-    /// The name of an object: what it is, without the article and with a number where another table has that name.
-    fn name_of(&mut self, table: &'static Object) -> String {
-        let what = table.what;
+    /// A reference to what is at an address, which is defined at its first use.
+    fn once(&mut self, at: *const (), what: &str, define: impl FnOnce(&mut Self) -> Value) -> Value {
+        let known = self.names.iter().find(|(known, _)| *known == at).map(|(_, name)| name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = self.free_name(what);
+            self.names.push((at, name.clone()));
+            // What it contains may refer to it.
+            self.by_name.insert(name.clone(), Value::Null);
+            let schema = define(self);
+            self.by_name.insert(name.clone(), schema);
+            name
+        });
+        json!({"$ref": format!("#/$defs/{name}")})
+    }
+
+    /// What something is, without the article, and with a number where something else has that name.
+    fn free_name(&self, what: &str) -> String {
         let bare = ["a ", "an ", "the "].iter().find_map(|article| what.strip_prefix(article)).unwrap_or(what);
         let plain: String = bare.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         let mut names = std::iter::once(plain.clone()).chain(numbered);
-        let free = names.find(|name| !self.by_name.contains_key(name));
-        free.expect("there is no end of numbers")
+        names.find(|name| !self.by_name.contains_key(name)).expect("there is no end of numbers")
     }
-
-    /// A reference to an object, which is defined at its first use.
-    fn object(&mut self, table: &'static Object) -> Value {
-        if let Some((_, name)) = self.tables.iter().find(|(known, _)| std::ptr::eq(*known, table)) {
-            return reference(name);
-        }
-        let name = self.name_of(table);
-        self.by_name.insert(name.clone(), Value::Null);
-        self.tables.push((table, name.clone()));
-        let schema = object(table, self);
-        self.by_name.insert(name.clone(), schema);
-        reference(&name)
-    }
-
-    /// A reference to a kind that contains itself.
-    fn kind(&mut self, one: &'static Shared) -> Value {
-        if !self.by_name.contains_key(one.name) {
-            self.by_name.insert(one.name.to_owned(), Value::Null);
-            let schema = value(one.kind, self);
-            self.by_name.insert(one.name.to_owned(), schema);
-        }
-        reference(one.name)
-    }
-}
-
-fn reference(name: &str) -> Value {
-    json!({"$ref": format!("#/$defs/{name}")})
 }
 
 /// An object with the keys of its table and no other.
@@ -148,7 +135,7 @@ fn value(kind: Kind, shared: &mut Definitions) -> Value {
             json!({"type": "object", "propertyNames": names, "additionalProperties": value(*values, shared)})
         }
         Kind::Map(values) => json!({"type": "object", "additionalProperties": value(*values, shared)}),
-        Kind::Object(table) => shared.object(table),
+        Kind::Object(table) => shared.once(ptr::from_ref(table).cast(), table.what, |all| object(table, all)),
         Kind::OneKeyOf(keys) => json!({"anyOf": one_key_of(keys, shared)}),
         Kind::Either(kinds) => {
             let mut choices = Vec::new();
@@ -160,7 +147,7 @@ fn value(kind: Kind, shared: &mut Definitions) -> Value {
             }
             json!({"anyOf": choices})
         }
-        Kind::Shared(one) => shared.kind(one),
+        Kind::Shared(one) => shared.once(ptr::from_ref(one).cast(), one.name, |all| value(one.kind, all)),
     }
 }
 
