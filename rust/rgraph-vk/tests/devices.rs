@@ -43,6 +43,15 @@ fn generated_graphs_scattered_over_two_devices_compute_what_they_declare() {
     assert!(!messages.iter().any(|message| message.contains("VUID")), "{messages:#?}");
 }
 
+/// In seed 252 one device remembers a buffer that nobody writes, and the other one alone reads its history: zeros. The
+/// graphs before leave memory that is not zero.
+#[test]
+fn a_history_of_nothing_holds_zeros_on_a_device_that_does_not_remember_it() {
+    let Some(devices) = two() else { return };
+    let report = hash::devices::scatter(&devices, 248..253, 3);
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
+}
+
 /// Device 0 fills a buffer by a function, device 1 copies it to the root.
 fn relay(fill: impl Fn(&mut [u8]) -> Result<(), CallbackError> + Send + Sync + 'static) -> (Workload, [ResourceId; 3]) {
     struct Fill<F>(F);

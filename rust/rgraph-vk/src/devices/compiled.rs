@@ -162,30 +162,36 @@ impl CompiledDevices {
 }
 
 impl Shared {
-    /// Makes the memories that outlive a part, with the usages of all parts of their device.
+    /// Makes the memories that outlive a part, with the usages of all parts of their device, and those that contents are
+    /// copied from, although no part of their device uses them: it remembers a history that others read.
     fn make_memories(&self) -> Result<Held, Error> {
+        // Parts have the resources of the whole graph, under its ids.
+        let kinds = &self.parts[0].1.graph().plan.resources;
+        let of = |device, resource| self.ring_of(device, resource).map_or(resource, |(memory, _)| memory);
         let mut wanted: HashMap<(DeviceId, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
+        let mut want = |at, resource, usages: Usages, domain| {
+            let known = wanted.entry(at).or_insert((resource, usages, domain));
+            known.1.image |= usages.image | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+            known.1.buffer |= usages.buffer | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+            if domain == Domain::Cached && known.2 == Domain::Device {
+                known.2 = domain;
+            }
+        };
         for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
             let made = compiled.graph();
             for import in &part.imports {
-                let of = made.ring_of(import.resource).0;
-                let Place::Import(usages, domain) = made.places[of] else { continue };
-                let memory = self.ring_of(place.device, import.memory).map_or(import.memory, |(memory, _)| memory);
-                let known = wanted.entry((place.device, memory)).or_insert((import.resource, usages, domain));
-                known.1.image |= usages.image | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-                known.1.buffer |=
-                    usages.buffer | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-                if domain == Domain::Cached && known.2 == Domain::Device {
-                    known.2 = domain;
-                }
+                let Place::Import(usages, domain) = made.places[made.ring_of(import.resource).0] else { continue };
+                want((place.device, of(place.device, import.memory)), import.resource, usages, domain);
             }
+        }
+        for copy in &self.plan.copies {
+            let Some(resource) = copy.resource else { continue };
+            want((copy.from, of(copy.from, resource)), resource, Usages::default(), Domain::Device);
         }
         let mut held = HashMap::new();
         for ((device, memory), (resource, usages, domain)) in wanted {
             let shared = &self.devices.list()[device.index()].0;
-            let (_, compiled) = self.part_on(device, resource).expect("a part of the device imports it");
-            let made = compiled.graph();
-            let kind = made.plan.resources[resource].kind;
+            let kind = kinds[resource].kind;
             let name = self.graph.resource_name(memory);
             let peers = self.peers(device, memory);
             let make = |_| {
