@@ -162,8 +162,8 @@ impl CompiledDevices {
 }
 
 impl Shared {
-    /// Makes the memories that outlive a part, with the usages of all parts of their device, and those that contents are
-    /// copied from, although no part of their device uses them: it remembers a history that others read.
+    /// Makes the memories that outlive a part, with the usages of all parts of their device, and those that contents
+    /// are copied from, although no part of their device uses them: it remembers a history that others read.
     fn make_memories(&self) -> Result<Held, Error> {
         // Parts have the resources of the whole graph, under its ids.
         let kinds = &self.parts[0].1.graph().plan.resources;
