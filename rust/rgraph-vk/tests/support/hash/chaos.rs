@@ -25,7 +25,8 @@ fn is_hand_over(message: &str, case: &Case) -> bool {
         || message.contains("SYNC-HAZARD") && !ours && graph.resources().iter_ids().any(transient)
 }
 
-/// Runs each graph whose results the declaration defines; where it leaves parts of a root undefined, poison may show.
+/// Runs each graph whose results the declaration defines; where it leaves parts of a root or an import undefined, poison
+/// may show.
 pub fn chaos(device: &Device, settings: Settings) -> Report {
     let library = Library::default();
     let mut report = Report::default();
@@ -34,7 +35,7 @@ pub fn chaos(device: &Device, settings: Settings) -> Report {
         // Functions on the host look up their calls: all of them are the same.
         case.runs = vec![case.runs[0].clone(); CALLS];
         let run = &case.runs[0];
-        let defined = run.roots.iter().all(|(_, cells)| cells.iter().all(Option::is_some));
+        let defined = run.imports_defined && run.roots.iter().all(|(_, cells)| cells.iter().all(Option::is_some));
         let workload = work::workload(&case, &library);
         let bytes: Vec<_> = run.uploads.iter().map(|(id, version)| (*id, case.upload(*id, *version))).collect();
         let pattern = work::pattern_bytes();

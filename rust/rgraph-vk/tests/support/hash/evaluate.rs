@@ -42,6 +42,8 @@ pub struct Run {
     pub told: BTreeMap<usize, Told>,
     /// Cells of the roots.
     pub roots: Vec<(ResourceId, Vec<Option<u32>>)>,
+    /// Whether imported resources that passes write hold nothing undefined.
+    pub imports_defined: bool,
 }
 
 impl Run {
@@ -157,9 +159,20 @@ impl<'a> Evaluator<'a> {
             (root, all.map(|cell| self.get(root, cell)).collect())
         });
         let roots = roots.collect();
+        let written = serial.steps.iter().flat_map(|step| &step.uses).filter(|touch| touch.writes);
+        let imports_defined = written.map(|touch| touch.resource).all(|resource| self.import_is_defined(resource));
         self.run += 1;
         let (cleared, halved) = (self.cleared.clone(), self.halved.clone());
-        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared, halved, told, roots }
+        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared, halved, told, roots, imports_defined }
+    }
+
+    /// Whether a resource is no name of an imported one, or no part of that is undefined.
+    fn import_is_defined(&self, resource: ResourceId) -> bool {
+        let imported = self.serial.memory[index(resource)];
+        let shape = &self.shapes[index(imported)];
+        let mut there = (0..shape.cells()).filter(|&cell| shape.is_there(cell));
+        !matches!(self.graph.resources()[imported].life, Life::Imported(_))
+            || there.all(|cell| self.get(imported, cell).is_some())
     }
 
     /// Mips and scaled contents: halves stay halves.
