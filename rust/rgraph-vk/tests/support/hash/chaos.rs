@@ -25,8 +25,8 @@ fn is_hand_over(message: &str, case: &Case) -> bool {
         || message.contains("SYNC-HAZARD") && !ours && graph.resources().iter_ids().any(transient)
 }
 
-/// Runs each graph whose results the declaration defines; where it leaves parts of a root or an import undefined, poison
-/// may show.
+/// Runs each graph whose results the declaration defines; where it leaves parts of a root or an import undefined,
+/// poison may show.
 pub fn chaos(device: &Device, settings: Settings) -> Report {
     let library = Library::default();
     let mut report = Report::default();
