@@ -1116,7 +1116,7 @@ class Module:
         name: str,
         size: int | None = None,
         *,
-        shape: int | Sequence[SupportsIndex] | None = None,
+        shape: SupportsIndex | Sequence[SupportsIndex] | None = None,
         dtype: _Dtype | None = None,
         like: Buffer | str | None = None,
         modifies: Buffer | str | None = None,
@@ -1145,7 +1145,7 @@ class Module:
         dtype
             Element type: a name (`"float32"`), or what `numpy.dtype` takes, records included. Results have this shape
             and dtype. Default: the type that shaders declare, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
-            from element to element: declare no dtype, or four numbers.
+            from element to element: declare no dtype, or four numbers (rows of three are refused, RG-E310).
         like
             A buffer: its size, shape and dtype.
         acceleration_structure
@@ -1460,7 +1460,7 @@ class Module:
         name: str,
         shader: _Shader,
         *,
-        groups: int | Sequence[SupportsIndex] | _Part | None = None,
+        groups: SupportsIndex | Sequence[SupportsIndex] | _Part | None = None,
         queue: _Queue = "compute",
         push: _Data | None = None,
         entry: str | None = None,
@@ -1749,7 +1749,7 @@ class Module:
         indirect: _Part | None = None,
         draws: int = 1,
         stride: int | None = None,
-        groups: int | Sequence[SupportsIndex] | None = None,
+        groups: SupportsIndex | Sequence[SupportsIndex] | None = None,
         clear: _Color | Sequence[_Color | None] | _Numbers | None = None,
         load: _Load | Sequence[_Load | None] | _Word | None = None,
         clear_depth: float | tuple[float, int] | _Depth | None = None,
@@ -3035,7 +3035,7 @@ class Commands:
         self,
         shader: _Shader,
         *,
-        groups: int | Sequence[SupportsIndex] | _Part | None = None,
+        groups: SupportsIndex | Sequence[SupportsIndex] | _Part | None = None,
         push: _Data | None = None,
         entry: str | None = None,
         constants: Mapping[str | int, float] | None = None,
@@ -4006,7 +4006,7 @@ class Device:
         DeviceError
             RG-E102 if the device has no such memory.
         """
-    def array(self, shape: int | Sequence[SupportsIndex], dtype: Any = "float32") -> Any:
+    def array(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: Any = "float32") -> Any:
         """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without
         the CPU's help.
 

@@ -238,7 +238,7 @@ impl PyGraphModule {
     /// dtype
     ///     Element type: a name (`"float32"`), or what `numpy.dtype` takes, records included. Results have this shape
     ///     and dtype. Default: the type that shaders declare, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
-    ///     from element to element: declare no dtype, or four numbers.
+    ///     from element to element: declare no dtype, or four numbers (rows of three are refused, RG-E310).
     /// like
     ///     A buffer: its size, shape and dtype.
     /// acceleration_structure

@@ -32,6 +32,8 @@ enum Clash {
     Numbers(Element, Element),
     /// Bytes from element to element.
     Sizes(usize, usize),
+    /// Bytes from row to row, and those of the shader, whose rows end in padding.
+    Rows(usize, usize),
     /// What the array has at a byte, and what the shader has there.
     Fields(String, String),
 }
@@ -102,9 +104,34 @@ fn bare(mut dtype: &Dtype, mut count: usize) -> (&Dtype, usize) {
     (dtype, count)
 }
 
-/// How an array of so many elements does not fit the elements of a shader.
-fn clash((count, given): (usize, &Dtype), item: &Item) -> Option<Clash> {
-    let ((given, count), (wanted, _)) = (bare(given, count), bare(&item.dtype, 1));
+/// How the rows of an array are those of a shader without their padding: a `vec3` takes 16 bytes.
+fn rows_clash(shape: &[usize], given: Element, item: &Item) -> Option<Clash> {
+    let axes = shape.get(1..)?;
+    let last = axes.last()? * given.size();
+    match &item.dtype {
+        Dtype::Number(_) => {
+            let [run, step] = item.rows;
+            (run != step && !item.shape.is_empty() && last == run).then_some(Clash::Rows(run, step))
+        }
+        Dtype::Record(record) => {
+            let bytes: usize = numbers(&item.dtype)?.iter().map(|number| number.element.size()).sum();
+            let mut inner = axes.iter().rev().scan(given.size(), |row, axis| {
+                *row *= axis;
+                Some(*row)
+            });
+            (bytes != record.size && inner.any(|row| row == bytes)).then_some(Clash::Rows(bytes, record.size))
+        }
+    }
+}
+
+/// How an array does not fit the elements of a shader.
+fn clash(shape: &[usize], given: &Dtype, item: &Item) -> Option<Clash> {
+    let ((given, count), (wanted, _)) = (bare(given, shape.iter().product()), bare(&item.dtype, 1));
+    if let Dtype::Number(number) = given
+        && let Some(clash) = rows_clash(shape, *number, item)
+    {
+        return Some(clash);
+    }
     match (given, wanted) {
         (Dtype::Number(given), Dtype::Number(wanted)) => {
             let row = item.shape.iter().product::<usize>() * wanted.size();
@@ -239,16 +266,16 @@ fn places(given: &Dtype, buffer: &str) -> String {
 /// Names the first such pass.
 pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
     let given = |id: ResourceId| match seen.get(&id) {
-        Some(Seen::Items(shape, dtype)) => Some((shape.iter().product::<usize>(), dtype)),
+        Some(Seen::Items(shape, dtype)) => Some((shape.as_slice(), dtype)),
         _ => None,
     };
     // Types of shaders are read only where an array has numbers: most buffers have none.
     let bindings = bound(load).filter_map(|(pass, view, ty)| {
-        let (count, dtype) = given(view.resource)?;
+        let (shape, dtype) = given(view.resource)?;
         // A part may begin within a record.
         let whole = view.range.is_none_or(|[first, _]| first.is_multiple_of(dtype.size().max(1) as u64));
         let item = Item::of(ty).filter(|_| whole)?;
-        Some((pass, view.resource, clash((count, dtype), &item)?, Some(item)))
+        Some((pass, view.resource, clash(shape, dtype, &item)?, Some(item)))
     });
     let inputs = vertices(load).filter_map(|(pass, one)| {
         let dtype = given(one.buffer)?.1;
@@ -261,12 +288,18 @@ pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashM
     let (here, wanted) = match &clash {
         Clash::Numbers(given, wanted) => (given.name().to_owned(), wanted.name().to_owned()),
         Clash::Sizes(given, wanted) => (format!("records of {given} bytes"), format!("structs of {wanted} bytes")),
+        Clash::Rows(given, wanted) => (format!("rows of {given} bytes"), format!("rows of {wanted} bytes")),
         Clash::Fields(given, wanted) => (given.clone(), wanted.clone()),
     };
     let message = format!("the shader of pass \"{shader}\" has {wanted} where buffer \"{buffer}\" has {here}");
     let help = match (&clash, item) {
         (Clash::Numbers(_, other), Some(item)) if item.dtype.number().is_some() => convert(*other),
         (Clash::Numbers(_, other), None) => convert(*other),
+        (Clash::Rows(run, step), Some(Item { dtype: Dtype::Number(wanted), .. })) => {
+            let axes = given(id).map_or(0, |(shape, _)| shape.len().saturating_sub(1));
+            let pads = ["(0, 0), ".repeat(axes), format!("(0, {})", (step - run) / wanted.size())].concat();
+            format!("pad its rows: numpy.pad(array, ({pads})); a buffer without dtype= takes them as they are")
+        }
         (_, Some(item)) => {
             format!("declare its records as the shader does: numpy.dtype({})", item.dtype.python(py)?.repr()?)
         }
