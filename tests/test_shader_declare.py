@@ -475,3 +475,13 @@ def test_a_misaligned_vertex_attribute_is_refused_with_both_numbers():
 CORNERS = """
 @vertex fn corner(@location(0) position: vec3<f32>) -> @builtin(position) vec4<f32> { return vec4(position, 1.0); }
 @fragment fn white() -> @location(0) vec4<f32> { return vec4(1.0); }"""
+
+
+def test_a_slice_of_a_buffer_without_an_end_goes_on_to_that_of_the_buffer():
+    g = rg.Graph("slices")
+    words = g.buffer("words", 64)
+    assert (words[16:], words[:16], words[:]) == (words[16:64], words[0:16], words[0:64])
+    later = g.buffer("later", modifies=words)
+    assert later[32:] == later[32:64]
+    with pytest.raises(rg.GraphError, match="bytes 64 to 64 are none"):
+        words[64:]

@@ -368,3 +368,101 @@ def test_vertices_that_are_records_have_the_numbers_of_the_shader(device: rg.Dev
     with pytest.raises(rg.GraphError, match=r"RG-E310 .*float64") as caught:
         painted(device, np.dtype([("at", "f8", 3), ("color", "f8", 4), ("layer", "u8")]))
     assert "at most 32 bits" in caught.value.hint
+
+
+ROWS = """
+struct Pair { one: vec3<f32>, two: vec3<f32> }
+@group(0) @binding(0) var<storage, read> rows: array<KIND>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@compute @workgroup_size(1) fn main() { out[0] = rows[1]PART; }"""
+
+
+def second(device: rg.Device, array: np.ndarray, kind: str, part: str) -> float:
+    """What a shader reads as a part of the second element of an array."""
+    g = rg.Graph("rows")
+    rows = g.import_array("rows", array, as_buffer=True)
+    out = g.buffer("out", shape=(1,), dtype="float32")
+    g.compute("take", ROWS.replace("KIND", kind).replace("PART", part), rows=rows, out=out, groups=1)
+    g.root(out)
+    return float(device.run(g)["out"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "shape", "rows"),
+    [
+        ("vec3<f32>", ".x", (8, 3), (16, 12)),
+        ("vec3<f32>", ".x", (2, 4, 3), (16, 12)),
+        ("mat3x3<f32>", "[0].x", (8, 3, 3), (16, 12)),
+        ("Pair", ".one.x", (8, 6), (32, 24)),
+        ("Pair", ".one.x", (8, 2, 3), (32, 24)),
+    ],
+)
+def test_rows_without_the_padding_of_a_vec3_are_refused(device: rg.Device, kind: str, part: str, shape, rows):
+    array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    message = f'rows of {rows[0]} bytes where buffer "rows" has rows of {rows[1]} bytes'
+    with pytest.raises(rg.GraphError, match=f'RG-E310 the shader of pass "take" has {message}') as caught:
+        second(device, array, kind, part)
+    assert "test_array_mistakes.py" in str(caught.value)
+    if kind == "Pair":
+        padded = np.zeros(8, eval(caught.value.hint.split("does: ")[1], {"numpy": np}))
+        padded["one"] = array.reshape(8, 2, 3)[:, 0]
+    else:
+        padded = eval(caught.value.hint.partition(": ")[2].partition(";")[0], {"numpy": np, "array": array})
+    assert (
+        second(device, padded, kind, part)
+        == array.reshape(-1, *shape[-2 if "mat" in kind else -1 :]).reshape(
+            -1, 6 if kind == "Pair" else 9 if "mat" in kind else 3
+        )[1][0]
+    )
+
+
+def test_a_buffer_of_rows_that_declares_no_dtype_pads_them(device: rg.Device):
+    rows = np.arange(24, dtype=np.float32).reshape(8, 3)
+    g = rg.Graph("rows")
+    source, out = g.buffer("rows", 128, imported=True), g.buffer("out", shape=(1,), dtype="float32")
+    g.compute("take", ROWS.replace("KIND", "vec3<f32>").replace("PART", ".x"), rows=source, out=out, groups=1)
+    g.root(out)
+    assert float(device.run(g, inputs={"rows": rows})["out"]) == 3
+
+
+def test_arrays_of_four_or_flat_numbers_are_taken_as_they_lie(device: rg.Device):
+    rows = np.arange(32, dtype=np.float32)
+    assert second(device, rows.reshape(8, 4), "vec3<f32>", ".x") == 4
+    assert second(device, rows, "vec3<f32>", ".x") == 4
+    assert second(device, rows.reshape(4, 8), "Pair", ".one.x") == 8
+
+
+UNIFORM = """
+struct Lamp { at: vec3<f32>, power: f32, kind: u32 }
+struct Params { gain: f32, lamps: array<Lamp, 2> }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+struct Push { scale: f32, shift: vec2<f32> }
+var<immediate> push: Push;
+@compute @workgroup_size(1) fn main() {
+    let lamp = params.lamps[1];
+    out[0] = params.gain;
+    out[1] = lamp.at.z;
+    out[2] = lamp.power;
+    out[3] = f32(lamp.kind);
+    out[4] = push.scale + push.shift.y;
+}"""
+
+
+def test_records_are_data_of_a_shader_by_the_names_of_their_fields(device: rg.Device):
+    # Packed, in another order and with other numbers than the shader's: each field goes to the member of its name.
+    lamp = np.dtype([("kind", "u1"), ("at", "f8", 3), ("power", "f4")])
+    lamps = np.array([(1, (1, 2, 3), 4), (2, (5, 6, 7), 8)], lamp)
+    params = np.array((0.5, lamps), np.dtype([("gain", "f4"), ("lamps", lamp, 2)]))
+    push = np.array([(2, (3, 4))], [("scale", "f4"), ("shift", "f4", 2)])[0]
+    g = rg.Graph("records")
+    out = g.buffer("out", shape=(5,), dtype="float32")
+    g.compute("take", UNIFORM, params=params, out=out, push=push, groups=1)
+    g.root(out)
+    assert device.run(g)["out"].tolist() == [0.5, 7, 8, 2, 6]
+    lamps["power"], push["scale"] = 80, 20
+    changed = {("take", "params"): {"gain": 1, "lamps": lamps}, "take": push}
+    assert device.run(g, params=changed)["out"].tolist() == [1, 7, 80, 2, 24]
+    wrong = np.array([(1, (1, 2, 3), 4)] * 2, [("kind", "u1"), ("place", "f8", 3), ("power", "f4")])
+    with pytest.raises(rg.ShaderError, match=r"RG-E306 .*'params\.lamps\[0\]' .* no member 'place'"):
+        device.run(g, params={("take", "params"): {"gain": 1, "lamps": wrong}})

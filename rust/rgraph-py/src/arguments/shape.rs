@@ -227,7 +227,7 @@ impl PyBuffer {
     /// GraphError
     ///     If the size is that of a buffer that is not declared yet.
     #[getter]
-    fn size(slf: &Bound<'_, Self>) -> PyResult<u64> {
+    pub(crate) fn size(slf: &Bound<'_, Self>) -> PyResult<u64> {
         let of = slf.as_super().get();
         ask(slf.py(), of, "size", |walk| {
             let mut id = of.id;

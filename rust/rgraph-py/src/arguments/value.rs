@@ -1,6 +1,7 @@
 //! Plain data of Python into the values that blocks of shaders are packed from.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 use rgraph_shader::Value;
@@ -34,7 +35,7 @@ impl From<PyErr> for Fault {
 type At = (Vec<String>, Fault);
 
 /// A value from a dict, a list, a number, bytes or a memoryview (as they lie in memory), or an array (its numbers,
-/// row by row).
+/// row by row; records by the names of their fields).
 ///
 /// # Errors
 /// `TypeError` that names pass, variable and member.
@@ -105,6 +106,9 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
         let bytes = value.call_method0("tobytes").map_err(raised)?;
         return bytes.extract().map(Value::Bytes).map_err(raised);
     }
+    if let Some(names) = fields(value).map_err(raised)? {
+        return records(value, &names, deeper);
+    }
     // Arrays and their scalars say their numbers themselves.
     if let Ok(list) = value.call_method0("tolist") {
         return read(&list, deeper);
@@ -122,6 +126,32 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
         })
     };
     items.map_err(raised)?.iter().enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
+}
+
+/// The names of the fields of numpy's records; `None` of all else.
+fn fields<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let py = value.py();
+    let Some(dtype) = value.getattr_opt(intern!(py, "dtype"))? else { return Ok(None) };
+    let names = dtype.getattr_opt(intern!(py, "names"))?;
+    Ok(names.and_then(|names| names.cast_into::<PyTuple>().ok()))
+}
+
+/// A record as a mapping, and an array of records as a list: their lists would have no names.
+fn records(value: &Bound<'_, PyAny>, names: &Bound<'_, PyTuple>, deeper: usize) -> Result<Value, At> {
+    let raised = |error: PyErr| (Vec::new(), Fault::Raised(error));
+    let axes = value.getattr(intern!(value.py(), "ndim")).and_then(|axes| axes.extract::<usize>()).map_err(raised)?;
+    if axes == 0 {
+        let one = |name: Bound<'_, PyAny>| member(&name, &value.get_item(&name).map_err(raised)?, deeper);
+        return names.iter().map(one).collect::<Result<_, _>>().map(Value::Map);
+    }
+    let items = value.try_iter().map_err(raised)?;
+    let one = |(at, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        read(&item.map_err(raised)?, deeper).map_err(|(mut path, fault)| {
+            path.push(format!("[{at}]"));
+            (path, fault)
+        })
+    };
+    items.enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
 }
 
 /// A member of a dict.

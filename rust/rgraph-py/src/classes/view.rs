@@ -90,22 +90,24 @@ impl PyView {
         })
     }
 
-    /// The bytes of a slice.
-    pub fn with_bytes(value: &Bound<'_, PyAny>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+    /// The bytes of a slice; without an end up to that of the buffer.
+    pub fn with_bytes(value: &Bound<'_, PyBuffer>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let end = |name| slice.getattr(name).map(|value| (!value.is_none()).then_some(value));
         if end("step")?.is_some() {
             return Err(PyTypeError::new_err("a slice of a buffer has no step"));
         }
-        let (Some(first), Some(last)) = (end("start")?, end("stop")?) else {
-            return Err(PyTypeError::new_err("a slice of a buffer has a first byte and an end"));
-        };
         let offset = |end: &Bound<'_, PyAny>, name| match end.extract::<Bytes>() {
             Ok(Bytes(offset)) => Ok(offset),
             Err(error) => Err(during(end.py(), error, name)),
         };
-        let bytes = range(value.py(), "bytes", offset(&first, "start")?, offset(&last, "stop")?)?;
+        let first = end("start")?.map_or(Ok(0), |first| offset(&first, "start"))?;
+        let last = match end("stop")? {
+            Some(last) => offset(&last, "stop")?,
+            None => PyBuffer::size(value)?,
+        };
+        let bytes = range(value.py(), "bytes", first, last)?;
         // Views have no bytes of their own to take a part of.
-        Self::narrowed(value, |part| {
+        Self::narrowed(value.as_any(), |part| {
             part.ranges.bytes = Some(bytes);
             Ok(())
         })
@@ -278,8 +280,8 @@ impl PyImage {
 
 #[pymethods]
 impl PyBuffer {
-    /// Some bytes, to be bound in the buffer's place: `buffer[256:512]`.
+    /// Some bytes, to be bound in the buffer's place: `buffer[256:512]`, `buffer[256:]`.
     fn __getitem__(slf: &Bound<'_, Self>, slice: &Bound<'_, PySlice>) -> PyResult<PyView> {
-        PyView::with_bytes(slf.as_any(), slice)
+        PyView::with_bytes(slf, slice)
     }
 }
