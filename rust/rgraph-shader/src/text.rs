@@ -24,6 +24,9 @@ use naga::valid::{Capabilities, EntryPointError, GlobalUse, ModuleInfo, Validati
 use naga::{AddressSpace, Expression, Handle, Literal, ScalarKind, ShaderStage, TypeInner, WithSpan};
 use std::borrow::Cow;
 
+/// Most bytes of push data in WGSL.
+const MOST_PUSHED: u32 = 256;
+
 /// A text that is valid.
 pub(crate) struct Text<'a> {
     name: &'a str,
@@ -59,6 +62,7 @@ impl<'a> Text<'a> {
             let message = format!("'{name}': external textures are not supported");
             return Err(new.error(Code::Unsupported, message, &[(span, String::new())], help.to_owned()));
         }
+        new.check_push()?;
         pointers::resolve(&mut new.module).map_err(|Refused { at, message, help }| {
             new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
         })?;
@@ -85,6 +89,23 @@ impl<'a> Text<'a> {
         let mut variables = self.module.global_variables.iter();
         let (handle, variable) = variables.find(|(_, variable)| class(&self.module.types[variable.ty].inner))?;
         Some((handle, variable.name.as_deref().unwrap_or("a texture")))
+    }
+
+    /// Refuses push data that naga (30) has no bits for: it counts the words of a block in 64 bits, without a check.
+    fn check_push(&self) -> Result<(), ShaderError> {
+        let size = |variable: &naga::GlobalVariable| self.module.types[variable.ty].inner.size(self.module.to_ctx());
+        let push = |variable: &naga::GlobalVariable| variable.space == AddressSpace::Immediate;
+        let mut variables = self.module.global_variables.iter();
+        match variables.find(|(_, variable)| push(variable) && size(variable) > MOST_PUSHED) {
+            None => Ok(()),
+            Some((handle, variable)) => {
+                let name = variable.name.as_deref().unwrap_or("push data");
+                let message = format!("'{name}' is push data of {} bytes; {MOST_PUSHED} is the most", size(variable));
+                let help = "make it a uniform block: @group(0) @binding(0) var<uniform>".to_owned();
+                let span = self.module.global_variables.get_span(handle);
+                Err(self.error(Code::Unsupported, message, &[(span, String::new())], help))
+            }
+        }
     }
 
     /// Entry points in the order of the text; those of stages that are not supported are left out.

@@ -233,3 +233,66 @@ fn images_of_an_array_that_is_loaded_whole_are_read_and_written() {
         assert_eq!(uses(&again), [("to".to_owned(), false, true), ("from".to_owned(), true, false)], "{length}");
     }
 }
+
+/// A module of instructions, and bytes of the words of a name.
+fn module(instructions: &[(u16, &[u32])]) -> Vec<u8> {
+    let mut words = vec![0x0723_0203, 0x1_0600, 0, 64, 0];
+    for (op, operands) in instructions {
+        words.push((operands.len() as u32 + 1) << 16 | u32::from(*op));
+        words.extend(*operands);
+    }
+    bytes(&words, false)
+}
+
+/// Blocks name variables that have no name, unless several such variables have the block: then their places do.
+#[test]
+fn variables_of_one_block_and_without_names_are_called_by_their_places() {
+    let main = u32::from_le_bytes(*b"main");
+    let block = u32::from_le_bytes(*b"Data");
+    let found = module(&[
+        (17, &[1]),
+        (14, &[0, 1]),
+        (15, &[5, 1, main, 0, 20, 21, 22]),
+        (16, &[1, 17, 1, 1, 1]),
+        (5, &[10, block, 0]),
+        (71, &[9, 6, 4]),
+        (71, &[10, 2]),
+        (72, &[10, 0, 35, 0]),
+        (71, &[14, 2]),
+        (72, &[14, 0, 35, 0]),
+        (71, &[20, 34, 0]),
+        (71, &[20, 33, 3]),
+        (71, &[21, 34, 1]),
+        (71, &[21, 33, 0]),
+        (19, &[2]),
+        (33, &[3, 2]),
+        (21, &[4, 32, 0]),
+        (29, &[9, 4]),
+        (30, &[10, 9]),
+        (32, &[11, 12, 10]),
+        (32, &[12, 12, 4]),
+        (43, &[4, 13, 0]),
+        (30, &[14, 4]),
+        (32, &[15, 9, 14]),
+        (32, &[16, 9, 4]),
+        (59, &[11, 20, 12]),
+        (59, &[11, 21, 12]),
+        (59, &[15, 22, 9]),
+        (54, &[2, 1, 0, 3]),
+        (248, &[30]),
+        (65, &[16, 31, 22, 13]),
+        (61, &[4, 32, 31]),
+        (65, &[12, 33, 20, 13, 32]),
+        (61, &[4, 34, 33]),
+        (65, &[12, 35, 21, 13, 32]),
+        (62, &[35, 34]),
+        (253, &[]),
+        (56, &[]),
+    ]);
+    let program =
+        Program::new("test", Kind::Compute, &[Source::Spirv(&found)], None).unwrap_or_else(|it| panic!("{it}"));
+    let names: Vec<_> =
+        program.interface.bindings.iter().map(|one| (one.name.as_str(), one.reads, one.writes)).collect();
+    assert_eq!(names, [("group0_binding3", true, false), ("group1_binding0", false, true)]);
+    assert_eq!(program.interface.push.as_ref().map(|push| push.name.as_str()), Some("push"));
+}

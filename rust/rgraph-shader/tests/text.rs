@@ -282,3 +282,24 @@ fn an_atomic_may_be_indexed_by_what_is_computed() {
     let program = wgsl(Kind::Compute, text);
     assert!(program.interface.bindings.iter().all(|binding| binding.reads && binding.writes));
 }
+
+/// Naga (30) counts the words of push data in 64 bits without a check; devices take 128 to 256 bytes.
+#[test]
+fn push_data_of_more_than_256_bytes_is_refused_with_its_place() {
+    let text = |floats: u32| {
+        format!(
+            "struct Push {{ all: array<vec4<f32>, {floats}> }}
+             var<immediate> push: Push;
+             @group(0) @binding(0) var<storage, read_write> out: vec4<f32>;
+             @compute @workgroup_size(1) fn main() {{ out = push.all[{}]; }}",
+            floats - 1
+        )
+    };
+    assert_eq!(wgsl(Kind::Compute, &text(16)).interface.push.as_ref().map(|push| push.size), Some(256));
+    let fault = wrong(Language::Wgsl, &text(17));
+    assert!(
+        fault.contains("RG-E304") && fault.contains("'push' is push data of 272 bytes; 256 is the most"),
+        "{fault}"
+    );
+    assert!(fault.contains("uniform block") && fault.contains(":2:"), "{fault}");
+}

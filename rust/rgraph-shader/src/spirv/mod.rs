@@ -13,13 +13,14 @@ mod reflect;
 #[cfg(feature = "wgsl")]
 pub(crate) mod sample_mask;
 mod types;
+mod unneeded;
 
 use rgraph_ir::error::Code;
 
 use crate::error::{self, ShaderError};
 use crate::inline::{self, Calls};
 use crate::stage::Stage;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use types::Form;
 
 /// Opcodes that are read here.
@@ -151,6 +152,8 @@ pub(crate) struct Binary<'a> {
     specials: Vec<constants::Declared>,
     composites: HashMap<u32, [u32; 3]>,
     variables: Vec<Variable>,
+    /// Types of pointers that several resources without a name have.
+    shared_blocks: HashSet<u32>,
     /// First and last word of each function, in order.
     functions: Vec<(u32, std::ops::Range<usize>)>,
 }
@@ -238,12 +241,21 @@ impl<'a> Binary<'a> {
             specials: Vec::new(),
             composites: HashMap::new(),
             variables: Vec::new(),
+            shared_blocks: HashSet::new(),
             functions: Vec::new(),
         };
+        unneeded::drop(&mut new.words);
         let words = std::mem::take(&mut new.words);
         let read = new.read(&words);
         new.words = words;
         read?;
+        let unnamed = |variable: &&Variable| {
+            Self::is_resource(variable.class) && new.names.get(&variable.id).is_none_or(String::is_empty)
+        };
+        let mut once = HashSet::new();
+        let again =
+            new.variables.iter().filter(unnamed).map(|variable| variable.pointer).filter(|of| !once.insert(*of));
+        new.shared_blocks = again.collect();
         Ok(new)
     }
 

@@ -84,11 +84,20 @@ impl Binary<'_> {
         }
     }
 
-    /// The variable's name, or of a block without instance name the block's, or its place.
+    /// The variable's name, or of a block without instance name the block's, or its place. Blocks that several such
+    /// variables have name none of them.
     fn variable_name(&self, variable: &Variable) -> String {
         let named = |id: u32| self.names.get(&id).filter(|name| !name.is_empty()).cloned();
         if let Some(name) = named(variable.id) {
             return name;
+        }
+        let place = |what| self.decoration(variable.id, what).unwrap_or(0);
+        let by_place = match variable.class {
+            class::PUSH_CONSTANT => "push".to_owned(),
+            _ => format!("group{}_binding{}", place(decoration::DESCRIPTOR_SET), place(decoration::BINDING)),
+        };
+        if self.shared_blocks.contains(&variable.pointer) {
+            return by_place;
         }
         // Naga wraps blocks in a struct without a name.
         let mut ty = self.pointee(variable.pointer);
@@ -99,8 +108,7 @@ impl Binary<'_> {
                 _ => break,
             }
         }
-        let place = |what| self.decoration(variable.id, what).unwrap_or(0);
-        format!("group{}_binding{}", place(decoration::DESCRIPTOR_SET), place(decoration::BINDING))
+        by_place
     }
 
     fn resource(
