@@ -324,3 +324,22 @@ def test_a_uniform_block_with_two_layouts_is_filled_with_bytes(device: rg.Device
     g.compute("read", text, small=data.tobytes(), result=out, groups=1)
     g.root(out)
     assert device.run(g)["out"].numpy().tolist() == (data[4:] * data[0]).tolist()
+
+
+def test_more_push_data_than_the_device_takes_is_refused_before_the_driver_sees_it(device: rg.Device):
+    # The layer reports a layout that is too large, which the fixture refuses.
+    shader = """
+    #version 450
+    layout(local_size_x = 1) in;
+    layout(push_constant) uniform Push { vec4 all[1024]; } push;
+    layout(set = 0, binding = 0) buffer Out { float value; } result;
+    void main() { result.value = push.all[1023].x; }
+    """
+    g = rg.Graph("pushed")
+    result = g.buffer("result", shape=(1,), dtype="float32")
+    g.compute("one", shader, result=result, groups=1, push={"all": np.zeros((1024, 4))})
+    g.compute("two", shader.replace("1023", "1022"), result=result, groups=1, push={"all": np.zeros((1024, 4))})
+    g.root(result)
+    with pytest.raises(rg.GraphError, match='RG-E224 pass "one" pushes 16384 bytes, and the device takes') as caught:
+        device.run(g)
+    assert caught.value.hint == "put the data into a uniform block"

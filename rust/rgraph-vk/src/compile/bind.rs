@@ -213,6 +213,7 @@ impl Binder<'_> {
         if self.renderings.of_pass[pass].is_some() {
             return self.refuse(pass, "dispatches, but has attachments", "dispatch in a pass without attachments");
         }
+        self.check_push(pass, program)?;
         let pipeline = self.shared.compute_pipeline(program)?;
         let what = match *groups {
             Groups::Fixed(groups) => Action::Dispatch(groups),
@@ -313,12 +314,26 @@ impl Binder<'_> {
         }
         let pipeline = match known {
             Some(pipeline) => pipeline,
-            None => self.shared.raster_pipeline(program, state, targets, vertex_buffers)?,
+            None => {
+                self.check_push(pass, program)?;
+                self.shared.raster_pipeline(program, state, targets, vertex_buffers)?
+            }
         };
         (before.drawn, before.key) = (Some((draw, pipeline)), draw.key);
         out.draws.push(Drawn { count, vertex, index, viewport: *viewport, is_mesh: has_mesh(program) });
         let what = Action::Draw(out.draws.len() as u32 - 1);
         self.packet(pass, (program, bound, push), pipeline, what, before, out)
+    }
+
+    /// Refuses more push data than the device takes, before its pipeline is made.
+    pub(super) fn check_push(&self, pass: PlanPassId, program: &Program) -> Result<(), Error> {
+        let wanted = program.interface.push.as_ref().map_or(0, |push| push.size);
+        let most = self.shared.limits.max_push_constants_size;
+        if wanted > most {
+            let says = format!("pushes {wanted} bytes, and the device takes {most}");
+            return self.refuse(pass, says, "put the data into a uniform block");
+        }
+        Ok(())
     }
 
     pub(super) fn packet<'a>(
@@ -334,11 +349,6 @@ impl Binder<'_> {
         if push.len() != wanted {
             let says = format!("pushes {} bytes, and shader \"{}\" reads {wanted}", push.len(), program.name);
             return self.refuse(pass, says, "push data of the block's layout");
-        }
-        if wanted > self.shared.limits.max_push_constants_size as usize {
-            let says =
-                format!("pushes {wanted} bytes, and the device takes {}", self.shared.limits.max_push_constants_size);
-            return self.refuse(pass, says, "put the data into a uniform block");
         }
         let (layout, push_stages, sets) = match before.sets(program, bound) {
             Some(&SetsOf { layout, push_stages, sets, .. }) => (layout, push_stages, sets),

@@ -119,6 +119,11 @@ impl Shared {
             );
             return Err(DeviceError::new(Code::Missing, message, "use lower group numbers").into());
         }
+        let most = self.limits.max_push_constants_size;
+        if let Some(push) = interface.push.as_ref().filter(|push| push.size > most) {
+            let message = format!("a shader pushes {} bytes, and the device takes {most}", push.size);
+            return Err(DeviceError::new(Code::Missing, message, "put the data into a uniform block").into());
+        }
         let mut sets = Vec::new();
         for group in 0..groups {
             let bindings: Vec<_> = interface

@@ -64,6 +64,7 @@ impl Binder<'_> {
             );
             return self.refuse(pass, says, "trace in several passes");
         }
+        self.check_push(pass, program)?;
         let pipeline = self.shared.ray_pipeline(program, groups, *depth)?;
         let (table, regions) = self.shared.table(rays, name, (&pipeline, groups))?;
         out.traces.push(ReadyTrace { regions, size, table });
