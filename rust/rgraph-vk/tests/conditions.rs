@@ -118,3 +118,29 @@ fn the_last_of_several_passes_that_is_off_decides_if_it_writes_what_is_read() {
         assert_eq!(got, expected, "flags {on:?}");
     }
 }
+
+/// A run that fails was none: its flags do not count for the next one.
+#[test]
+fn flags_of_a_run_that_fails_do_not_stay() {
+    let Some(device) = device(2) else { return };
+    let mut b = Bench::new([4, 4]);
+    let out = b.graph().sized_image("out", Format::R32float, Size::absolute(1, 1));
+    b.graph().root(out);
+    b.pass("always", PassQueue::Graphics, &[(out, cleared(1.0, 0))]);
+    let more = b.pass("more", PassQueue::Graphics, &[(out, cleared(2.0, 0))]);
+    let flag = b.graph().flag("on");
+    b.graph().pass_mut(more).conditional = Some(flag);
+    let compiled = b.compile(&device.0);
+    let value = |flags: Vec<(String, bool)>| {
+        compiled
+            .run(&Inputs { flags, ..Inputs::default() })
+            .map(|frame| f32::from_bits(words(frame.read(out).unwrap().bytes())[0]))
+    };
+    let set = |name: &str, on: bool| (name.to_owned(), on);
+    assert_eq!(value(vec![]).unwrap(), 2.0);
+    value(vec![set("on", false), set("no such flag", true)]).unwrap_err();
+    assert_eq!(value(vec![]).unwrap(), 2.0);
+    assert_eq!(value(vec![set("on", false)]).unwrap(), 1.0);
+    value(vec![set("on", true), set("on", false), set("on", true), set("no such flag", true)]).unwrap_err();
+    assert_eq!(value(vec![]).unwrap(), 1.0);
+}

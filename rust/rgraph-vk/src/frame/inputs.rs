@@ -43,7 +43,8 @@ pub struct Inputs<'a> {
     pub push: Vec<(PassId, Vec<u8>)>,
     /// Clear values, loads and viewports of passes, for this run only.
     pub targets: Vec<(PassId, TargetChange)>,
-    /// Flags of conditional passes; what is not given again stays, at first on.
+    /// Flags of conditional passes; what is not given again stays, at first on. A run that fails leaves them as they
+    /// were.
     pub flags: Vec<(String, bool)>,
     /// Roots to be read back; `None`: all of them.
     pub read: Option<Vec<ResourceId>>,

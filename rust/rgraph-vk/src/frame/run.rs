@@ -40,8 +40,25 @@ use crate::work::Work;
 const MOST_RECORDINGS: usize = 12;
 
 impl RunState {
-    /// Runs once, up to and with the submission.
+    /// Runs once, up to and with the submission. Flags of a run that fails do not stay.
     pub(crate) fn run_once(&mut self, compiled: &Arc<CompiledGraph>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
+        let mut changed = Vec::new();
+        let submitted = self.run_with(compiled, inputs, &mut changed);
+        if submitted.is_err() && !changed.is_empty() {
+            // A name that is given twice is undone in its first state.
+            changed.drain(..).rev().for_each(|(flag, off)| self.key.off[flag] = off);
+            self.on = passes_on(compiled, &self.key.off);
+        }
+        submitted
+    }
+
+    /// Runs once; `changed` gets the flags that it changes, as they were.
+    fn run_with(
+        &mut self,
+        compiled: &Arc<CompiledGraph>,
+        inputs: &Inputs<'_>,
+        changed: &mut Vec<(usize, bool)>,
+    ) -> Result<Submitted, Error> {
         let at = self.context_of(self.run);
         let mut figures = Figures { run: self.run, first: self.first, ..Figures::default() };
         let begin = Instant::now();
@@ -59,7 +76,7 @@ impl RunState {
             self.contexts.iter().try_for_each(|context| context.wait(&compiled.shared, inputs.poll))?;
         }
         figures.took("wait", begin);
-        self.apply(compiled, inputs)?;
+        self.apply(compiled, inputs, changed)?;
         self.check_built(compiled)?;
         let begin = Instant::now();
         let wanted = self.wanted(compiled, inputs)?;
@@ -151,14 +168,18 @@ impl RunState {
     }
 
     /// New flags, push data, uniform data and targets.
-    fn apply(&mut self, compiled: &CompiledGraph, inputs: &Inputs<'_>) -> Result<(), Error> {
+    fn apply(
+        &mut self,
+        compiled: &CompiledGraph,
+        inputs: &Inputs<'_>,
+        changed: &mut Vec<(usize, bool)>,
+    ) -> Result<(), Error> {
         let graph = &compiled.workload.graph;
         let targets = RunTargets::new(compiled, inputs)?;
         if targets != self.targets {
             self.targets = targets;
             self.push_stamp += 1;
         }
-        let mut changed = false;
         for (name, on) in &inputs.flags {
             let Some(flag) = graph.flags().iter_ids().find(|(_, known)| *known == name) else {
                 let known: Vec<_> = graph.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
@@ -166,10 +187,12 @@ impl RunState {
                 return Err(Error::input(name, message, format!("flags of the graph: {}", known.join(", "))));
             };
             let off = &mut self.key.off[flag.0.index()];
-            changed |= *off == *on;
-            *off = !on;
+            if *off == *on {
+                changed.push((flag.0.index(), *off));
+                *off = !on;
+            }
         }
-        if changed {
+        if !changed.is_empty() {
             self.on = passes_on(compiled, &self.key.off);
         }
         let mut given = inputs.push.iter().map(|(pass, _)| pass).chain(inputs.data.iter().map(|(pass, ..)| pass));
