@@ -85,3 +85,41 @@ def test_several_draws_of_one_pass_are_steps_of_it(device: rg.Device, tmp_path: 
     by_hand = rg.Graph.from_dict(g.to_dict() | {"passes": [{"name": "draws", "steps": steps}]})
     assert by_hand.bake() == g.bake()
     assert device.run(by_hand)["out"].tobytes() == device.run(g)["out"].tobytes()
+
+
+@pytest.mark.parametrize("mode", [None, "sample_zero"])
+def test_a_depth_target_is_resolved_as_a_file_says(device: rg.Device, mode: str | None):
+    shader = """
+    @vertex fn corner(@builtin(vertex_index) at: u32) -> @builtin(position) vec4<f32> {
+        return vec4(f32(at & 1u) * 4.0 - 1.0, f32(at & 2u) * 2.0 - 1.0, 0.25, 1.0);
+    }
+    @fragment fn paint() -> @location(0) vec4<f32> { return vec4(0.5); }"""
+    depth = {"resource": "depths", "clear": 1, "resolve": "depth"}
+    draw = {
+        "shader": {"wgsl": shader},
+        "color": [{"resource": "samples", "clear": [0, 0, 0, 1], "resolve": "color"}],
+        "depth": depth | ({"resolve_mode": mode} if mode else {}),
+        "depth_test": "less",
+    }
+    values = {
+        "rgraph": 1,
+        "reference_size": [4, 4],
+        "images": {
+            "samples": {"format": "rgba32float", "samples": 4},
+            "depths": {"format": "depth32float", "samples": 4},
+            "color": {"format": "rgba32float"},
+            "depth": {"format": "depth32float"},
+        },
+        "passes": [{"name": "draw", "raster": draw}],
+        "roots": ["color", "depth"],
+    }
+    g = rg.Graph.from_dict(values)
+    resolves = [one for one in g.to_dict()["passes"][0]["accesses"] if one["usage"] == "resolve_attachment"]
+    assert [(one["resource"], one["resolves"]) for one in resolves] == [("color", "samples"), ("depth", "depths")]
+    frame = device.run(g)
+    assert np.all(frame["depth"].numpy() == 0.25)
+    assert np.all(frame["color"].numpy() == 0.5)
+    with pytest.raises(rg.GraphError, match="middle"):
+        rg.Graph.from_dict(
+            values | {"passes": [{"name": "draw", "raster": draw | {"depth": depth | {"resolve_mode": "middle"}}}]}
+        )

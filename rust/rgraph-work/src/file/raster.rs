@@ -18,6 +18,7 @@ use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// The fields of a draw.
+type TargetFields<'a, 'p> = Fields<'a, 'p, { work::COLOR_TARGET.keys.len() }>;
 pub(super) type RasterFields<'a, 'p> = Fields<'a, 'p, { work::RASTER.keys.len() }>;
 
 impl Work<'_, '_> {
@@ -140,7 +141,7 @@ impl Work<'_, '_> {
         }
         let depth = match depth {
             None => None,
-            Some(depth) => Some(self.depth(&depth)?),
+            Some(depth) => Some(self.depth(&depth, mode)?),
         };
         let checked = infer::targets(self.who, program, &colors, &mut self.needs);
         self.kept(node, checked)?;
@@ -162,16 +163,22 @@ impl Work<'_, '_> {
             how.details.clear = clear;
             how.load = load.or(clear.map(|_| Load::Clear));
         });
-        if let Some(resolve) = fields.get("resolve") {
-            let (to, part) = named(&resolve, &here, |Named { id, part, .. }| Some((id, part)))?;
-            let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
-            how.details.resolve_mode = own_mode.or(mode);
-            self.needs.uses.push(Used { at: to, how, resolves: Some(id), tested: Aspects::empty() });
-        }
+        self.resolve(&fields, id, own_mode.or(mode))?;
         Some((id, part))
     }
 
-    fn depth(&self, node: &Node<'_, '_>) -> Option<DepthTarget> {
+    /// What a target resolves to.
+    fn resolve(&mut self, fields: &TargetFields<'_, '_>, of: ResourceId, mode: Option<ResolveMode>) -> Option<()> {
+        let Some(resolve) = fields.get("resolve") else { return Some(()) };
+        let here = Here { graph: self.graph, scope: self.scope };
+        let (to, part) = named(&resolve, &here, |Named { id, part, .. }| Some((id, part)))?;
+        let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(Usage::ResolveAttachment) };
+        how.details.resolve_mode = mode;
+        self.needs.uses.push(Used { at: to, how, resolves: Some(of), tested: Aspects::empty() });
+        Some(())
+    }
+
+    fn depth(&mut self, node: &Node<'_, '_>, mode: Option<ResolveMode>) -> Option<DepthTarget> {
         let here = Here { graph: self.graph, scope: self.scope };
         if node.is_text() {
             let at = here.resource(node)?;
@@ -180,6 +187,8 @@ impl Work<'_, '_> {
         let fields = node.fields(&work::DEPTH_TARGET)?;
         let (at, part) = (here.resource(&fields.get("resource")?)?, part(&fields)?);
         let (load, stencil_load, clear) = (load(&fields, "load")?, load(&fields, "stencil_load")?, clear(&fields)?);
+        let own_mode = resolve_mode(&fields)?;
+        self.resolve(&fields, at, own_mode.or(mode))?;
         Some(DepthTarget { at, part, clear, load, stencil_load })
     }
 
