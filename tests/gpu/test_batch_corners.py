@@ -5,6 +5,7 @@ import io
 import math
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -51,6 +52,15 @@ def test_value_that_cannot_travel_is_refused_with_what_can():
     with pytest.raises(rg.BatchError, match=r"RG-E601 .*the result cannot travel back") as caught:
         list(batch.run(seeded(), batch.seeds(2, "draw.seed"), then=partial(fails, "generator"), on=1))
     assert caught.value.hint == "return numbers, texts or arrays from then="
+
+
+@pytest.mark.parametrize("kind", [batch.Processes, ThreadPoolExecutor])
+def test_an_executor_that_was_shut_down_is_said_to_be_that(kind: type[batch.Processes] | type[ThreadPoolExecutor]):
+    with kind(1) as executor:
+        pass
+    with pytest.raises(rg.BatchError, match=r"RG-E601 .*after shutdown") as caught:
+        list(batch.run(seeded(), batch.seeds(2, "draw.seed"), on=executor))
+    assert caught.value.hint == "the executor was shut down: run inside of its `with`, or give on=4"
 
 
 def test_device_of_workers_is_one_name_or_several():

@@ -117,3 +117,48 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == 'Slang\'s compiler is not installed: pip install "rgraph-vulkan[slang]"\n'
+
+
+@needs_slangpy
+def test_an_image_that_is_only_written_needs_no_device_that_reads_it_without_a_format(device: rg.Device):
+    code = slang.compile("""
+RWTexture2D<float4> picture;
+[shader("compute")] [numthreads(2, 2, 1)]
+void main(uint3 id : SV_DispatchThreadID) { picture[id.xy] = float4(id.xy, 7, 1); }
+""")
+
+    def declared(code: bytes) -> rg.Graph:
+        g = rg.Graph("formatless", size=(2, 2))
+        picture = g.image("picture", format="rgba32float")
+        g.clear("begin", picture, (0, 0, 0, 0))
+        g.compute("pass", code, picture=picture, groups=(1, 1, 1))
+        g.root(picture)
+        return g
+
+    without, needs = declared(code), "shaderStorageImageReadWithoutFormat"
+    assert device.run(without)["picture"].numpy()[1, 0].tolist() == [0, 1, 7, 1]
+    assert needs not in without.to_json()
+    reads = slang.compile("""
+RWTexture2D<float4> picture;
+[shader("compute")] [numthreads(2, 2, 1)]
+void main(uint3 id : SV_DispatchThreadID) { picture[id.xy] = picture[id.xy].yxzw; }
+""")
+    assert needs in declared(reads).to_json()
+
+
+@needs_slangpy
+def test_names_that_are_no_keywords_are_given_by_a_dict():
+    code = slang.compile("""
+[shader("compute")] [numthreads(4, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID, uniform float gain, uniform RWStructuredBuffer<float> data)
+{ data[id.x] = gain * id.x; }
+""")
+    g = rg.Graph("members")
+    with pytest.raises(rg.GraphError, match="RG-E311") as caught:
+        g.compute("fill", code, push={"gain": 2}, groups=1)
+    assert caught.value.hint == 'give it as **{"entryPointParams.data": …}'
+    g = rg.Graph("members")
+    data = g.buffer("data", shape=(4,), dtype="float32")
+    g.compute("fill", code, push={"gain": 2}, groups=1, **{"entryPointParams.data": data})
+    g.root(data)
+    assert g.bake().check() == []

@@ -255,6 +255,8 @@ class _Stream:
             hint = "workers need the same rgraph-vulkan, and the modules of what was sent"
             if isinstance(error, pickle.PicklingError):
                 hint = "return numbers, texts or arrays from then="
+            elif isinstance(error, RuntimeError) and "after shutdown" in str(error):
+                hint = "the executor was shut down: run inside of its `with`, or give on=4"
             raise _Stop("RG-E601", f"a worker cannot run tasks: {type(error).__name__}: {error}", hint, error)
         if lost and not self._backend.renewed:
             hint = "on=4, or on=rgraph.batch.Processes(4), replaces lost workers; run error.remaining"

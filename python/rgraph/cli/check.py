@@ -110,7 +110,8 @@ def main(arguments: argparse.Namespace) -> int:
             values["redundant"] = [part._asdict() for part in redundant]
         say(as_json(values))
     elif not findings:
-        say(f"{paint('clean', 'green')}: {passes} passes in {batches} batches of plan {plan.hash[:16]}")
+        counts = f"{passes} pass{'es' * (passes != 1)} in {batches} batch{'es' * (batches != 1)}"
+        say(f"{paint('clean', 'green')}: {counts} of plan {plan.hash[:16]}")
         for part in redundant:
             say(f"{paint('redundant', 'yellow')}: {part.message.removesuffix(' is redundant')}")
         if arguments.minimal and not redundant:

@@ -113,6 +113,12 @@ def _placed(message: str, stage: str, at: Place | None, file: str) -> str:
     return re.sub(r'shader "[^"]*"(:\d+)?', lambda _: f"{stage} shader {where}", message, count=1)
 
 
+def _renumbered(message: str, old: str, new: str) -> str:
+    """A message with another number before the line of its excerpt; the carets stay below what they mark."""
+    message = re.sub(rf"(?m)^(\s*){old} \|", rf"\g<1>{new.rjust(len(old))} |", message, count=1)
+    return re.sub(r"(?m)^ +\|", lambda gutter: " " * (len(new) - len(old)) + gutter[0], message)
+
+
 def _located(error: ShaderError, slang: Slang, place: Place) -> ShaderError:
     """An error of both stages' texts, at the line of the file that it is in."""
     for stage, text in (("vertex", slang.vertex), ("fragment", slang.fragment)):
@@ -123,7 +129,7 @@ def _located(error: ShaderError, slang: Slang, place: Place) -> ShaderError:
             at = lines[alone.line - 1] if alone.line and alone.line <= len(lines) else None
             message = _placed(str(alone), stage, at, lines[0].file)
             if at:
-                message = re.sub(rf"(?m)^(\s*){alone.line} \|", rf"\g<1>{at.line} |", message, count=1)
+                message = _renumbered(message, str(alone.line), str(at.line))
             notes = [f"named by {place}"]
             made = ShaderError(
                 f"{message}\n  {notes[0]}",

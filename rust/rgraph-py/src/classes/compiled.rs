@@ -249,7 +249,8 @@ impl PyCompiled {
         rgraph_plan::error::GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
         if graph.content_hash() != plan.get().plan().graph_hash {
             let message = format!("the plan is not one of graph \"{}\" as it is declared now", graph.name());
-            return Err(bad(py, Code::BadFile, message, "bake the graph again"));
+            let help = "bake the graph again, or give the weights that the plan was baked with: weights=";
+            return Err(bad(py, Code::BadFile, message, help));
         }
         if let Some(origin) = &origin {
             origin.get().refuse_earlier(py, &graph)?;

@@ -189,7 +189,9 @@ fn missing<'a>(who: Who<'_>, program: &Program, binding: &Binding, names: impl I
     let strangers = names.filter(|name| !known(name));
     let help = match nearest(name, strangers) {
         Some(near) => format!("is \"{near}\" meant for it?"),
-        None => format!("give it as {name}=…"),
+        // Names of members and of languages with others are no keywords of Python.
+        None if name.chars().all(|one| one.is_alphanumeric() || one == '_') => format!("give it as {name}=…"),
+        None => format!("give it as **{{\"{name}\": …}}"),
     };
     who.mistake(Code::MissingBinding, message, format!("binds no \"{name}\""), help)
 }
