@@ -17,7 +17,7 @@ use rgraph_vk::work::{self, Bound, Groups, Step, View, What, Work, Workload};
 use rgraph_vk::{Compiled, Device, DeviceOptions, Inputs};
 
 use crate::hand::{Dispatch, Frame, Hand};
-use crate::{median, said};
+use crate::{as_text, median};
 
 const CHAINS: [usize; 4] = [1, 2, 4, 8];
 const STEPS: usize = 40;
@@ -33,7 +33,7 @@ fn programs() -> Result<[Arc<Program>; 2], String> {
             "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
             @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ data[id.x] {change}; }}"
         );
-        Program::new(name, Kind::Compute, &[Source::Text(Language::Wgsl, &text)], None).map(Arc::new).map_err(said)
+        Program::new(name, Kind::Compute, &[Source::Text(Language::Wgsl, &text)], None).map(Arc::new).map_err(as_text)
     };
     Ok([program("zero", "= 0u")?, program("step", "+= 1u")?])
 }
@@ -68,8 +68,8 @@ fn workload(count: usize, programs: &[Arc<Program>; 2]) -> (Workload, Vec<(usize
 /// Microseconds a frame of [`FRAMES`] that are submitted one after the other by hand.
 fn hand_period(hand: &mut Hand, frame: &Frame) -> Result<f64, String> {
     let begin = Instant::now();
-    (0..FRAMES).try_for_each(|_| hand.submit(frame)).map_err(said)?;
-    hand.wait().map_err(said)?;
+    (0..FRAMES).try_for_each(|_| hand.submit(frame)).map_err(as_text)?;
+    hand.wait().map_err(as_text)?;
     Ok(begin.elapsed().as_secs_f64() * 1e6 / f64::from(FRAMES))
 }
 
@@ -78,9 +78,9 @@ fn rgraph_period(compiled: &Compiled) -> Result<f64, String> {
     let inputs = Inputs { read: Some(Vec::new()), ..Inputs::default() };
     let begin = Instant::now();
     for _ in 1..FRAMES {
-        compiled.run(&inputs).map_err(said)?;
+        compiled.run(&inputs).map_err(as_text)?;
     }
-    compiled.run(&inputs).and_then(|frame| frame.wait(None)).map_err(said)?;
+    compiled.run(&inputs).and_then(|frame| frame.wait(None)).map_err(as_text)?;
     Ok(begin.elapsed().as_secs_f64() * 1e6 / f64::from(FRAMES))
 }
 
@@ -90,12 +90,12 @@ pub fn chains() -> Result<(), String> {
     let mut hand = Hand::new()?;
     let options =
         DeviceOptions { labels: Some(false), validation: Some(false), frames_in_flight: 3, ..DeviceOptions::default() };
-    let device = Device::new(&options).map_err(said)?;
+    let device = Device::new(&options).map_err(as_text)?;
     println!("{}: chains of {STEPS} dispatches, medians of {ROUNDS} times {FRAMES} frames", device.info().name);
     println!("chains  µs a frame: hand  rgraph  ratio  |  µs a step: hand  rgraph");
     for count in CHAINS {
         let (workload, passes) = workload(count, &programs);
-        let compiled = device.compile(workload, &Options::default()).map_err(said)?;
+        let compiled = device.compile(workload, &Options::default()).map_err(as_text)?;
         let plan = compiled.plan();
         let dispatches: HashMap<PlanPassId, Dispatch<'_>> = plan
             .passes
@@ -105,17 +105,17 @@ pub fn chains() -> Result<(), String> {
                 Some((id, Dispatch { program: &programs[program], bound: vec![data], groups: GROUPS }))
             })
             .collect();
-        let frame = hand.frame(plan, &dispatches).map_err(said)?;
-        hand.record(&frame, 0, vk::CommandBufferUsageFlags::SIMULTANEOUS_USE).map_err(said)?;
+        let frame = hand.frame(plan, &dispatches).map_err(as_text)?;
+        hand.record(&frame, 0, vk::CommandBufferUsageFlags::SIMULTANEOUS_USE).map_err(as_text)?;
         let (mut by_hand, mut by_rgraph) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             by_hand.push(hand_period(&mut hand, &frame)?);
             by_rgraph.push(rgraph_period(&compiled)?);
         }
-        let ran = compiled.run(&Inputs::default()).map_err(said)?;
-        ran.wait(None).map_err(said)?;
+        let ran = compiled.run(&Inputs::default()).map_err(as_text)?;
+        ran.wait(None).map_err(as_text)?;
         for (_, data) in passes.iter().step_by(STEPS) {
-            let read = ran.read(*data).map_err(said)?;
+            let read = ran.read(*data).map_err(as_text)?;
             let expected = (STEPS as u32 - 1).to_le_bytes();
             assert!(read.bytes().chunks_exact(4).all(|word| word == expected));
             assert_eq!(hand.word(&frame, *data).to_le_bytes(), expected);
@@ -130,5 +130,5 @@ pub fn chains() -> Result<(), String> {
             step(rgraph)
         );
     }
-    device.close().map_err(said)
+    device.close().map_err(as_text)
 }

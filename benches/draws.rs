@@ -13,7 +13,7 @@ use rgraph_vk::work::{
 };
 use rgraph_vk::{Device, DeviceOptions, Inputs, Upload};
 
-use crate::{clock, median, said, thread_time};
+use crate::{as_text, clock, median, thread_time};
 
 const DRAWS: usize = 10_000;
 const ROUNDS: u32 = 40;
@@ -68,14 +68,14 @@ impl RecordWork for List {
 /// Prints what a draw takes.
 pub fn draws() -> Result<(), String> {
     let options = DeviceOptions { labels: Some(false), validation: Some(false), ..DeviceOptions::default() };
-    let device = Device::new(&options).map_err(said)?;
+    let device = Device::new(&options).map_err(as_text)?;
     let mut graph = Graph::new("draws", [64, 64]);
     let colors = graph.buffer("colors", 256);
     graph.resource_mut(colors).life = Life::Imported(Imported::default());
     let out = graph.image("out", Format::Rgba8unorm);
     graph.pass("draw", PassQueue::Graphics).color_cleared(out, [0.0; 4]).storage_read(colors);
     graph.root(out);
-    let program = Program::new("draw", Kind::Raster, &[Source::Text(Language::Wgsl, TEXT)], None).map_err(said)?;
+    let program = Program::new("draw", Kind::Raster, &[Source::Text(Language::Wgsl, TEXT)], None).map_err(as_text)?;
     let list = Arc::new(List {
         program: Arc::new(program),
         state: Arc::new(RasterState::default()),
@@ -90,21 +90,21 @@ pub fn draws() -> Result<(), String> {
     {
         workload.works.insert(PassId::new(0), work);
         let (compile_us, compiled) = thread_time(|| device.compile(workload.clone(), &Options::default()));
-        let compiled = compiled.map_err(said)?;
+        let compiled = compiled.map_err(as_text)?;
         let (mut records, mut own) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             // Other push data: the steps are recorded again.
             let push = vec![(PassId::new(0), round.to_le_bytes().to_vec())];
             let push = if name == "compiled" { push } else { Vec::new() };
             let uploads = vec![(colors, Upload::Bytes(&bytes))];
-            let ran = compiled.run(&Inputs { uploads, push, ..Inputs::default() }).map_err(said)?;
-            ran.wait(None).map_err(said)?;
-            let report = ran.report().map_err(said)?;
+            let ran = compiled.run(&Inputs { uploads, push, ..Inputs::default() }).map_err(as_text)?;
+            ran.wait(None).map_err(as_text)?;
+            let report = ran.report().map_err(as_text)?;
             assert!(report.recorded, "it is recorded in each round");
             records.push(report.record_us);
-            own.push(*list.took.lock().map_err(said)?);
+            own.push(*list.took.lock().map_err(as_text)?);
             if round == 0 && name == "recorded again" || round + 1 == ROUNDS && name == "compiled" {
-                pictures.push(ran.read(out).map_err(said)?.bytes().to_vec());
+                pictures.push(ran.read(out).map_err(as_text)?.bytes().to_vec());
             }
         }
         let per = |us: f64| us * 1e3 / DRAWS as f64;
@@ -117,5 +117,5 @@ pub fn draws() -> Result<(), String> {
         );
     }
     assert!(pictures[0].chunks_exact(4).all(|texel| texel[1..] == [2, 3, 255]), "each texel was drawn");
-    device.close().map_err(said)
+    device.close().map_err(as_text)
 }

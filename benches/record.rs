@@ -117,7 +117,7 @@ fn main() {
     }
 }
 
-fn said(error: impl ToString) -> String {
+fn as_text(error: impl ToString) -> String {
     error.to_string()
 }
 
@@ -131,12 +131,12 @@ fn passes() -> Result<(), String> {
     // One frame at a time on both sides: each records into the memory that it used before.
     let options =
         DeviceOptions { labels: Some(false), validation: Some(false), frames_in_flight: 1, ..DeviceOptions::default() };
-    let device = Device::new(&options).map_err(said)?;
+    let device = Device::new(&options).map_err(as_text)?;
     println!("medians of {ROUNDS}, device idle; record: wall time, submit again: the thread's own time");
     println!("passes  record µs: hand  rgraph  ratio  |  submit again µs: hand  rgraph  more a pass");
     for n in SIZES {
         let chain = chain(n);
-        let compiled = device.compile(workload(&chain, &programs), &Options::default()).map_err(said)?;
+        let compiled = device.compile(workload(&chain, &programs), &Options::default()).map_err(as_text)?;
         let plan = compiled.plan();
         let dispatches: HashMap<PlanPassId, Dispatch<'_>> = plan
             .passes
@@ -146,7 +146,7 @@ fn passes() -> Result<(), String> {
                 Some((id, Dispatch { program: &programs[*program], bound: bound.clone(), groups: 1 }))
             })
             .collect();
-        let frame = hand.frame(plan, &dispatches).map_err(said)?;
+        let frame = hand.frame(plan, &dispatches).map_err(as_text)?;
         let last = ResourceId::new(n - 1);
         let inputs = |push: u32, read| Inputs {
             push: vec![(PassId::new(0), push.to_le_bytes().to_vec())],
@@ -157,38 +157,38 @@ fn passes() -> Result<(), String> {
         let (mut by_hand, mut by_rgraph) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS as u32 {
             let (us, outcome) = timed(|| hand.record(&frame, round, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT));
-            outcome.map_err(said)?;
+            outcome.map_err(as_text)?;
             by_hand.push(us);
-            hand.submit(&frame).and_then(|()| hand.wait()).map_err(said)?;
+            hand.submit(&frame).and_then(|()| hand.wait()).map_err(as_text)?;
             assert_eq!(hand.word(&frame, last), expected(n, round));
-            let ran = compiled.run(&inputs(round, Some(Vec::new()))).map_err(said)?;
-            ran.wait(None).map_err(said)?;
-            let report = ran.report().map_err(said)?;
+            let ran = compiled.run(&inputs(round, Some(Vec::new()))).map_err(as_text)?;
+            ran.wait(None).map_err(as_text)?;
+            let report = ran.report().map_err(as_text)?;
             assert!(report.recorded, "its push data changed");
             by_rgraph.push(report.record_us);
         }
         let (hand_records, rgraph_records) = (median(by_hand), median(by_rgraph));
 
         let (mut by_hand, mut by_rgraph) = (Vec::new(), Vec::new());
-        hand.record(&frame, 7, vk::CommandBufferUsageFlags::empty()).map_err(said)?;
+        hand.record(&frame, 7, vk::CommandBufferUsageFlags::empty()).map_err(as_text)?;
         for round in 0..ROUNDS {
             let (us, outcome) = thread_time(|| hand.submit(&frame));
-            outcome.and_then(|()| hand.wait()).map_err(said)?;
+            outcome.and_then(|()| hand.wait()).map_err(as_text)?;
             let unchanged = inputs(7, Some(Vec::new()));
             let (rgraph_us, ran) = thread_time(|| compiled.run(&unchanged));
-            let ran = ran.map_err(said)?;
-            ran.wait(None).map_err(said)?;
+            let ran = ran.map_err(as_text)?;
+            ran.wait(None).map_err(as_text)?;
             // The first ones after a change are recorded, one for each frame in flight.
             if round > 8 {
-                assert!(!ran.report().map_err(said)?.recorded, "nothing changed");
+                assert!(!ran.report().map_err(as_text)?.recorded, "nothing changed");
                 by_hand.push(us);
                 by_rgraph.push(rgraph_us);
             }
         }
         let (hand_again, rgraph_again) = (median(by_hand), median(by_rgraph));
-        let ran = compiled.run(&inputs(9, None)).map_err(said)?;
-        ran.wait(None).map_err(said)?;
-        let read = ran.read(last).map_err(said)?;
+        let ran = compiled.run(&inputs(9, None)).map_err(as_text)?;
+        ran.wait(None).map_err(as_text)?;
+        let read = ran.read(last).map_err(as_text)?;
         assert_eq!(read.bytes()[..4], expected(n, 9).to_le_bytes());
 
         println!(
@@ -198,7 +198,7 @@ fn passes() -> Result<(), String> {
         );
         hand.destroy(frame);
     }
-    device.close().map_err(said)
+    device.close().map_err(as_text)
 }
 
 /// The chain as rgraph runs it.
@@ -223,10 +223,10 @@ fn workload(chain: &Chain, programs: &[Arc<Program>; 3]) -> Workload {
 fn bytes() -> Result<(), String> {
     const BYTES: usize = 64 << 20;
     const ROUNDS: usize = 15;
-    let device = Device::new(&DeviceOptions::default()).map_err(said)?;
+    let device = Device::new(&DeviceOptions::default()).map_err(as_text)?;
     let text = "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
         @compute @workgroup_size(1) fn main() { all[0] = all[0] + 1u; }";
-    let program = Program::new("touch", Kind::Compute, &[Source::Text(Language::Wgsl, text)], None).map_err(said)?;
+    let program = Program::new("touch", Kind::Compute, &[Source::Text(Language::Wgsl, text)], None).map_err(as_text)?;
     let mut graph = Graph::new("bytes", [1, 1]);
     let all = graph.buffer("all", BYTES as u64);
     graph.resource_mut(all).life = Life::Imported(Imported::default());
@@ -242,7 +242,7 @@ fn bytes() -> Result<(), String> {
         key: 0,
     };
     workload.works.insert(PassId::new(0), Work::Steps(vec![Step::Dispatch(dispatch)]));
-    let compiled = device.compile(workload, &Options::default()).map_err(said)?;
+    let compiled = device.compile(workload, &Options::default()).map_err(as_text)?;
 
     let (source, mut target) = (vec![1_u8; BYTES], vec![2_u8; BYTES]);
     let (mut copies, mut uploads, mut reads) = (Vec::new(), Vec::new(), Vec::new());
@@ -255,13 +255,13 @@ fn bytes() -> Result<(), String> {
             frame.wait(None).map(|_| frame)
         });
         uploads.push(us);
-        drop(ran.map_err(said)?);
+        drop(ran.map_err(as_text)?);
         let (both, ran) = timed(|| {
             let frame = compiled.run(&up(None))?;
             frame.wait(None)?;
             frame.read(all)
         });
-        let read = ran.map_err(said)?;
+        let read = ran.map_err(as_text)?;
         reads.push(both - us);
         assert_eq!(read.bytes()[..8], [2, 1, 1, 1, 1, 1, 1, 1]);
         assert_eq!(read.bytes()[BYTES - 1], 1);
@@ -272,5 +272,5 @@ fn bytes() -> Result<(), String> {
         upload / copy,
         read / copy
     );
-    device.close().map_err(said)
+    device.close().map_err(as_text)
 }

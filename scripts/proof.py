@@ -365,14 +365,14 @@ def read(campaign: Campaign, amount: int, output: str, status: int, where: str) 
         findings = 1
     figures = list(dict.fromkeys(one for pattern in campaign.figures for one in re.findall(pattern, output, re.M)))
     added = [f"{total:,} {of}" for pattern, of in campaign.sums if (total := sum(numbers(pattern, output)))]
-    told = [f"{units:,} {campaign.unit}", *added, *figures]
+    reached = [f"{units:,} {campaign.unit}", *added, *figures]
     if findings or campaign.finds:
-        told.append(f"{findings:,} findings" if findings else "no finding")
+        reached.append(f"{findings:,} findings" if findings else "no finding")
     kinds: Counter[str] = Counter()
     for count, kind in KIND.findall(output):
         kinds[kind] += int(count)
     return {
-        "reached": ", ".join(told),
+        "reached": ", ".join(reached),
         "units": units,
         "findings": findings,
         "command": campaign.command.format(n=amount),

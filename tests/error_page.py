@@ -43,9 +43,9 @@ def entries() -> dict[str, Entry]:
     return found
 
 
-def matches(says: str, said: str) -> bool:
+def matches(says: str, raised_text: str) -> bool:
     """Whether a message is what the page shows, where `…` is anything."""
-    return re.fullmatch(".*".join(re.escape(part) for part in says.split("…")), said, re.DOTALL) is not None
+    return re.fullmatch(".*".join(re.escape(part) for part in says.split("…")), raised_text, re.DOTALL) is not None
 
 
 def raised(entry: Entry, **names: object) -> rg.RgError:
@@ -69,15 +69,15 @@ def main() -> None:
         if entry.needs not in ("", "device") or "…" in entry.says or (entry.needs and not device):
             continue
         try:
-            said = str(raised(entry, **device))
+            raised_text = str(raised(entry, **device))
         except Exception as error:
             print(f"{entry.code}: {type(error).__name__}: {error}")
             continue
         body = f"```python\n{entry.example}```\n```text\n"
         start = text.index(body, text.index(f"({entry.anchor})=")) + len(body)
-        text = text[:start] + said + "\n" + text[text.index("```", start) :]
-        if not said.startswith(entry.code):
-            print(f"{entry.code} says {said}")
+        text = text[:start] + raised_text + "\n" + text[text.index("```", start) :]
+        if not raised_text.startswith(entry.code):
+            print(f"{entry.code} says {raised_text}")
     PAGE.write_text(text, encoding="utf-8")
 
 

@@ -67,10 +67,10 @@ def python_blocks(page: Path, *, device: bool) -> list[Block]:
     return [block for block in found if until is None or block.line < until]
 
 
-def same(shown: str, said: str) -> bool:
+def same(shown: str, written: str) -> bool:
     """Whether an output is what the page shows, where `…` is anything."""
     parts = [re.escape(part) for part in shown.rstrip().split("…")]
-    return re.fullmatch(".*".join(parts), said.rstrip(), re.DOTALL) is not None
+    return re.fullmatch(".*".join(parts), written.rstrip(), re.DOTALL) is not None
 
 
 def run_python(page: Path, *, device: bool) -> int:
@@ -79,7 +79,7 @@ def run_python(page: Path, *, device: bool) -> int:
     Without a device it ends where the page says that its code needs one. Returns how many ran.
     """
     names: dict[str, object] = {"__name__": "page"}
-    said, ran = "", 0
+    written, ran = "", 0
     wanted = python_blocks(page, device=device)
     for block in blocks(page):
         where = f"{page.relative_to(ROOT)}:{block.line}"
@@ -90,9 +90,9 @@ def run_python(page: Path, *, device: bool) -> int:
             code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
             with contextlib.redirect_stdout(out):
                 exec(code, names)
-            said, ran = out.getvalue(), ran + 1
+            written, ran = out.getvalue(), ran + 1
         elif block.kind == "text" and block.mark == "prints":
-            assert same(block.code, said), f"{where} shows\n{block.code}\nand what is printed is\n{said}"
+            assert same(block.code, written), f"{where} shows\n{block.code}\nand what is printed is\n{written}"
     return ran
 
 

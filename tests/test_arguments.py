@@ -225,10 +225,10 @@ def test_data_that_is_none_names_its_pass_its_member_and_the_line(g: rg.Graph) -
         for name, given in (("params", {"push": wrong, "light": good}), ("light", {"push": good, "light": wrong})):
             with pytest.raises(TypeError) as caught:
                 g.compute("p", PUSH, dst="b", groups=1, **given)  # type: ignore[arg-type]
-            said = str(caught.value)
-            assert said.startswith(f"data of pass \"p\": '{name}{where}' {says}")
-            assert '\n  pass "p"  ' in said
-            assert "test_arguments.py:" in said
+            raised_text = str(caught.value)
+            assert raised_text.startswith(f"data of pass \"p\": '{name}{where}' {says}")
+            assert '\n  pass "p"  ' in raised_text
+            assert "test_arguments.py:" in raised_text
 
 
 def test_elements_of_handles_are_not_assigned(g: rg.Graph) -> None:

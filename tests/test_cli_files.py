@@ -150,9 +150,9 @@ def test_watch_sees_shaders_includes_and_pictures(film: Path):
         beside.until("shown", 4)
         assert np.abs(np.load(film / "out.npy") - PICTURE // 4 / 2).max() <= 0.51
         assert beside.process.wait(60) == 0
-    said = beside.said()
-    assert sum("RG-E301" in line for line in said) == 1
-    assert not [line for line in said if "Traceback" in line]
+    printed = beside.printed()
+    assert sum("RG-E301" in line for line in printed) == 1
+    assert not [line for line in printed if "Traceback" in line]
 
 
 SCALED = """#version 450
@@ -192,7 +192,7 @@ def test_watch_sees_files_that_glsl_includes_and_those_that_these_include(film: 
         beside.until("shown", 3)
         assert np.abs(np.load(film / "out.npy") - PICTURE // 4).max() <= 0.51
         assert beside.process.wait(60) == 0
-    assert any("no file to include: 'lib/scale.glsl'" in line for line in beside.said())
+    assert any("no file to include: 'lib/scale.glsl'" in line for line in beside.printed())
 
 
 def test_watch_waits_for_a_file_that_is_wrong_from_the_start(film: Path):
@@ -202,7 +202,7 @@ def test_watch_waits_for_a_file_that_is_wrong_from_the_start(film: Path):
         beside.until("waiting for a fix")
         (film / "film.rgraph.json").write_text(good)
         assert beside.process.wait(60) == 0
-    assert re.search(r"TIME  fixed after \d+ ms", "\n".join(beside.said()))
+    assert re.search(r"TIME  fixed after \d+ ms", "\n".join(beside.printed()))
 
 
 def test_watch_says_that_histories_begin_anew(film: Path):
@@ -217,4 +217,4 @@ def test_watch_says_that_histories_begin_anew(film: Path):
         beside.until("shown")
         (film / "film.rgraph.json").write_text(json.dumps(values) + "\n")
         assert beside.process.wait(60) == 0
-    assert "histories restart" in beside.said()[-1]
+    assert "histories restart" in beside.printed()[-1]

@@ -323,7 +323,7 @@ class Watching:
                 stderr=subprocess.STDOUT,
             )
 
-    def said(self) -> list[str]:
+    def printed(self) -> list[str]:
         """Lines so far, without the clock."""
         text = self.log.read_text(encoding="utf-8")
         return [re.sub(r"\d\d:\d\d:\d\d", "TIME", line) for line in text.splitlines()]
@@ -331,9 +331,9 @@ class Watching:
     def until(self, words: str, times: int = 1) -> None:
         """Wait until a line has these words."""
         end = time.monotonic() + 60
-        while sum(words in line for line in self.said()) < times:
-            assert self.process.poll() is None or any(words in line for line in self.said()), self.said()
-            assert time.monotonic() < end, self.said()
+        while sum(words in line for line in self.printed()) < times:
+            assert self.process.poll() is None or any(words in line for line in self.printed()), self.printed()
+            assert time.monotonic() < end, self.printed()
             time.sleep(0.02)
 
     def __enter__(self) -> "Watching":
@@ -356,7 +356,7 @@ def test_watch_shows_edits_and_stays_with_the_last_good_one(film: Path):
         source.write_text(clitool.FILM.replace("textureStore(", "textureStor("))
         watching.until("the last good graph keeps running")
         kept = out.read_bytes()
-        # Another file with the same mistake: it is not told again.
+        # Another file with the same mistake: it is not printed again.
         source.write_text(clitool.FILM.replace("textureStore(", "textureStor(") + "\n")
         time.sleep(0.5)
         assert out.read_bytes() == kept
@@ -364,11 +364,11 @@ def test_watch_shows_edits_and_stays_with_the_last_good_one(film: Path):
         watching.until("fixed")
         assert watching.process.wait(30) == 0
         assert np.abs(np.load(out) - halved(2)).max() <= 1
-    said = watching.said()
-    assert re.fullmatch(r"film.py on .+; Ctrl-C ends it", said[0])
-    assert re.fullmatch(r"TIME  shown after \d+ ms · \d+\.\d\d ms on the GPU · out.npy", said[1])
-    assert sum("RG-E301" in line for line in said) == 1
-    assert "  TIME  the last good graph keeps running" in said
+    printed = watching.printed()
+    assert re.fullmatch(r"film.py on .+; Ctrl-C ends it", printed[0])
+    assert re.fullmatch(r"TIME  shown after \d+ ms · \d+\.\d\d ms on the GPU · out.npy", printed[1])
+    assert sum("RG-E301" in line for line in printed) == 1
+    assert "  TIME  the last good graph keeps running" in printed
 
 
 def test_watch_that_ends_with_a_wrong_edit_is_a_finding(film: Path):
@@ -376,7 +376,7 @@ def test_watch_that_ends_with_a_wrong_edit_is_a_finding(film: Path):
         watching.until("shown")
         (film / "film.py").write_text("graph = 1\n")
         assert watching.process.wait(30) == 1
-    assert "  help: it may be made by a function: FILE.py:NAME" in watching.said()
+    assert "  help: it may be made by a function: FILE.py:NAME" in watching.printed()
 
 
 def test_watch_sees_other_modules_and_inputs(film: Path):
@@ -412,7 +412,7 @@ def test_watch_serves_the_viewer(film: Path):
 
     with Watching(film, "--serve", "--edits", "1") as watching:
         watching.until("shown")
-        [url] = re.findall(r"http://127\.0\.0\.1:\d+/", "\n".join(watching.said()))
+        [url] = re.findall(r"http://127\.0\.0\.1:\d+/", "\n".join(watching.printed()))
         before = data(url)
         assert before["plan"]["meta"]["graph"] == "film"
         assert before["frames"]["run"]
@@ -430,7 +430,7 @@ def test_ctrl_c_ends_quietly(film: Path):
         watching.until("shown")
         watching.process.send_signal(signal.SIGINT)
         assert watching.process.wait(30) == 130
-    assert len(watching.said()) == 2
+    assert len(watching.printed()) == 2
 
 
 def test_run_measures_many_frames(film: Path):

@@ -94,8 +94,8 @@ def test_without_a_driver_it_says_what_to_type(driver: Path, tmp_path: Path):
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(missing))
     assert done.returncode == 3
     # Lines break where the folder is long.
-    said = f"✗ missing.json {missing.parent} there is no such file fix: unset VK_DRIVER_FILES"
-    assert "".join(said.split()) in "".join(done.stdout.split())
+    reported = f"✗ missing.json {missing.parent} there is no such file fix: unset VK_DRIVER_FILES"
+    assert "".join(reported.split()) in "".join(done.stdout.split())
     assert after(done.stdout, "Devices", 1) == ["✗ none"]
     ends = "Graphs cannot run here: there is no usable device. Planning works.\n  unset VK_DRIVER_FILES\n"
     assert done.stdout.endswith(ends)
@@ -109,7 +109,7 @@ def test_no_driver_is_installed(driver: Path, tmp_path: Path):
         pytest.skip("/etc/vulkan has drivers")
     assert done.returncode == 3
     assert report["findings"][0]["message"] == "no Vulkan driver is installed"
-    assert report["findings"][0]["mend"] == advice.install("driver")
+    assert report["findings"][0]["fix"] == advice.install("driver")
     assert report["error"] == "vkCreateInstance: ERROR_INCOMPATIBLE_DRIVER"
 
 
@@ -144,12 +144,12 @@ def test_broken_manifest(given: str, message: str, driver: Path, tmp_path: Path)
     broken = manifest(tmp_path, "broken.json", given=given)
     done = doctor("--json", cwd=tmp_path, VK_DRIVER_FILES=f"{broken}:{driver}")
     report = json.loads(done.stdout)
-    said = report["drivers"][0]["error"].replace(f"{tmp_path}/", "")
-    assert said == message
+    reported = report["drivers"][0]["error"].replace(f"{tmp_path}/", "")
+    assert reported == message
     assert report["drivers"][1]["error"] is None
     assert report["drivers"][1]["devices"]
     finding = next(one for one in report["findings"] if one["about"] == "broken.json")
-    assert finding["mend"] == "unset VK_DRIVER_FILES"
+    assert finding["fix"] == "unset VK_DRIVER_FILES"
     # Some loaders refuse all drivers because of one broken manifest: then doctor says so.
     assert done.returncode == (1 if report["usable"] else 3)
     if not report["usable"]:
@@ -161,11 +161,11 @@ def test_manifest_whose_library_is_missing(driver: Path, tmp_path: Path):
     broken = manifest(tmp_path, "lost.json", "librgraph_lost.so")
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=f"{broken}:{driver}")
     assert done.returncode == 1
-    told = ["its library librgraph_lost.so is not installed", "fix: unset VK_DRIVER_FILES"]
+    printed = ["its library librgraph_lost.so is not installed", "fix: unset VK_DRIVER_FILES"]
     lines = after(done.stdout, "✗ lost.json", 4)
     # Where it is stands before, on lines of its own where it is long.
-    assert "".join(lines).partition(told[0])[0] in ("", str(tmp_path))
-    assert lines[lines.index(told[0]) :][:2] == told
+    assert "".join(lines).partition(printed[0])[0] in ("", str(tmp_path))
+    assert lines[lines.index(printed[0]) :][:2] == printed
     assert done.stdout.endswith("\nGraphs can run here; 1 thing above can be fixed.\n")
 
 
@@ -175,7 +175,7 @@ def test_manifest_in_a_folder_is_removed_or_installed_again(driver: Path, tmp_pa
     broken = manifest(folder, "lost.json", "librgraph_lost.so")
     done = doctor("--json", cwd=tmp_path, XDG_CONFIG_HOME=str(tmp_path))
     finding = next(one for one in json.loads(done.stdout)["findings"] if one["about"] == "lost.json")
-    assert finding["mend"] == f"rm {broken}"
+    assert finding["fix"] == f"rm {broken}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="libraries are made by hand for Linux")
@@ -356,6 +356,6 @@ def test_device_that_lacks_something_is_told():
 def test_environment_that_names_no_device_is_told(driver: Path, tmp_path: Path):
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:nobody")
     assert done.returncode == 1
-    told = ['RG-E103 no device is "name:nobody"', "fix: unset RGRAPH_DEVICE"]
-    assert after(done.stdout, "✗ RGRAPH_DEVICE=name:nobody", 2) == told
+    printed = ['RG-E103 no device is "name:nobody"', "fix: unset RGRAPH_DEVICE"]
+    assert after(done.stdout, "✗ RGRAPH_DEVICE=name:nobody", 2) == printed
     assert doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:llvmpipe").returncode == 0

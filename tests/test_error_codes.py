@@ -94,15 +94,15 @@ def test_a_fault_of_its_own_is_an_internal_error(capfd: pytest.CaptureFixture[st
 
 
 def test_without_a_driver_the_error_says_how_to_get_one(tmp_path: Path):
-    """Whatever drivers there are: the loader is told of a manifest that is not there."""
+    """Whatever drivers there are: the loader gets a manifest that is not there."""
     code = "import rgraph, json\n"
     code += "try:\n    rgraph.Device()\nexcept rgraph.DeviceError as error:\n"
     code += "    print(json.dumps([error.code, error.hint, error.notes]))"
     none = str(tmp_path / "none.json")
     environment = {"VK_DRIVER_FILES": none, "VK_ICD_FILENAMES": none, "PYTHONPATH": ":".join(filter(None, sys.path))}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
-    said, hint, notes = json.loads(done.stdout)
-    assert said == "RG-E101"
+    raised, hint, notes = json.loads(done.stdout)
+    assert raised == "RG-E101"
     assert hint == (
         "`rgraph doctor` names what is missing; without a GPU: "
         "apt-get install -y --no-install-recommends mesa-vulkan-drivers"
@@ -111,8 +111,8 @@ def test_without_a_driver_the_error_says_how_to_get_one(tmp_path: Path):
 
 
 def test_codes_are_explained():
-    for said in ("RG-E203", "rg-e203", "E203", "203"):
-        text = rg.explain(said)
+    for code in ("RG-E203", "rg-e203", "E203", "203"):
+        text = rg.explain(code)
         assert text.startswith("## RG-E203: Read of a resource that no pass writes\n")
         assert text.rstrip().endswith("with `depth.previous()`.")
     assert "<!--" not in rg.explain("RG-E102")

@@ -26,7 +26,7 @@ def test_a_typed_buffer_is_written_and_read():
 
 
 @pytest.mark.parametrize(
-    ("said", "size"),
+    ("declared", "size"),
     [
         ({"shape": [3, 2], "dtype": "uint16"}, 12),
         ({"shape": 5, "dtype": "float64"}, 40),
@@ -34,8 +34,8 @@ def test_a_typed_buffer_is_written_and_read():
         ({"size": 24, "dtype": "float32"}, 24),
     ],
 )
-def test_the_size_follows_from_the_shape(said: dict[str, object], size: int):
-    g = of_buffer(**said)
+def test_the_size_follows_from_the_shape(declared: dict[str, object], size: int):
+    g = of_buffer(**declared)
     assert g.find("a").size == size
     (written,) = g.to_dict()["buffers"].values()
     shape = written["shape"]
@@ -44,7 +44,7 @@ def test_the_size_follows_from_the_shape(said: dict[str, object], size: int):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("declared", "words"),
     [
         ({"shape": [4]}, "shape needs dtype"),
         ({"dtype": "float32"}, "dtype needs shape or size"),
@@ -57,8 +57,8 @@ def test_the_size_follows_from_the_shape(said: dict[str, object], size: int):
         ({"shape": "many", "dtype": "uint8"}, "must be an integer"),
     ],
 )
-def test_what_contradicts_itself_is_refused_with_its_line(said: dict[str, object], words: str):
-    text = json.dumps({"rgraph": 1, "buffers": {"a": said}}, indent=1)
+def test_what_contradicts_itself_is_refused_with_its_line(declared: dict[str, object], words: str):
+    text = json.dumps({"rgraph": 1, "buffers": {"a": declared}}, indent=1)
     with pytest.raises(rg.GraphError, match=words) as caught:
         rg.Graph.from_json(text)
     assert "text:" in str(caught.value)

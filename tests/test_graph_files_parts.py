@@ -72,11 +72,11 @@ def test_options_stand_for_numbers_wherever_they_are_asked():
     g = rg.Graph.from_dict(values)
     assert g.size == (64, 32)
     g = rg.Graph.from_dict(values, options={"width": 128, "layers": 3, "format": "r8unorm", "stay": False, "word": 9})
-    said = g.to_dict()
+    declaration = g.to_dict()
     assert g.size == (128, 32)
-    assert said["images"]["a"] == {"format": "r8unorm", "layers": 3}
-    assert said["passes"][0]["fill"]["word"] == 9
-    assert "options" not in said
+    assert declaration["images"]["a"] == {"format": "r8unorm", "layers": 3}
+    assert declaration["passes"][0]["fill"]["word"] == 9
+    assert "options" not in declaration
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_a_file_is_included_as_a_module_with_options_and_resources(tmp_path: Pat
     )
     g = rg.Graph.load(path)
     assert names(g) == ["light", "glow/down", "end"]
-    said = g.to_dict()
-    assert list(said["images"]) == ["lit", "out", "glow/half"]
-    assert said["images"]["glow/half"]["mips"] == 3
-    assert said["passes"][1]["accesses"][0]["resource"] == "lit"
-    assert said["roots"] == ["out"]  # an included file's own roots are those of it alone
+    declaration = g.to_dict()
+    assert list(declaration["images"]) == ["lit", "out", "glow/half"]
+    assert declaration["images"]["glow/half"]["mips"] == 3
+    assert declaration["passes"][1]["accesses"][0]["resource"] == "lit"
+    assert declaration["roots"] == ["out"]  # an included file's own roots are those of it alone
     assert g.files == [str(path), str(tmp_path / "parts" / "bloom.rgraph.json")]
     assert names(rg.Graph.load(path, options={"soft": True})) == ["light", "glow/down", "glow/blur", "end"]
     assert names(rg.Graph.load(tmp_path / "parts" / "bloom.rgraph.json")) == ["down", "blur"]
@@ -256,13 +256,13 @@ def test_pictures_say_their_format_and_size(tmp_path: Path):
         tmp_path, main={"images": images, "buffers": {"raw": {"file": "raw.bin"}, "bytes": {"file": "table.npy"}}}
     )
     g = rg.Graph.load(path)
-    said = g.to_dict()
-    assert said["images"]["rgb"] | {"imported": {}} == {"format": "rgba8unorm", "size": [3, 2], "imported": {}}
-    assert said["images"]["grey"]["format"] == "r16unorm"
-    assert said["images"]["table"]["format"] == "rg32float"
-    assert said["images"]["table"]["size"] == [8, 4]
-    assert said["buffers"]["raw"]["size"] == 64
-    assert said["buffers"]["bytes"]["size"] == 256
+    declaration = g.to_dict()
+    assert declaration["images"]["rgb"] | {"imported": {}} == {"format": "rgba8unorm", "size": [3, 2], "imported": {}}
+    assert declaration["images"]["grey"]["format"] == "r16unorm"
+    assert declaration["images"]["table"]["format"] == "rg32float"
+    assert declaration["images"]["table"]["size"] == [8, 4]
+    assert declaration["buffers"]["raw"]["size"] == 64
+    assert declaration["buffers"]["bytes"]["size"] == 256
     g.save(tmp_path / "again.rgraph.json")
     again = json.loads((tmp_path / "again.rgraph.json").read_text())
     assert again["images"]["linear"] == {"format": "rgba8unorm-srgb", "size": [3, 2], "imported": {}, "file": "rgb.png"}

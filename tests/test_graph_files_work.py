@@ -135,10 +135,10 @@ def test_accesses_follow_from_the_shader():
 
 
 def test_an_access_that_is_said_stands_in_place_of_the_one_that_follows():
-    said = {"resource": "b", "usage": "storage_write", "load": "discard"}
-    g = read({"compute": COMPUTE, "accesses": [said]})
+    declared = {"resource": "b", "usage": "storage_write", "load": "discard"}
+    g = read({"compute": COMPUTE, "accesses": [declared]})
     assert accesses(g) == [("b", "storage_write"), ("a", "sampled")]
-    assert g.to_dict()["passes"][0]["accesses"][0] == said
+    assert g.to_dict()["passes"][0]["accesses"][0] == declared
 
 
 def test_steps_of_one_pass_are_done_in_a_row():

@@ -96,7 +96,7 @@ def test_a_resolved_image_is_replaced_without_a_note():
 
 def test_size_and_format_in_each_others_place_are_named():
     g = rg.Graph()
-    with pytest.raises(TypeError, match=r"each other's place: say size=\(8, 8\), format='rgba8unorm'"):
+    with pytest.raises(TypeError, match=r"each other's place: write size=\(8, 8\), format='rgba8unorm'"):
         g.image("a", "rgba8unorm", (8, 8))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="give the format by its name, format='rgba8unorm'"):
         g.image("a", "rgba8unorm")  # type: ignore[arg-type]

@@ -227,12 +227,12 @@ def test_a_bake_for_a_profile_without_rays_names_feature_pass_shader_and_line():
     g.root(out)
     with pytest.raises(rg.GraphError) as refused:
         g.bake(profile("accelerationStructure", "shaderStorageImageExtendedFormats"))
-    said = str(refused.value)
+    message = str(refused.value)
     assert refused.value.code == "RG-E227"
     needs = 'pass "rays" needs rayTracingPipeline (VK_KHR_ray_tracing_pipeline), which profile "some" lacks'
-    assert needs in said
-    assert 'shader "rays" needs rayTracingPipeline' in said
-    assert "test_rays.py:" in said
+    assert needs in message
+    assert 'shader "rays" needs rayTracingPipeline' in message
+    assert "test_rays.py:" in message
     with pytest.raises(rg.GraphError, match=r'pass "mesh/build" needs accelerationStructure'):
         g.bake(profile())
     has = profile("accelerationStructure", "rayTracingPipeline", "shaderStorageImageExtendedFormats")

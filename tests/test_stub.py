@@ -63,7 +63,7 @@ def test_words_of_the_stub_are_those_of_the_build():
         g.bake(policy=policy)
     for queue in words["_Queue"]:
         rg.Graph().add_pass("p", queue=queue)
-    said = {
+    declared = {
         "_Queue": lambda: rg.Graph().add_pass("p", queue="zzzzzzzz"),
         "_Policy": lambda: rg.Graph().bake(policy="zzzzzzzzz"),
         "_Split": lambda: rg.Graph().bake(split_barriers="zzzzzzzzzz"),
@@ -76,7 +76,7 @@ def test_words_of_the_stub_are_those_of_the_build():
         "_Round": lambda: rg.Graph().image("a", scale=1, round="zzzzzz"),
         "_Contents": lambda: rg.Graph().import_image("a", contents="zzzzzzzzz"),
     }
-    for alias, call in said.items():
+    for alias, call in declared.items():
         hint = refused(call).hint
         assert hint.startswith("there are "), (alias, hint)
         assert set(hint.removeprefix("there are ").split(", ")) == set(words[alias]), alias

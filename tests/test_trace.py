@@ -131,8 +131,8 @@ def test_barriers_stand_at_passes_and_say_what_they_are_for(frame: rg.Plan):
         assert event["s"] == "t"
         assert any(abs(event["ts"] - edge) < 1e-6 for edge in edges)
         assert event["args"]["for"]
-    said = " ".join(line for event in instants for line in event["args"]["for"])
-    assert "'gbuffer'" in said
+    shown = " ".join(line for event in instants for line in event["args"]["for"])
+    assert "'gbuffer'" in shown
 
 
 def test_lifetimes_are_spans_from_first_to_last_use(frame: rg.Plan):

@@ -1,4 +1,4 @@
-"""False alarms of validation layers, told from real ones."""
+"""Which messages of validation layers are false alarms."""
 
 import rgraph as rg
 

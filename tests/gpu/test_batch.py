@@ -172,7 +172,7 @@ def test_an_iteration_that_ends_early_ends_its_processes():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"chunk": 0}, "RG-E213 a chunk has 0 tasks"),
         ({"retries": -1}, "RG-E213 a task runs again -1 times"),
@@ -181,8 +181,8 @@ def test_an_iteration_that_ends_early_ends_its_processes():
         ({"write": "{key:{key}}.npy"}, "RG-E225 .*'{key}' is too wide"),
     ],
 )
-def test_wrong_options_of_a_batch_are_refused(options: dict, said: str):
-    with pytest.raises(rg.GraphError, match=said):
+def test_wrong_options_of_a_batch_are_refused(options: dict, message: str):
+    with pytest.raises(rg.GraphError, match=message):
         batch.run(seeded(), batch.seeds(2, "draw.seed"), **options)
 
 
@@ -218,7 +218,7 @@ def test_render_writes_every_frame_and_then_what_is_missing(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (("frames = [2, 8]", "frmaes = 3"), 'no key "frmaes"'),
         (("frames = [2, 8]", ""), "no tasks"),
@@ -241,9 +241,9 @@ def test_render_writes_every_frame_and_then_what_is_missing(tmp_path: Path):
         (('"out/{key:02}.npy"', "3"), '"out" is no path'),
     ],
 )
-def test_render_says_what_is_wrong_with_a_file(tmp_path: Path, wrong: tuple[str, str], said: str):
+def test_render_says_what_is_wrong_with_a_file(tmp_path: Path, wrong: tuple[str, str], message: str):
     seeded().save(tmp_path / "seeded.rgraph.json")
     (tmp_path / "film.toml").write_text(FILM.replace(*wrong))
     done = run("render", "film.toml", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr

@@ -45,13 +45,13 @@ def test_the_handle_of_a_foreign_timeline_is_told_apart_and_several_waits_are_li
         gates[0].signal(1)
         with pytest.raises(rg.BusyError) as caught:
             device.close(timeout=0.1)
-        said = str(caught.value)
+        message = str(caught.value)
         # Each names its own; which of them are behind others does not matter.
-        named = [int(one, 16) for one in re.findall(r"semaphore (0x[0-9a-f]+) has 1, and it has 0", said)]
+        named = [int(one, 16) for one in re.findall(r"semaphore (0x[0-9a-f]+) has 1, and it has 0", message)]
         open_waits = {gate.handle for gate in gates[1:]}
         assert len(named) == 4
         assert set(named) < open_waits
-        assert "\n  and 1 further waits\n" in said
+        assert "\n  and 1 further waits\n" in message
         for gate in gates[1:]:
             gate.signal(1)
         device.close(timeout=0)

@@ -59,8 +59,8 @@ def test_the_frame_is_a_picture_and_says_its_exposure(start, graph: rg.Graph, ca
     # A sunset: more red than blue, the sun brighter than all.
     assert colours[..., 0].mean() > colours[..., 2].mean()
     assert colours.max() > 240
-    said = [record.getMessage() for record in caplog.records]
-    assert [line.split(":")[0] for line in said] == ["frame 1", "frame 2", "frame 3", "frame 4"]
+    output = [record.getMessage() for record in caplog.records]
+    assert [line.split(":")[0] for line in output] == ["frame 1", "frame 2", "frame 3", "frame 4"]
     assert frame.report.pass_us["log"] > 0
 
 
@@ -134,12 +134,12 @@ def command(*arguments: str) -> int:
 def test_the_command_writes_picture_plan_and_viewer(session_device: rg.Device, tmp_path, capsys):
     picture = tmp_path / "new" / "frame.png"
     assert command("--size", "160x90", "--frames", "2", "--report", "-o", str(picture)) == 0
-    said, told = capsys.readouterr()
-    assert not told.endswith("\n\n"), "no empty line ends it"
-    assert len(said.splitlines()) < 24
-    assert "left out  debug_view" in said
+    output, errors = capsys.readouterr()
+    assert not errors.endswith("\n\n"), "no empty line ends it"
+    assert len(output.splitlines()) < 24
+    assert "left out  debug_view" in output
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert str(picture) in said
+    assert str(picture) in output
     plan = rg.Plan.load(picture.with_suffix(".rplan.json"))
     assert "lighting" in plan.pass_names
     assert "▸ lighting" in picture.with_suffix(".txt").read_text(encoding="utf-8")
@@ -233,9 +233,9 @@ def test_a_wrong_call_is_refused(arguments: tuple[str, ...], words: str, capsys)
 def test_the_list_names_demos_and_images(capsys):
     assert tuple(photo.FILMS) == demo.FILMS
     assert command("--list") == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("deferred", "photo", "fluid", "occlusion_smooth", "pressure", "remapped"):
-        assert words in said
+        assert words in output
 
 
 def test_the_example_is_short_and_renders(session_device: rg.Device, root: Path, tmp_path):
@@ -258,9 +258,9 @@ def test_the_example_is_short_and_renders(session_device: rg.Device, root: Path,
 def test_packages_that_are_missing_are_named_before_anything_is_done(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert command("-o", str(tmp_path / "film.mp4"), "--device", "name:nobody") == 2
-    said = capsys.readouterr().err
-    assert "imageio_ffmpeg is not installed" in said
-    assert 'pip install "rgraph-vulkan[video]"' in said
+    output = capsys.readouterr().err
+    assert "imageio_ffmpeg is not installed" in output
+    assert 'pip install "rgraph-vulkan[video]"' in output
 
 
 @pytest.mark.parametrize(

@@ -201,18 +201,18 @@ def test_a_device_in_a_fork_is_refused(device: rg.Device):
     if child == 0:
         try:
             device.run(g)
-            said = "no error"
+            raised = "no error"
         except rg.DeviceError as error:
-            said = str(error.code)
+            raised = str(error.code)
         except BaseException as error:
-            said = repr(error)
-        os.write(write, said.encode())
+            raised = repr(error)
+        os.write(write, raised.encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        said = pipe.read()
+        raised = pipe.read()
     _, status = os.waitpid(child, 0)
-    assert (said, status) == ("RG-E105", 0)
+    assert (raised, status) == ("RG-E105", 0)
     assert np.asarray(device.run(g)["out"])[0, 0, 0] == 255
 
 

@@ -286,18 +286,18 @@ print("end")
 def test_a_run_ends_with_an_error_if_its_device_is_closed_meanwhile():
     program = f"""{SLOW}
 d = rg.Device()
-said = []
+codes = []
 def run():
     try:
         d.run(g)
     except rg.DeviceError as error:
-        said.append(error.code)
+        codes.append(error.code)
 runs = threading.Thread(target=run)
 runs.start()
 entered.wait()
 d.close()
 runs.join()
-print(said)
+print(codes)
 """
     ends(program, 0, "['RG-E130']\n")
 

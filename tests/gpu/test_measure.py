@@ -1,4 +1,4 @@
-"""GPU times are measured when they are asked for, and what was not measured is said, not shown as zero."""
+"""GPU times are measured when they are asked for, and a note names unmeasured ones instead of zeros."""
 
 import numpy as np
 import pytest

@@ -52,6 +52,6 @@ def test_a_shader_that_prints_to_nobody_runs_and_warns_once(device: rg.Device, c
         g = graph(2)
         for _ in range(2):
             assert np.asarray(device.run(g)["dst"]).tolist() == [2, 3, 4, 5]
-    said = [record.getMessage() for record in caplog.records if "prints, and nobody listens" in record.getMessage()]
-    assert len(said) == 1
-    assert "printf=True" in said[0]
+    message = [record.getMessage() for record in caplog.records if "prints, and nobody listens" in record.getMessage()]
+    assert len(message) == 1
+    assert "printf=True" in message[0]

@@ -155,7 +155,7 @@ def test_an_image_that_has_its_size_from_nobody_has_a_note(device: rg.Device):
         return list(device.compile(g).run().report.notes)
 
     (note,) = notes(rg.Graph())
-    assert note.startswith('"out" is 1920x1080 only because no size is said')
+    assert note.startswith('"out" is 1920x1080 only because no size is declared')
     assert notes(rg.Graph(size=(8, 8))) == []
     assert notes(rg.Graph(), (8, 8)) == []
     assert notes(rg.Graph(size=(8, 8)).clone()) == []

@@ -255,9 +255,9 @@ def test_a_run_in_another_process_waits_for_a_binary_semaphore(kind: str):
         with child(WAIT_ONCE, [exported]) as channel:
             if exported.fd >= 0:
                 os.close(exported.fd)
-            told = channel.recv(5)
+            received = channel.recv(5)
             if kind == "opaque_fd":
-                assert told == b"waits"
+                assert received == b"waits"
                 gate.signal(1)
             assert frame.wait(10)
         assert device.messages == []

@@ -20,7 +20,7 @@ def display() -> Iterator[str]:
 
 def test_a_graph_is_shown_in_three_lines(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    output = windows.program(
         """
         def look(number):
             # The server shows a picture some time after it was presented.
@@ -36,12 +36,12 @@ def test_a_graph_is_shown_in_three_lines(device: rg.Device, display: str):
         """,
         display,
     )
-    assert said == "(64, 32)\n"
+    assert output == "(64, 32)\n"
 
 
 def test_several_windows_follow_their_sizes_and_events(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    output = windows.program(
         """
         import glfw
         device = rg.Device(windows=True)
@@ -73,7 +73,7 @@ def test_several_windows_follow_their_sizes_and_events(device: rg.Device, displa
         """,
         display,
     )
-    assert sorted(said.splitlines()) == ["one (128, 64)", "two (100, 200)"]
+    assert sorted(output.splitlines()) == ["one (128, 64)", "two (100, 200)"]
 
 
 EDITED = """
@@ -106,28 +106,28 @@ def steps(*each):
 
 def test_an_edit_is_shown_and_a_wrong_one_is_said_once(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    output = windows.program(
         EDITED
         + """
-more, told = [], io.StringIO()
-wrong = lambda: told.getvalue().count("the last good graph stays")
+more, printed_by = [], io.StringIO()
+wrong = lambda: printed_by.getvalue().count("the last good graph stays")
 update = steps(
     lambda canvas: at(canvas, 50, 10) == [0, 255, 0],
     lambda canvas: not write("0.0, 0.0, 1.0, 1.0)"),
     lambda canvas: at(canvas, 50, 10) == [0, 0, 255],
     lambda canvas: not write("wrong"),
-    # Frames go on, and the same mistake is not said again.
+    # Frames go on, and the same mistake is not printed again.
     lambda canvas: wrong() and (more.append(at(canvas, 50, 10)) or len(more) == 5),
     lambda canvas: not write("1.0, 0.0, 1.0, 1.0)"),
     lambda canvas: at(canvas, 50, 10) == [255, 0, 255],
 )
-with contextlib.redirect_stderr(told):
+with contextlib.redirect_stderr(printed_by):
     rg.show(build, update=update, reload=True)
 print(more, wrong())
 """,
         display,
     )
-    assert said == f"{[[0, 0, 255]] * 5} 1\n"
+    assert output == f"{[[0, 0, 255]] * 5} 1\n"
 
 
 COUNT = """
@@ -191,8 +191,8 @@ def test_an_edit_that_does_not_run_leaves_the_last_good_graph(
     graphs = window._Graphs(device, build, "other", True)
     inputs = {"inputs": {"src": np.full((4, 4, 4), 7, np.uint8)}}
 
-    def told(**edit: str) -> str:
-        """What is said of an edit, in two frames that it leaves alone."""
+    def printed_by(**edit: str) -> str:
+        """What an edit prints, in two frames that it leaves alone."""
         declared.update(edit)
         shader.write_text(COUNT + "\n" * len(str(declared)))
         for _ in range(2):
@@ -200,22 +200,22 @@ def test_an_edit_that_does_not_run_leaves_the_last_good_graph(
             assert (np.asarray(graphs.run(True, inputs)["other"]) == 7).all()
         return capsys.readouterr().err
 
-    assert told() == ""
-    said = told(**{"import": "elsewhere"})
-    assert 'called "src"' in said
-    assert said.count("the last good graph stays") == 1
-    said = told(**{"import": "src", "root": "gone"})
-    assert said.startswith('RG-E202 graph "edited" has no root called "other"\n')
-    assert said.endswith("\n  help: there is count, gone\n  the last good graph stays\n")
+    assert printed_by() == ""
+    output = printed_by(**{"import": "elsewhere"})
+    assert 'called "src"' in output
+    assert output.count("the last good graph stays") == 1
+    output = printed_by(**{"import": "src", "root": "gone"})
+    assert output.startswith('RG-E202 graph "edited" has no root called "other"\n')
+    assert output.endswith("\n  help: there is count, gone\n  the last good graph stays\n")
     declared["root"] = "other"
-    assert told(**{"import": "src"}) == ""
+    assert printed_by(**{"import": "src"}) == ""
     frame = graphs.compiled.run(**inputs, read=["count"])
     assert int(np.asarray(frame["count"]).view(np.uint32).ravel()[0]) == 9
 
 
 def test_an_error_of_a_frame_closes_its_window_and_is_raised(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    output = windows.program(
         """
         def update(number):
             if number == 3:
@@ -230,12 +230,12 @@ def test_an_error_of_a_frame_closes_its_window_and_is_raised(device: rg.Device, 
         """,
         display,
     )
-    assert said == "enough\nagain\n"
+    assert output == "enough\nagain\n"
 
 
 def test_a_native_window_that_goes_first_is_one_clear_error(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    output = windows.program(
         """
         import glfw
         glfw.init()
@@ -260,7 +260,7 @@ def test_a_native_window_that_goes_first_is_one_clear_error(device: rg.Device, d
         """,
         display,
     )
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         "shown (64, 32) encoded fifo",
         "RG-E122 <Window closed>",
         'RG-E202 there is no platform called "x12"',

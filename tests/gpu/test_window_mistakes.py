@@ -57,7 +57,7 @@ def test_a_wrong_argument_of_show_is_refused_before_a_window_opens():
 
 
 def test_what_is_shown_is_a_graph_with_an_image(display: str):
-    said = windows.program(
+    printed = windows.program(
         """
         empty = rg.Graph("empty")
         for wrong in (5, flag().bake(), lambda: 5, lambda: empty, empty, b"x"):
@@ -72,7 +72,7 @@ def test_what_is_shown_is_a_graph_with_an_image(display: str):
         """,
         display,
     )
-    assert said.splitlines() == [
+    assert printed.splitlines() == [
         "show() takes a graph, its path, a function or a compiled graph, not int",
         "show() takes a graph, its path, a function or a compiled graph, not Plan",
         "the function that declares the graph returned int, not a graph",
@@ -84,7 +84,7 @@ def test_what_is_shown_is_a_graph_with_an_image(display: str):
 
 
 def test_update_that_returns_no_arguments_closes_the_window(display: str):
-    said = windows.program(
+    printed = windows.program(
         """
         async def later(number):
             return {}
@@ -97,15 +97,15 @@ def test_update_that_returns_no_arguments_closes_the_window(display: str):
         """,
         display,
     )
-    assert said.splitlines()[:2] == [
+    assert printed.splitlines()[:2] == [
         "update= returns arguments of Compiled.run as a dict, or None, and returned a int",
         "update= returns arguments of Compiled.run as a dict, or None, and returned a coroutine",
     ]
-    assert "nope" in said.splitlines()[2]
+    assert "nope" in printed.splitlines()[2]
 
 
 def test_waiting_for_windows_in_a_function_of_a_window_is_refused(display: str):
-    said = windows.program(
+    printed = windows.program(
         """
         def update(number):
             if number == 0:
@@ -123,8 +123,8 @@ def test_waiting_for_windows_in_a_function_of_a_window_is_refused(display: str):
         display,
     )
     refused = "RG-E402 a function of a window waits for the event loop that waits for it\n  help: pass wait=False: "
-    assert said.count(refused) == 3
-    assert said.splitlines()[-1] == "[3, 2]"
+    assert printed.count(refused) == 3
+    assert printed.splitlines()[-1] == "[3, 2]"
 
 
 def test_a_native_window_is_given_by_its_number(device: rg.Device):

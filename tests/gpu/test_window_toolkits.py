@@ -28,7 +28,7 @@ def program(text: str, **environment: str) -> str:
 
 def test_a_widget_of_qt_shows_a_graph_that_a_slider_of_qt_moves(device: rg.Device):
     del device
-    said = program(
+    printed = program(
         """
         import qt_widget as example
 
@@ -57,12 +57,12 @@ def test_a_widget_of_qt_shows_a_graph_that_a_slider_of_qt_moves(device: rg.Devic
         """,
         QT_QPA_PLATFORM="offscreen",
     )
-    assert said.splitlines() == ["[26, 255, 26]", "[255, 26, 26]", "[255, 26, 26]", "True []"]
+    assert printed.splitlines() == ["[26, 255, 26]", "[255, 26, 26]", "[255, 26, 26]", "True []"]
 
 
 def test_a_panel_of_imgui_lies_over_a_graph_and_moves_it(device: rg.Device):
     del device
-    said = program(
+    printed = program(
         """
         import numpy as np
         import imgui_panel as example
@@ -96,4 +96,4 @@ def test_a_panel_of_imgui_lies_over_a_graph_and_moves_it(device: rg.Device):
         """,
         RENDERCANVAS_BACKEND="offscreen",
     )
-    assert said.splitlines() == ["2 True False", "2 True True", "[]"]
+    assert printed.splitlines() == ["2 True False", "2 True True", "[]"]

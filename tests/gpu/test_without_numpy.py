@@ -30,7 +30,7 @@ class Foreign:
     __array_interface__ = {"shape": (4,), "typestr": "<f4", "version": 3, "data": (0, False)}
 
 RECORDS = [("position", "f4"), ("count", "u4")]
-told = []
+messages = []
 with rg.Device() as device:
     frame = device.run(g)
     assert memoryview(frame["dst"]).cast("B").cast("I").tolist() == list(range(1, 65))
@@ -62,10 +62,10 @@ with rg.Device() as device:
             call()
         except ModuleNotFoundError as error:
             assert error.name == "numpy"
-            told.append(str(error))
-assert len(told) == len(calls), told
-assert "array.tolist()" in told[0]
-assert all(" needs numpy, which is not installed\\n  help: pip install numpy" in one for one in told), told
+            messages.append(str(error))
+assert len(messages) == len(calls), messages
+assert "array.tolist()" in messages[0]
+assert all(" needs numpy, which is not installed\\n  help: pip install numpy" in one for one in messages), messages
 print("ran")
 """
 

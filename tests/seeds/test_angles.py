@@ -74,13 +74,13 @@ def test_w13_a_limit_is_kept_exactly_where_some_order_keeps_it(seed: int) -> Non
     assert caught.value.code == "RG-E221"
     assert f"needs {least}" in str(caught.value)
     # Bytes that are free in pieces may fit no resource: that is not called impossible.
-    said = ""
+    message = ""
     try:
         plan = g.bake(limited(least))
     except rg.GraphError as error:
-        said = str(error)
-    assert "every permitted order" not in said
-    assert said or plan.check(g) == []
+        message = str(error)
+    assert "every permitted order" not in message
+    assert message or plan.check(g) == []
 
 
 @pytest.mark.parametrize("seed", range(6))

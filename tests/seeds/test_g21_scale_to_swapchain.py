@@ -17,7 +17,7 @@ def display() -> Iterator[str]:
 
 def test_the_final_image_is_scaled_to_the_window(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    printed = windows.program(
         """
         def look(number):
             if number == 6:
@@ -30,12 +30,12 @@ def test_the_final_image_is_scaled_to_the_window(device: rg.Device, display: str
         """,
         display,
     )
-    assert said.splitlines() == ["[255, 0, 0] [0, 255, 0] [0, 255, 0]", "True []"]
+    assert printed.splitlines() == ["[255, 0, 0] [0, 255, 0] [0, 255, 0]", "True []"]
 
 
 def test_passes_are_batched_whether_or_not_a_window_shows_them(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    printed = windows.program(
         """
         g = flag()
         for at_pass in range(30):
@@ -46,4 +46,4 @@ def test_passes_are_batched_whether_or_not_a_window_shows_them(device: rg.Device
         """,
         display,
     )
-    assert said == "1\n"
+    assert printed == "1\n"

@@ -34,8 +34,8 @@ def run(device: rg.Device, **outward: object) -> tuple[rg.Frame, rg.DeviceResour
 def messages(*devices: rg.Device) -> list[str]:
     """What the layer says of devices, without its own time-out: 1.3.239 waits ten seconds for a thread of its own that
     follows timelines, and says of itself "most likely a validation bug" if that thread missed a value."""
-    said = [message for device in devices for message in device.messages]
-    return [message for message in said if "UNASSIGNED-VkSemaphore-state-timeout" not in message]
+    every_message = [message for device in devices for message in device.messages]
+    return [message for message in every_message if "UNASSIGNED-VkSemaphore-state-timeout" not in message]
 
 
 def shared(lines: list[str]) -> list[str]:

@@ -34,7 +34,7 @@ def test_a_frame_waits_for_a_semaphore_of_others_and_signals_one(device: rg.Devi
 
 def test_frames_go_to_a_window_and_the_window_may_go_at_any_time(device: rg.Device, display: str):
     del device
-    said = windows.program(
+    printed = windows.program(
         """
         viewer = rg.show(flag(), frames=3)
         print(viewer.frames, viewer.closed)
@@ -46,7 +46,7 @@ def test_frames_go_to_a_window_and_the_window_may_go_at_any_time(device: rg.Devi
         """,
         display,
     )
-    assert said.splitlines() == ["3 True", "RG-E122", "[]"]
+    assert printed.splitlines() == ["3 True", "RG-E122", "[]"]
 
 
 def test_headless_users_ask_for_no_surface(device: rg.Device):

@@ -96,9 +96,9 @@ def test_dispatches_between_barriers_are_sorted_and_files_keep_what_is_said(devi
         assert np.array(frame[f"sum{at}"]).view(np.uint32).tolist() == [0, number, 2 * number, 3 * number]
 
     g, out = opened()
-    quads(g, "said", out, unordered=True, quads=[(RED, 0.5, 0, 1, 0)])
-    said = {one["name"]: one.get("unordered", False) for one in g.to_dict()["passes"]}
-    assert said == {"clear": False, "said": True}
+    quads(g, "commuting", out, unordered=True, quads=[(RED, 0.5, 0, 1, 0)])
+    commuting = {one["name"]: one.get("unordered", False) for one in g.to_dict()["passes"]}
+    assert commuting == {"clear": False, "commuting": True}
 
 
 TICKET = """

@@ -209,9 +209,9 @@ def test_w14_the_command_line_runs_and_converts_presets(player, tmp_path, capsys
     np.testing.assert_array_equal(read(tmp_path / "made.png"), want)
     capsys.readouterr()
     assert main(["import", "preset.slangp", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["parameters"]["GAIN"]["value"] == 0.5
-    assert told["files"] == ["preset.slangp", "gain.slang"]
+    described = json.loads(capsys.readouterr().out)
+    assert described["parameters"]["GAIN"]["value"] == 0.5
+    assert described["files"] == ["preset.slangp", "gain.slang"]
     assert main(["bake", "preset.slangp"]) == 0
 
 
@@ -263,7 +263,7 @@ def declared(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (['parameters = "GAIN"', "GAIN = abc"], ':4: the parameter GAIN is "abc": taken as 0'),
         (["GAIN = abc"], ':3: the parameter GAIN is "abc", not a number: the shader\'s own is taken'),
@@ -275,20 +275,20 @@ def declared(folder: Path) -> str:
         (["ELSEWHERE = word"], ":3: the key ELSEWHERE is not known"),
     ],
 )
-def test_w14_wrong_parameters_of_presets_are_noted_with_line_and_name(tmp_path, lines, said):
+def test_w14_wrong_parameters_of_presets_are_noted_with_line_and_name(tmp_path, lines, message):
     shader(tmp_path, "plain", PLAIN)
     path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang", *lines)
-    said = said.replace("SHADER", declared(tmp_path))
+    message = message.replace("SHADER", declared(tmp_path))
     notes = [note.removeprefix(str(path)) for note in slangp(path).notes]
-    assert said in [note[: len(said)] for note in notes], notes
+    assert message in [note[: len(message)] for note in notes], notes
 
 
 def test_w14_wrong_numbers_of_a_shaders_parameter_are_noted(tmp_path):
     shader(tmp_path, "plain", PLAIN, head='#pragma parameter MORE "More" high 0.0 2.0')
     path = preset(tmp_path, "shaders = 1", "shader0 = plain.slang")
-    said = 'the parameter MORE has the values "high 0.0 2.0", not INITIAL MINIMUM MAXIMUM STEP: taken as 0'
+    message = 'the parameter MORE has the values "high 0.0 2.0", not INITIAL MINIMUM MAXIMUM STEP: taken as 0'
     line = (tmp_path / "plain.slang").read_text().split("\n").index('#pragma parameter MORE "More" high 0.0 2.0') + 1
-    assert f"{tmp_path / 'plain.slang'}:{line}: {said}" in slangp(path).notes
+    assert f"{tmp_path / 'plain.slang'}:{line}: {message}" in slangp(path).notes
 
 
 @pytest.mark.parametrize("value", ["abc", None, float("nan"), float("inf"), True, 10**400, [1]])

@@ -61,8 +61,8 @@ def test_w14_requests_and_slots_without_a_name_of_their_own_are_noted(tmp_path: 
     made = o3de(path)
     assert sorted(made.graph.bake().pass_names) == ["A", "A.2", "unnamed.2"]
     text = "\n".join(made.notes)
-    for said in ('a second request is called "A": taken as A.2', "a request has no name: taken as unnamed.2"):
-        assert said in text
+    for note_text in ('a second request is called "A": taken as A.2', "a request has no name: taken as unnamed.2"):
+        assert note_text in text
     assert 'a slot of "A" has no name: left out' in text
 
 
@@ -127,7 +127,7 @@ CONNECTION = {"LocalSlot": "Out", "AttachmentRef": {"Pass": "This", "Attachment"
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "note_text"),
     [
         ({"Slots": 7}, "Leaf.pass:7: Slots is 7, not a list: left out"),
         ({"Slots": [7]}, "Leaf.pass:7: Slots[0] is 7, not an object: left out"),
@@ -177,10 +177,10 @@ CONNECTION = {"LocalSlot": "Out", "AttachmentRef": {"Pass": "This", "Attachment"
     ],
 )
 def test_w14_what_is_of_a_wrong_kind_is_noted_with_file_and_line(
-    tmp_path: Path, changed: dict[str, object], said: str
+    tmp_path: Path, changed: dict[str, object], note_text: str
 ) -> None:
     assert not [note for note in odd(tmp_path) if "culled" not in note]
-    assert [note for note in odd(tmp_path, **changed) if said in note], odd(tmp_path, **changed)
+    assert [note for note in odd(tmp_path, **changed) if note_text in note], odd(tmp_path, **changed)
 
 
 def test_w14_a_number_of_too_many_digits_is_refused(tmp_path: Path) -> None:

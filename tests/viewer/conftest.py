@@ -78,11 +78,11 @@ def violations():
 
 @dataclass
 class Opened:
-    """An open page, and everything that it said or asked for."""
+    """An open page, and its messages and requests."""
 
     page: object
     requests: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def view(self, name: str) -> None:
         """Show a view."""
@@ -127,15 +127,15 @@ def show(browser, tmp_path: Path) -> Iterator[Open]:
         opened = Opened(page)
         all_opened.append((opened, path.as_uri()))
         page.on("request", lambda request: opened.requests.append(request.url.split("#")[0]))
-        page.on("console", lambda message: opened.said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: opened.said.append(f"error: {error}"))
+        page.on("console", lambda message: opened.messages.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: opened.messages.append(f"error: {error}"))
         page.goto(path.as_uri() + fragment)
         page.locator("html[data-ready]").wait_for(state="attached")
         return opened
 
     yield show
     for opened, address in all_opened:
-        assert opened.said == []
+        assert opened.messages == []
         assert set(opened.requests) <= {address}, "a page asks for nothing but itself"
     for context in contexts:
         context.close()

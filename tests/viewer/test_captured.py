@@ -41,9 +41,9 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_captures_are_compared_with_their_images(captures, show, capsys: Any, tmp_path: Path):
     before, after = map(str, captures)
     assert main(["diff", before, after, "--nth", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "image post/lit  " in said
-    assert "1 image is equal" in said
+    output = capsys.readouterr().out
+    assert "image post/lit  " in output
+    assert "1 image is equal" in output
     assert main(["diff", before, after, "--nth", "1", "--exit-code", "--json"]) == 1
     images = json.loads(capsys.readouterr().out)["images"]
     assert [one["name"] for one in images] == ["post/lit", "mask"]

@@ -96,8 +96,8 @@ def test_waits_for_the_cpu_say_so(show):
 
 def test_names_of_tabs_and_choices_say_what_they_do(show, rich: str):
     page = show(rich, width=1440, height=900).page
-    said = page.locator("body").inner_text()
-    assert "Spread out" not in said
+    shown = page.locator("body").inner_text()
+    assert "Spread out" not in shown
     assert re.search(r"Theme: (system|light|dark)", page.locator("#theme").inner_text())
 
 
@@ -314,7 +314,7 @@ def test_both_sides_of_a_difference_are_in_view(show, width: int):
     whole = [text for text in cells.all_inner_texts() if text]
     assert whole
     assert all(len(text) > 12 or "…" not in text for text in whole), (
-        "a cut text keeps enough of itself to be told from others"
+        "a cut text keeps enough of itself to differ from others"
     )
     assert page.locator("#view-diff .td").evaluate_all(CUT) == []
 

@@ -74,12 +74,12 @@ def test_a_folder_and_a_file_are_not_compared(folders: tuple[Path, Path], tmp_pa
 def looked_at(browser) -> Iterator[object]:
     """A page of the browser that may say nothing and ask for nothing."""
     page = browser.new_page(viewport={"width": 900, "height": 700})
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     yield page
     page.close()
-    assert said == []
+    assert messages == []
 
 
 def test_the_page_of_two_folders_says_what_changed_and_by_how_much(folders, looked_at, tmp_path: Path):

@@ -34,7 +34,7 @@ class Looked:
         self.read()
 
     def value(self, x: int, y: int) -> list[float]:
-        """The numbers that are told of a texel."""
+        """The numbers shown for a texel."""
         canvas = self.page.locator("#view-images canvas")
         box = canvas.bounding_box()
         width, height = canvas.evaluate("one => [one.width, one.height]")
@@ -60,8 +60,8 @@ def test_values_are_those_of_the_array(show):
     array = hdr()
     looked = Looked(show(plan().to_html(images={"hdr": array}), fragment="#view=images"), "hdr")
     for x, y in ((0, 0), (5, 3), (15, 7)):
-        told = looked.value(x, y)
-        assert told == pytest.approx([float(one) for one in array[y, x]], rel=1e-3)
+        shown = looked.value(x, y)
+        assert shown == pytest.approx([float(one) for one in array[y, x]], rel=1e-3)
     looked.choose("A")
     grey = looked.shown(15, 7)
     assert grey[0] == grey[1] == grey[2] == 255, "alpha has a channel of its own"

@@ -49,13 +49,13 @@ def asked(port: int, path: str = "/", **headers: str) -> tuple[int, str]:
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Any]:
-    """A page that may reach this machine, and what it said and asked for."""
+    """A page that may reach this machine, its messages and its requests."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(120_000)
-    page.said, page.asked = [], []
-    page.on("console", lambda message: page.said.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: page.said.append(f"error: {error}"))
+    page.messages, page.asked = [], []
+    page.on("console", lambda message: page.messages.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: page.messages.append(f"error: {error}"))
     page.on("request", lambda request: page.asked.append(request.url.split("#")[0]))
     yield page
     context.close()
@@ -84,7 +84,7 @@ def test_the_page_follows_the_program(device: rg.Device, opened: Any):
     opened.locator("#live", has_text="Program ended").wait_for()
     allowed = {view.url, f"{view.url}events", f"{view.url}data"}
     assert set(opened.asked) <= allowed
-    assert [said for said in opened.said if "ERR_" not in said] == []
+    assert [message for message in opened.messages if "ERR_" not in message] == []
 
 
 def test_a_paused_page_stays_as_it_is(device: rg.Device, opened: Any):
@@ -146,7 +146,7 @@ def test_values_are_those_of_the_array_and_follow_it(device: rg.Device, opened: 
         assert asked(view.port, "/values/folder%2Fhdr")[0] == 200
         assert asked(view.port, "/values/nobody")[0] == 404
         assert asked(view.port, "/values/folder%2Fhdr", Host="evil.example")[0] == 403
-    assert [said for said in opened.said if "ERR_" not in said] == []
+    assert [message for message in opened.messages if "ERR_" not in message] == []
 
 
 def test_only_this_machine_is_answered(device: rg.Device):

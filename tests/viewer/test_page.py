@@ -44,8 +44,8 @@ def test_policy_lets_no_other_script_run(show, frame: rg.Plan):
         document.body.append(script);
     """)
     assert opened.page.evaluate("window.ran") is None
-    assert any("Content Security Policy" in line for line in opened.said)
-    opened.said.clear()
+    assert any("Content Security Policy" in line for line in opened.messages)
+    opened.messages.clear()
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -202,7 +202,7 @@ def test_keys_do_what_the_help_says(show, rich: str):
     assert page.locator(".card .kind").inner_text().lower() == "barrier"
     page.keyboard.press("n")
     assert opened.pinned == "lighting"
-    assert "missing_barrier" in page.locator("#said").inner_text()
+    assert "missing_barrier" in page.locator("#announcement").inner_text()
     page.keyboard.press("n")
     assert opened.pinned == "shadow"
     page.keyboard.press("1")
@@ -359,9 +359,9 @@ def test_tables_sort_and_copy(show, rich: str):
     head.get_by_role("button").click()
     assert first.inner_text() != "debug_view", "what has no time comes last"
     page.get_by_role("button", name="Copy").click()
-    said = page.locator("#said", has_text=re.compile("rows copied|does not let"))
-    said.wait_for(state="attached")
-    assert said.count() == 1
+    announcement = page.locator("#announcement", has_text=re.compile("rows copied|does not let"))
+    announcement.wait_for(state="attached")
+    assert announcement.count() == 1
 
 
 def test_a_plan_that_was_read_tells_what_it_can(show, frame: rg.Plan):
@@ -467,7 +467,7 @@ def test_advice_about_a_barrier_is_not_the_policy_that_the_plan_has(show, policy
     g.root(second)
     page = show(g.bake("single_queue", policy=policy).to_html(), fragment="#view=costs").page
     cost = page.locator(".cost", has=page.get_by_role("heading", name="Barriers with nothing to hide them"))
-    said = cost.inner_text()
-    assert "'copy' reads what 'fill' wrote." in said
-    assert ('policy="overlap"' in said) == (policy != "overlap")
-    assert ("The overlap schedule found no other pass" in said) == (policy == "overlap")
+    shown = cost.inner_text()
+    assert "'copy' reads what 'fill' wrote." in shown
+    assert ('policy="overlap"' in shown) == (policy != "overlap")
+    assert ("The overlap schedule found no other pass" in shown) == (policy == "overlap")

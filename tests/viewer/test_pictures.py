@@ -50,23 +50,23 @@ def test_names_are_whole_apart_and_inside(drawn, frame: rg.Plan, view: str, widt
     for plan in (frame, engine()):
         picture = plan.to_svg(view=view, width=width)
         assert f'width="{width}"' in picture
-        said = words(picture)
+        shown = words(picture)
         if view in ("plan", "timeline", "resources", "matrix"):
-            assert set(plan.pass_names) <= set(said)
+            assert set(plan.pass_names) <= set(shown)
         if view in ("plan", "resources", "matrix"):
             lasting = {one["name"] for one in plan.to_dict()["resources"] if one.get("lifetime")}
-            assert lasting <= set(said)
+            assert lasting <= set(shown)
         assert drawn(picture) == {"outside": [], "over": []}
 
 
 def test_memory_names_every_placement_in_its_block_or_in_the_key(frame: rg.Plan):
-    said = " · ".join(words(frame.to_svg(view="memory")))
+    shown = " · ".join(words(frame.to_svg(view="memory")))
     values = frame.to_dict()
     names = {one["id"]: one["name"] for one in values["resources"]}
     placed = [names[one["resource"]] for one in values["memory"]["placements"]]
     assert placed
     for name in placed:
-        assert re.search(rf"(^|·| ){re.escape(name)}( |$)", said), name
+        assert re.search(rf"(^|·| ){re.escape(name)}( |$)", shown), name
 
 
 def test_pictures_follow_their_bounds(frame: rg.Plan):

@@ -50,8 +50,8 @@ def asked(before: rg.Plan) -> dict[str, str]:
     alive = {at: sum(size for first, last, size, _ in lives if first <= at <= last) for at in range(len(before.passes))}
     peak = max(alive, key=lambda at: alive[at])
     largest = max((size, name) for first, last, size, name in lives if first <= peak <= last)
-    told = re.compile(r"waits +its batch waits for \w+ \d+, at")
-    waits = [one.name for one in before.passes if told.search(before.explain(one.name))]
+    answer = re.compile(r"waits +its batch waits for \w+ \d+, at")
+    waits = [one.name for one in before.passes if answer.search(before.explain(one.name))]
     return {"waits": waits[len(waits) // 2], "largest": largest[1], "edited": f"{STAGES[1]}60"}
 
 
@@ -72,8 +72,8 @@ def critical_is_right(opened) -> None:
 
 
 def change_is_right(opened) -> None:
-    said = opened.page.locator("#view-diff .compared").inner_text()
-    assert re.search(r"memory .* MiB", said)
+    shown = opened.page.locator("#view-diff .compared").inner_text()
+    assert re.search(r"memory .* MiB", shown)
 
 
 def test_a_large_frame_answers_by_keys_alone(show, page: str, asked: dict[str, str]):

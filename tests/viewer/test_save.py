@@ -56,10 +56,10 @@ def test_a_saved_frame_has_every_box_and_name_that_is_in_sight(show, rich: str, 
     drawn = [one for one in root.iter(SVG + "rect") if one.get("stroke") in edges and one.get("fill") == "none"]
     merged = opened.page.locator("#view-frame .timeline .box.merged").count()
     assert boxes.count() - merged <= len(drawn)
-    said = set(texts(root))
+    shown = set(texts(root))
     for label in boxes.locator(".label .text").all_inner_texts():
-        assert label.replace("\xa0", " ") in said
-    assert {"shadow", "Timeline", "Resources", "Memory"} <= said
+        assert label.replace("\xa0", " ") in shown
+    assert {"shadow", "Timeline", "Resources", "Memory"} <= shown
     width, height = (float(root.get(side)) for side in ("width", "height"))
     view = opened.page.locator("#view-frame").bounding_box()
     assert abs(width - view["width"]) <= 1

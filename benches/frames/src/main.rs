@@ -60,7 +60,7 @@ pub fn timed<T>(what: impl FnOnce() -> T) -> (f64, T) {
     (clock::thread_us() - start, value)
 }
 
-pub fn said(error: impl ToString) -> String {
+pub fn as_text(error: impl ToString) -> String {
     error.to_string()
 }
 

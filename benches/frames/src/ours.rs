@@ -11,7 +11,7 @@ use rgraph_shader::Program;
 use rgraph_vk::work::{Bound, Dispatch, Groups, Step, Work, Workload};
 use rgraph_vk::{Device, DeviceOptions, Inputs};
 
-use crate::{Library, Parts, said, timed};
+use crate::{Library, Parts, as_text, timed};
 
 pub struct Ours {
     device: Device,
@@ -28,7 +28,7 @@ impl Ours {
             spare_graphs,
             ..DeviceOptions::default()
         };
-        let device = Device::new(&options).map_err(said)?;
+        let device = Device::new(&options).map_err(as_text)?;
         let names = (0..most).map(|at| (format!("p{at}"), format!("i{at}"))).collect();
         Ok(Self { device, programs: programs.map(Arc::clone), names })
     }
@@ -64,11 +64,11 @@ impl Library for Ours {
     fn frame(&mut self, passes: usize, push: u32) -> Result<Parts, String> {
         let (declare, (workload, _)) = timed(|| self.declare(passes, push));
         let (compile, compiled) = timed(|| self.device.compile(workload, &Options::default()));
-        let compiled = compiled.map_err(said)?;
+        let compiled = compiled.map_err(as_text)?;
         let inputs = Inputs { read: Some(Vec::new()), ..Inputs::default() };
         let (run, frame) = timed(|| compiled.run(&inputs));
-        let frame = frame.map_err(said)?;
-        frame.wait(None).map_err(said)?;
+        let frame = frame.map_err(as_text)?;
+        frame.wait(None).map_err(as_text)?;
         let (end, ()) = timed(|| drop((compiled, frame)));
         Ok(Parts { declare, compile, run, end })
     }

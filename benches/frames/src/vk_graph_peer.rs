@@ -12,7 +12,7 @@ use vk_graph::driver::shader::Shader;
 use vk_graph::pool::lazy::LazyPool;
 use vk_sync::AccessType;
 
-use crate::{Library, Parts, said, timed};
+use crate::{Library, Parts, as_text, timed};
 
 pub struct VkGraph {
     pool: LazyPool,
@@ -22,16 +22,16 @@ pub struct VkGraph {
 
 impl VkGraph {
     pub fn new(programs: [&Arc<Program>; 2], most: usize) -> Result<Self, String> {
-        let device = Device::create(DeviceInfo::builder()).map_err(said)?;
+        let device = Device::create(DeviceInfo::builder()).map_err(as_text)?;
         let pipeline = |program: &Arc<Program>| {
             let module = &program.modules[0];
             let shader = Shader::new_compute(module.spirv.as_slice()).entry_name(module.entry.clone());
-            ComputePipeline::create(&device, ComputePipelineInfo::default(), shader).map_err(said)
+            ComputePipeline::create(&device, ComputePipelineInfo::default(), shader).map_err(as_text)
         };
         let pipelines = [pipeline(programs[0])?, pipeline(programs[1])?];
         let info = ImageInfo::image_2d(16, 16, vk::Format::R32_UINT, vk::ImageUsageFlags::STORAGE);
         let images =
-            (0..most).map(|_| Image::create(&device, info).map(Arc::new).map_err(said)).collect::<Result<_, _>>()?;
+            (0..most).map(|_| Image::create(&device, info).map(Arc::new).map_err(as_text)).collect::<Result<_, _>>()?;
         Ok(Self { pool: LazyPool::new(&device), pipelines, images })
     }
 }
@@ -68,8 +68,8 @@ impl Library for VkGraph {
             graph
         });
         let (run, fence) = timed(|| graph.finalize().queue_submit(&mut self.pool, 0, 0));
-        let mut fence = fence.map_err(said)?;
-        fence.wait().map_err(said)?;
+        let mut fence = fence.map_err(as_text)?;
+        fence.wait().map_err(as_text)?;
         let (end, ()) = timed(|| drop(fence));
         Ok(Parts { declare, compile: 0.0, run, end })
     }

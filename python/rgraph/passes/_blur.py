@@ -158,7 +158,7 @@ def blur(
         why = (
             f"target {dst} is not written by compute" if drawn else f"radius {radius} does not fit a workgroup's memory"
         )
-        refuse("RG-E212", name, why, 'say method="linear", or leave it out')
+        refuse("RG-E212", name, why, 'set method="linear", or leave it out')
     if method == "auto":
         # Not every device filters 32-bit floats.
         method = "tiled" if tiles and src.format.bits == 32 else "linear"

@@ -170,7 +170,7 @@ def reduce(
         bindings = f"@group(0) @binding(0) var source: {read_kind(src.format)};"
         gather, first = _FROM_IMAGE.replace("$texel", _texel(src)), _texel(src, "vec2<u32>()")
     if operation in _BITS and scalar == "f32":
-        refuse("RG-E207", name, f"{operation} of real numbers", 'say dtype="uint32", or give an image of integers')
+        refuse("RG-E207", name, f"{operation} of real numbers", 'set dtype="uint32", or give an image of integers')
     if operation == "mean" and scalar != "f32":
         refuse("RG-E207", name, f"mean of {scalar} numbers", 'take their "sum" and divide')
     on = computes(name, queue)

@@ -95,7 +95,7 @@ def resolve(
         refuse("RG-E207", name, f"{src.format.name} cannot become {to.name}", "take the same kind of numbers", says)
     if mode == "average" and scalar_of(src.format) != "f32":
         says = (src.image, f"of {src.format.name}")
-        refuse("RG-E207", name, f"integers of {src} have no average", 'say mode="min", "max" or "sample_zero"', says)
+        refuse("RG-E207", name, f"integers of {src} have no average", 'set mode="min", "max" or "sample_zero"', says)
     draws(name, to, queue, None if target is None else dst.image)
     if target is None:
         new = g.image(name, like=src.image, format=to.name)

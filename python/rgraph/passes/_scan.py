@@ -40,7 +40,7 @@ def numbers(name: str, buffer: Buffer, dtype: str | None, default: str) -> str:
         return TYPES[given]
     what = given if isinstance(given, str) else "records"
     message = f'source "{buffer.name}" has {what}'
-    help = f'convert the array: astype("float32"); or say dtype="{default}" to read its bytes as such numbers'
+    help = f'convert the array: astype("float32"); or set dtype="{default}" to read its bytes as such numbers'
     refuse("RG-E207", name, message, help, (buffer, f"{what} here"))
 
 

@@ -59,8 +59,8 @@ fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &DeclaredOf) -> IdVec<Reso
         let Command::Pass { pass, .. } = command else { continue };
         let Some(declared) = declared_of[*pass] else { continue };
         for at_use in &facts.declared_passes[declared].uses {
-            let stand_ins = at_use.stand_ins.iter().chain(&at_use.names).copied();
-            for resource in std::iter::once(at_use.resource).chain(stand_ins) {
+            let fallbacks = at_use.fallbacks.iter().chain(&at_use.names).copied();
+            for resource in std::iter::once(at_use.resource).chain(fallbacks) {
                 let [first, last] = ends[resource].unwrap_or([*pass; 2]);
                 ends[resource] = Some([first.min(*pass), last.max(*pass)]);
             }
@@ -293,7 +293,7 @@ impl Extents<'_, '_> {
                 && !uses.iter().any(|at_use| self.resolves(at_use, entry.resource, to))
             {
                 let to = facts.name(to);
-                wrong(format!("\"{what}\" is resolved to \"{to}\", which no pass of its render pass says"));
+                wrong(format!("\"{what}\" is resolved to \"{to}\", which no pass of its render pass declares"));
             }
             let drawn = uses.iter().filter(mine).any(|at_use| is_attachment(at_use.usage));
             let read = uses.iter().filter(mine).any(|at_use| at_use.usage == Usage::InputAttachment);
@@ -370,7 +370,7 @@ impl Extents<'_, '_> {
         // A history and what it remembers are different images of one ring.
         let image = |resource: ResourceId| (self.facts.memory[resource], self.facts.frames_ago[resource]);
         let own = image(entry.resource);
-        let named = std::iter::once(at_use.resource).chain(at_use.stand_ins.iter().copied());
+        let named = std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().copied());
         named.into_iter().any(|resource| image(resource) == own)
             && at_use.part.mips[0] <= entry.mip
             && entry.mip < at_use.part.mips[1]

@@ -320,7 +320,7 @@ impl Machine<'_> {
         }
         if !discards && layouts[0] != layout && named.layouts.is_some() {
             let message = format!(
-                "the barrier on \"{what}\"{part}{before} says old layout {}, but the image is in {layout}",
+                "the barrier on \"{what}\"{part}{before} names old layout {}, but the image is in {layout}",
                 layouts[0]
             );
             self.findings.add(Rule::Layout, who, Some(what), message);

@@ -28,7 +28,7 @@ impl Machine<'_> {
                     let Some(declared) = self.declared_of[pass] else { continue };
                     for at in &facts.declared_passes[declared].uses {
                         self.enter(queue, at.resource);
-                        at.stand_ins.iter().for_each(|input| self.enter(queue, *input));
+                        at.fallbacks.iter().for_each(|input| self.enter(queue, *input));
                     }
                 }
                 Command::BeginRendering { attachments, .. } => {
@@ -234,7 +234,7 @@ impl Machine<'_> {
             }
             if facts.shapes[resource].is_image() && exit.layout != layout {
                 let message = format!(
-                    "the exit state of \"{what}\"{part} says layout {}, but the plan leaves it in {layout}",
+                    "the exit state of \"{what}\"{part} names layout {}, but the plan leaves it in {layout}",
                     exit.layout
                 );
                 self.findings.add(Rule::Edge, None, Some(what), message);
@@ -296,7 +296,7 @@ impl Machine<'_> {
         let part = |at: &DeclaredUse| facts.grids[memory].subresources(&at.part).binary_search(&subresource).is_ok();
         let uses = |declared: DeclaredPassId| {
             facts.declared_passes[declared].uses.iter().any(|at| {
-                let mut inputs = at.stand_ins.iter().copied();
+                let mut inputs = at.fallbacks.iter().copied();
                 let ours = |resource: ResourceId| facts.memory[resource] == memory && facts.frames_ago[resource] == 0;
                 ours(at.resource) && at.subresources.binary_search(&subresource).is_ok() || inputs.any(ours) && part(at)
             })

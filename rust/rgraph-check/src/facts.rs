@@ -50,7 +50,7 @@ pub(crate) struct DeclaredUse {
     /// Which resource it reads while the flags are so; empty if always its own.
     pub choices: Vec<Choice>,
     /// What it may read in the place of its resource.
-    pub stand_ins: Vec<ResourceId>,
+    pub fallbacks: Vec<ResourceId>,
     /// Earlier names of its memory that are fallbacks in this way: they change nothing, but the use is one of theirs
     /// too.
     pub names: Vec<ResourceId>,
@@ -284,12 +284,12 @@ impl<'g> Facts<'g> {
             let number = declared_use.subresources.binary_search(&subresource).ok()?;
             return declared_use.keys.get(number).copied();
         }
-        Some((self.stand_in_key(resource, declared, at), None))
+        Some((self.fallback_key(resource, declared, at), None))
     }
 
     /// The order of a fallback: that of the use, so after the writer of a forward read; it is a forward read
     /// itself if nothing has written it by then.
-    fn stand_in_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
+    fn fallback_key(&self, input: ResourceId, declared: DeclaredPassId, at: UseId) -> Key {
         let declared = &self.declared_passes[declared];
         let (name, resource, memory) = (self.chain[input], &self.graph.resources()[input], self.memory[input]);
         let key = match declared.uses[at].keys.first() {

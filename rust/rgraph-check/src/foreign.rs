@@ -110,7 +110,7 @@ impl Walk<'_> {
     fn pass(&mut self, queue: QueueId, pass: PlanPassId, declared: DeclaredPassId, findings: &mut Findings) {
         let facts = self.facts;
         for at in &facts.declared_passes[declared].uses {
-            for resource in std::iter::once(at.resource).chain(at.stand_ins.iter().copied()) {
+            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().copied()) {
                 self.access(queue, Some(pass), resource, at.stages, findings);
             }
         }

@@ -30,18 +30,18 @@ pub(crate) fn memories(facts: &Facts, plan: &Plan, findings: &mut Findings) {
         let PlanResource { memory: owner, ring, remembers, usages: made_for, .. } = *planned;
         if owner != first {
             let [first, owner] = [first, owner].map(|id| facts.name(id));
-            differs(format!("\"{what}\" is in the memory of \"{first}\", and the plan says that of \"{owner}\""));
+            differs(format!("\"{what}\" is in the memory of \"{first}\", and the plan names that of \"{owner}\""));
         }
         let turns = if frames > 0 { 1 } else { facts.ring[memory] };
         if ring != turns {
             differs(format!("{turns} memories of \"{what}\" take turns, and {ring} in the plan"));
         }
         if remembers != (frames > 0).then(|| Remembers { of: memory.first_name(), frames }) {
-            differs(format!("the plan says of \"{what}\" another ring of histories, or another place in it"));
+            differs(format!("the plan gives \"{what}\" another ring of histories, or another place in it"));
         }
         let wanted = usages[memory];
         match made_for {
-            None => differs(format!("the plan does not say what \"{what}\" is made for")),
+            None => differs(format!("the plan has no usages of \"{what}\"")),
             Some(made) if made != wanted => differs(format!(
                 "the memory of \"{what}\" is made for {}, and the declaration needs {}",
                 listed(made),

@@ -96,7 +96,7 @@ fn wrong(
         };
         let declared_pass = &facts.declared_passes[declared];
         if stand.rendered && !declared_pass.unordered {
-            return Some(format!("draws of pass \"{name}\" are sorted, but it does not say that they commute"));
+            return Some(format!("draws of pass \"{name}\" are sorted, but it does not declare that they commute"));
         }
         let mut own = Vec::new();
         for (number, at) in declared_pass.uses.iter_ids() {

@@ -175,7 +175,7 @@ impl Machine<'_> {
         };
         if wrong {
             let message = format!(
-                "pass \"{}\" begins on \"{what}\" with {wanted}, but its render pass says {load}",
+                "pass \"{}\" begins on \"{what}\" with {wanted}, but its render pass has {load}",
                 name.unwrap_or_default()
             );
             self.findings.add(Rule::Attachment, name, Some(what), message);

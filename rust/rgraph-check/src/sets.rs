@@ -144,7 +144,7 @@ impl<'a> Cpu<'a> {
                 let group = self.facts.key(at.resource, subresource, declared, number).and_then(|(_, group)| group);
                 each(Place { memory, subresource }, Past { group, writes: at.writes, cpu, after: 0 });
             }
-            let inputs = at.stand_ins.iter().chain(&at.names).copied();
+            let inputs = at.fallbacks.iter().chain(&at.names).copied();
             // A history is in memory of its own.
             for input in inputs.filter(|&input| self.facts.frames_ago[input] == 0) {
                 let memory = self.facts.memory[input];

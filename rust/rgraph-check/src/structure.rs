@@ -36,7 +36,7 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Dec
         declared_of[id] = match pass.declared {
             Some(position) if (position as usize) < from_graph => Some(DeclaredPassId::new(position as usize)),
             Some(position) => {
-                let message = format!("pass \"{name}\" says it is declaration {position} of {from_graph}");
+                let message = format!("pass \"{name}\" claims to be declaration {position} of {from_graph}");
                 findings.add(Rule::Malformed, Some(name), None, message);
                 None
             }
@@ -153,7 +153,7 @@ fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, declared: DeclaredPass
         if !found {
             let what = facts.name(at.resource);
             let message = format!(
-                "inserted pass \"{name}\" must {} \"{what}\" mips {}..{} layers {}..{} by a blit, but does not say so",
+                "inserted pass \"{name}\" must {} \"{what}\" mips {}..{} layers {}..{} by a blit, but declares no such access",
                 if at.writes { "write" } else { "read" },
                 at.part.mips[0],
                 at.part.mips[1],

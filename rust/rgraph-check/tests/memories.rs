@@ -120,7 +120,7 @@ fn another_memory_ring_or_use_is_found() {
     refused(Rule::Resource, "made for sampled, and the declaration needs color_attachment", change("out", less));
     let more = |one: &mut rgraph_ir::plan::PlanResource| one.usages = Some(Usage::ALL.iter().copied().collect());
     refused(Rule::Resource, "and the declaration needs", change("out", more));
-    refused(Rule::Resource, "does not say what \"out\"", change("out", |one| one.usages = None));
+    refused(Rule::Resource, "has no usages of \"out\"", change("out", |one| one.usages = None));
     refused(Rule::Malformed, "points outside", change("out", |one| one.memory = ResourceId::new(10_000)));
 }
 

@@ -30,7 +30,7 @@ fn planned(profile: &Profile) -> Result<Plan, GraphError> {
 
 #[test]
 fn a_profile_that_lists_no_features_refuses_no_pass() {
-    let plan = planned(&Profile::discrete()).expect("nobody said that it lacks them");
+    let plan = planned(&Profile::discrete()).expect("a profile without a list of features lacks none");
     assert_eq!((plan.features, check(&graph(), &plan)), (None, vec![]));
 }
 

@@ -402,7 +402,7 @@ fn an_attachment_is_resolved_only_where_a_pass_says_so() {
     let of_more = twice.attachments.iter().position(|at| at.resolve_to.is_none()).expect("\"more\" resolves nothing");
     twice.attachments[of_more].resolve_to = one;
     let found = assert_refused(&graph, &twice, Rule::Attachment);
-    assert!(found.message.contains("which no pass of its render pass says"), "{found}");
+    assert!(found.message.contains("which no pass of its render pass declares"), "{found}");
 }
 
 #[test]

@@ -333,10 +333,10 @@ fn all_mistakes_of_a_file_are_said_at_once() {
         \"passes\": [{\"name\": \"p\", \"queue\": 1},\n{\"name\": \"p\", \"accesses\": [{}, {\"resource\": \"zz\", \"usage\": \"vertx\"}]}],\n\
         \"roots\": [\"a\", 4]}";
     let error = refusal(text.as_bytes());
-    let said: Vec<String> =
+    let messages: Vec<String> =
         error.mistakes().iter().map(|mistake| format!("{} {}", mistake.code, mistake.message)).collect();
     assert_eq!(
-        said,
+        messages,
         [
             "RG-E222 bad.rgraph.json:1: colour is not a key of a graph",
             "RG-E201 two resources are called \"a\"",

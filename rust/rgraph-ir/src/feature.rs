@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn a_set_says_what_it_holds_and_since_when() {
         let all = Features::RAY_QUERY | Features::GEOMETRY_SHADER | Features::MESH_SHADER;
-        let said = "rayQuery (VK_KHR_ray_query), meshShader (VK_EXT_mesh_shader) and geometryShader (Vulkan 1.0)";
-        assert_eq!(all.to_string(), said);
+        let listed = "rayQuery (VK_KHR_ray_query), meshShader (VK_EXT_mesh_shader) and geometryShader (Vulkan 1.0)";
+        assert_eq!(all.to_string(), listed);
         assert_eq!((all - Features::MESH_SHADER).names().collect::<Vec<_>>(), ["rayQuery", "geometryShader"]);
         assert!(all.contains(Features::RAY_QUERY) && !Features::RAY_QUERY.contains(all));
     }

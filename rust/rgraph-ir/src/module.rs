@@ -130,8 +130,8 @@ mod tests {
         inner.instantiate(&mut graph, "", 1);
         let unnamed = Module::new(move |m, ()| inner.instantiate_in(m, "", 0).len());
         unnamed.instantiate(&mut graph, "named", ());
-        let said: Vec<&str> = graph.mistakes().iter().skip(1).map(|one| one.message.as_str()).collect();
+        let messages: Vec<&str> = graph.mistakes().iter().skip(1).map(|one| one.message.as_str()).collect();
         let within = "a module or extension point has an empty name within \"named\"";
-        assert_eq!(said, ["a module or extension point has an empty name", within]);
+        assert_eq!(messages, ["a module or extension point has an empty name", within]);
     }
 }

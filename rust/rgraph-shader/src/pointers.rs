@@ -182,7 +182,7 @@ impl Copies<'_> {
                             let name = parameter.name.as_deref().unwrap_or("");
                             let message = format!("argument '{name}' is given something of another type");
                             let at = function.expressions.get_span(*argument);
-                            return Err(Refused { at, message, help: "give it what its parameter says" });
+                            return Err(Refused { at, message, help: "pass what its parameter declares" });
                         };
                         places.push(Some(place));
                         given.extend(indices);

@@ -264,12 +264,12 @@ impl RecordWork for Says {
 }
 
 /// The calls of ten frames once all is warm, and the device's objects before and after.
-fn of_ten_frames(said: &[u32]) -> Option<Vec<usize>> {
+fn of_ten_frames(changed: &[u32]) -> Option<Vec<usize>> {
     let (table, device) = counted()?;
     let mut chain = chain(40);
     let (add, more) = (program(Kind::Compute, ADD), Arc::new(AtomicU32::new(1)));
     let resource = |chain: &mut Chain, name: &str| chain.bench.graph().find_resource(name).unwrap();
-    for at in said {
+    for at in changed {
         let src = resource(&mut chain, &format!("b{}", at - 1));
         let dst = resource(&mut chain, &format!("b{at}"));
         let pass = chain.bench.graph().find_pass(&format!("p{at}")).unwrap();
@@ -283,7 +283,7 @@ fn of_ten_frames(said: &[u32]) -> Option<Vec<usize>> {
         more.store(run, Ordering::Relaxed);
         let uploads = if run == 0 { vec![(chain.first, Upload::Bytes(&given))] } else { Vec::new() };
         let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).unwrap();
-        let expected = 7 + chain.passes - said.len() as u32 + run * said.len() as u32;
+        let expected = 7 + chain.passes - changed.len() as u32 + run * changed.len() as u32;
         assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [expected; 64], "in run {run}");
         if run == WARM - 1 {
             table.take_names();

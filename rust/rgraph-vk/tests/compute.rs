@@ -101,7 +101,7 @@ fn arrays_and_parameters_change_without_recording() {
     }
     let kept = compiled.run(&Inputs::default()).unwrap();
     assert_eq!(words(kept.read(dst).unwrap().bytes())[1], (7 + 1) * 3 + 7, "what is not given again stays");
-    for (inputs, said) in [
+    for (inputs, words) in [
         (Inputs { data: vec![(two, 1, bytes(&[0, 3]))], ..Inputs::default() }, "\"two\" has no data at binding 1"),
         (
             Inputs { push: vec![(two, vec![0; 8])], ..Inputs::default() },
@@ -109,7 +109,7 @@ fn arrays_and_parameters_change_without_recording() {
         ),
     ] {
         let message = compiled.run(&inputs).unwrap_err().to_string();
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(words), "{message}");
     }
     let short = compiled.run(&Inputs { uploads: vec![(src, Upload::Bytes(&[0; 4]))], ..Inputs::default() });
     let message = short.unwrap_err().to_string();
@@ -286,7 +286,7 @@ fn functions_say_steps_within_what_their_pass_declares() {
     let add = program(Kind::Compute, ADD);
     let stages = |usage| Use { stages: rgraph_plan::access::Stages::COMPUTE_SHADER, ..Use::new(usage) };
     let uses = [(src, stages(Usage::StorageRead)), (dst, stages(Usage::StorageWrite))];
-    let pass = b.pass("said", PassQueue::Compute, &uses);
+    let pass = b.pass("declared", PassQueue::Compute, &uses);
     b.pass("reads", PassQueue::Compute, &[(other, stages(Usage::StorageRead))]);
     let mut wrong = Bench { workload: b.workload.clone() };
     b.workload.works.insert(pass, Work::Record(Arc::new(Says(add.clone(), src, dst, AtomicU32::new(0)))));
@@ -300,7 +300,7 @@ fn functions_say_steps_within_what_their_pass_declares() {
     }
     let refused = wrong.compile(&device.0).run(&Inputs { uploads: uploads(), ..Inputs::default() }).unwrap_err();
     let text = refused.to_string();
-    assert!(text.contains("\"said\"") && text.contains("\"other\"") && text.contains("does not declare"), "{text}");
+    assert!(text.contains("\"declared\"") && text.contains("\"other\"") && text.contains("does not declare"), "{text}");
 }
 
 #[test]

@@ -22,16 +22,16 @@ fn shown(code: &str) -> &'static str {
 }
 
 /// Whether a message is what the page shows, where `…` is anything.
-fn matches(shown: &str, said: &str) -> bool {
+fn matches(shown: &str, message: &str) -> bool {
     let mut parts = shown.split('…');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = said.strip_prefix(first) else { return false };
+    let Some(mut rest) = message.strip_prefix(first) else { return false };
     let mut last = first;
     for part in parts {
         let Some(at) = rest.find(part) else { return false };
         (rest, last) = (&rest[at + part.len()..], part);
     }
-    rest.is_empty() || said.ends_with(last) && shown.contains('…')
+    rest.is_empty() || message.ends_with(last) && shown.contains('…')
 }
 
 fn open(faults: &Faults) -> Result<Device, Error> {
@@ -69,8 +69,8 @@ fn device_error(error: Error) -> DeviceError {
 /// The device's error is of that code, and says what the page shows.
 fn demand_shown(error: &DeviceError, code: Code) {
     assert_eq!(error.code, code);
-    let (shown, said) = (shown(code.text()), error.to_string());
-    assert!(matches(shown, &said), "the page shows\n{shown}\nand what is said is\n{said}");
+    let (shown, message) = (shown(code.text()), error.to_string());
+    assert!(matches(shown, &message), "the page shows\n{shown}\nand the message is\n{message}");
     assert_eq!(error.help.is_empty(), !shown.contains("\n  help: "));
     assert!(shown.ends_with(&error.help));
 }
@@ -118,8 +118,8 @@ fn the_page_is_compared_word_by_word() {
     assert!(matches("a … c … e", "a b c d e"));
     assert!(matches("a …", "a b c"));
     assert!(matches("same", "same"));
-    for said in ["a b c d", "b c d e", "a b d e", ""] {
-        assert!(!matches("a … c … e", said), "{said}");
+    for message in ["a b c d", "b c d e", "a b d e", ""] {
+        assert!(!matches("a … c … e", message), "{message}");
     }
     assert!(!matches("same", "same as"));
 }

@@ -144,13 +144,13 @@ fn fail_each(error: vk::Result) -> Option<u64> {
                 return Some(k - 1);
             }
             (None, Some(error)) => panic!("nothing was made to fail, and yet: {error}"),
-            (Some(call), Some(Error::Device(said))) => {
-                assert_eq!((said.call, said.result), (Some(call), Some(error)), "call {k}: {said}");
+            (Some(call), Some(Error::Device(fault))) => {
+                assert_eq!((fault.call, fault.result), (Some(call), Some(error)), "call {k}: {fault}");
             }
             (Some(call), Some(other)) => panic!("{call} failed with {error:?}, and what arrived is: {other}"),
             (Some(call), None) => {
                 let over = life.dropping || life.closing && error == vk::Result::ERROR_DEVICE_LOST;
-                assert!(over || HARMLESS.contains(&call), "{call} failed with {error:?} and nobody was told");
+                assert!(over || HARMLESS.contains(&call), "{call} failed with {error:?} and nothing reports it");
                 *swallowed.entry(call).or_insert(0) += 1;
             }
         }

@@ -109,7 +109,9 @@ fn an_engine_without_memory_is_one_clear_error() {
         memory.limit(None);
         match refused {
             None => {}
-            Some(Error::Device(said)) => assert_eq!(said.result, Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), "{said}"),
+            Some(Error::Device(fault)) => {
+                assert_eq!(fault.result, Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), "{fault}")
+            }
             Some(other) => panic!("{other}"),
         }
         assert_eq!(faults.imbalance(), None, "after {left} allocations");

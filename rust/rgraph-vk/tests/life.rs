@@ -149,8 +149,8 @@ fn a_device_whose_run_waits_for_nobody_closes_with_an_error_and_its_drop_destroy
     let frame = compiled.run(&Inputs { waits: vec![gate.reaches(2)], place, ..Inputs::default() }).unwrap();
     let error = device.0.close_within(Some(Duration::from_millis(100))).unwrap_err().to_string();
     let semaphore = format!("semaphore {:#x} has 2, and it has 0", gate.shown());
-    let said = format!("RG-E404 the device cannot be closed: graph \"test\" waits until {semaphore}");
-    assert!(error.starts_with(&said), "{error}");
+    let message = format!("RG-E404 the device cannot be closed: graph \"test\" waits until {semaphore}");
+    assert!(error.starts_with(&message), "{error}");
     assert!(error.contains("\n  film.rs:7  it was run here\n"), "{error}");
     // It is as it was: the wait ends, and the device does.
     gate.signal(2).unwrap();

@@ -168,8 +168,8 @@ fn what_has_another_shape_begins_anew_and_a_note_says_so() {
     let frame = run(&deeper);
     assert_eq!(word(&frame, now), 1, "the ring is another one");
     let notes = frame.report().unwrap().notes;
-    let said = notes.iter().filter(|note| note.contains("is reset")).collect::<Vec<_>>();
-    assert_eq!(said, ["\"now\" is reset: 1 of its frames were remembered, and 2 are"]);
+    let messages = notes.iter().filter(|note| note.contains("is reset")).collect::<Vec<_>>();
+    assert_eq!(messages, ["\"now\" is reset: 1 of its frames were remembered, and 2 are"]);
     let dst =
         deeper.workload().graph.roots().iter().copied().find(|of| deeper.workload().graph.resource_name(*of) == "dst");
     assert_eq!(word(&frame, dst.expect("the counter")), 4, "what has its shape goes on");

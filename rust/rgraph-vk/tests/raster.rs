@@ -420,7 +420,7 @@ fn transfers_outside_of_what_is_declared_are_refused() {
             Transfer::ImageToBuffer { from: Level::of(image, 0), to: buffer, offset: 0 },
             "copies 64 bytes of texels at 0",
         ),
-        (Transfer::ImageToBuffer { from: Level::of(image, 1), to: buffer, offset: 0 }, "touches mips 1..2"),
+        (Transfer::ImageToBuffer { from: Level::of(image, 1), to: buffer, offset: 0 }, "accesses mips 1..2"),
         (
             Transfer::ImageToBuffer {
                 from: Level { size: Some([9, 1, 1]), ..Level::of(image, 0) },

@@ -152,24 +152,25 @@ fn reads_and_writes_of_a_resource_wait_for_a_host_pass_that_writes_it() {
 type Attempt = Arc<dyn Fn(&Compiled) -> String + Send + Sync>;
 
 fn attempts(device: &Device) -> Vec<(&'static str, Attempt)> {
-    let told =
+    let outcome_of =
         |result: Result<(), rgraph_vk::Error>| result.err().map_or("works".to_owned(), |error| error.to_string());
     let buffer = device.buffer("own", 64).unwrap();
     let other = device.compile(Bench::new([8, 8]).with_a_root(), &Options::default()).unwrap();
     let earlier = other.run(&Inputs::default()).unwrap();
     let read = buffer.clone();
     let [theirs, compiling, closing] = [0; 3].map(|_| device.clone());
-    let compiles =
-        move |_: &Compiled| told(compiling.compile(Bench::new([8, 8]).with_a_root(), &Options::default()).map(drop));
+    let compiles = move |_: &Compiled| {
+        outcome_of(compiling.compile(Bench::new([8, 8]).with_a_root(), &Options::default()).map(drop))
+    };
     vec![
-        ("runs its own graph", Arc::new(move |own: &Compiled| told(own.run(&Inputs::default()).map(drop)))),
-        ("runs another graph", Arc::new(move |_: &Compiled| told(other.run(&Inputs::default()).map(drop)))),
-        ("writes a resource", Arc::new(move |_: &Compiled| told(buffer.write(&[0; 64])))),
-        ("reads a resource", Arc::new(move |_: &Compiled| told(read.read().map(drop)))),
-        ("asks for the report of a frame", Arc::new(move |_: &Compiled| told(earlier.report().map(drop)))),
-        ("waits for the device", Arc::new(move |_: &Compiled| told(theirs.wait_idle()))),
+        ("runs its own graph", Arc::new(move |own: &Compiled| outcome_of(own.run(&Inputs::default()).map(drop)))),
+        ("runs another graph", Arc::new(move |_: &Compiled| outcome_of(other.run(&Inputs::default()).map(drop)))),
+        ("writes a resource", Arc::new(move |_: &Compiled| outcome_of(buffer.write(&[0; 64])))),
+        ("reads a resource", Arc::new(move |_: &Compiled| outcome_of(read.read().map(drop)))),
+        ("asks for the report of a frame", Arc::new(move |_: &Compiled| outcome_of(earlier.report().map(drop)))),
+        ("waits for the device", Arc::new(move |_: &Compiled| outcome_of(theirs.wait_idle()))),
         ("compiles a graph", Arc::new(compiles)),
-        ("closes the device", Arc::new(move |_: &Compiled| told(closing.close()))),
+        ("closes the device", Arc::new(move |_: &Compiled| outcome_of(closing.close()))),
     ]
 }
 
@@ -189,14 +190,14 @@ fn a_function_that_waits_for_its_own_run_is_refused_and_never_hangs() {
             let Some(device) = device(2) else { return };
             let (what, attempt) = attempts(&device.0).swap_remove(at);
             let own: Arc<Mutex<Option<Compiled>>> = Arc::default();
-            let said = Arc::new(Mutex::new(String::new()));
+            let outcome = Arc::new(Mutex::new(String::new()));
             let calls = Arc::new(AtomicU32::new(0));
             let act = {
-                let (own, said, calls, attempt) = (own.clone(), said.clone(), calls.clone(), attempt.clone());
+                let (own, outcome, calls, attempt) = (own.clone(), outcome.clone(), calls.clone(), attempt.clone());
                 move || {
                     let compiled = own.lock().unwrap().clone().unwrap();
                     calls.fetch_add(1, Ordering::SeqCst);
-                    *said.lock().unwrap() = attempt(&compiled);
+                    *outcome.lock().unwrap() = attempt(&compiled);
                     Ok(())
                 }
             };
@@ -230,10 +231,10 @@ fn a_function_that_waits_for_its_own_run_is_refused_and_never_hangs() {
             }
             *own.lock().unwrap() = None;
             assert_eq!(calls.load(Ordering::SeqCst), 1);
-            let said = said.lock().unwrap();
+            let outcome = outcome.lock().unwrap();
             match REFUSED.contains(&what) {
-                true => assert!(said.starts_with("RG-E402 "), "a {kind} function that {what}: {said}"),
-                false => assert_eq!(*said, "works", "a {kind} function that {what}"),
+                true => assert!(outcome.starts_with("RG-E402 "), "a {kind} function that {what}: {outcome}"),
+                false => assert_eq!(*outcome, "works", "a {kind} function that {what}"),
             }
         }
     }
@@ -255,18 +256,18 @@ fn a_poll_that_runs_the_graph_that_polls_is_refused() {
     let first = std::thread::spawn(move || own.run(&give(x, &other)).map(drop));
     std::thread::sleep(Duration::from_millis(100));
     // The second run waits for the functions of the first one, and polls.
-    let said = within("a poll that runs its graph", move || {
-        let said = Mutex::new(Vec::new());
+    let outcome = within("a poll that runs its graph", move || {
+        let outcome = Mutex::new(Vec::new());
         let poll = || {
             let result = again.run(&Inputs::default()).map(drop);
-            said.lock().unwrap().push(result.err().map_or("ran".to_owned(), |error| error.to_string()));
+            outcome.lock().unwrap().push(result.err().map_or("ran".to_owned(), |error| error.to_string()));
             Ok(())
         };
         again.run(&Inputs { poll: Some(&poll), ..give(x, &shared) }).unwrap();
-        said.into_inner().unwrap()
+        outcome.into_inner().unwrap()
     });
     first.join().unwrap().unwrap();
-    assert!(said.iter().all(|said| said == "ran" || said.starts_with("RG-E402 ")), "{said:?}");
+    assert!(outcome.iter().all(|outcome| outcome == "ran" || outcome.starts_with("RG-E402 ")), "{outcome:?}");
 }
 
 #[test]
@@ -295,8 +296,8 @@ fn graphs_of_two_devices_that_wait_for_each_other_are_refused() {
     let (Some(one), Some(two)) = (device(2), device(2)) else { return };
     let (last, x) = writes(&one.0, host(|_| Ok(())));
     let apart = one.0.buffer("apart", 256).unwrap();
-    let said = Arc::new(Mutex::new(String::new()));
-    let tell = said.clone();
+    let outcome = Arc::new(Mutex::new(String::new()));
+    let tell = outcome.clone();
     let (middle, y) = writes(
         &two.0,
         host(move |_| {
@@ -310,7 +311,7 @@ fn graphs_of_two_devices_that_wait_for_each_other_are_refused() {
     let (first, z) = writes(&one.0, work);
     let own = one.0.buffer("own", 256).unwrap();
     within("a chain of two devices", move || drop(first.run(&give(z, &own)).unwrap()));
-    assert!(said.lock().unwrap().starts_with("RG-E402 "), "{}", said.lock().unwrap());
+    assert!(outcome.lock().unwrap().starts_with("RG-E402 "), "{}", outcome.lock().unwrap());
 }
 
 #[test]

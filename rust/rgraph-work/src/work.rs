@@ -169,7 +169,7 @@ pub trait RecordWork: Send + Sync {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError>;
 }
 
-/// Collects the steps of a pass; what they touch is compared with the declaration before anything is recorded.
+/// Collects the steps of a pass; their accesses are compared with the declaration before anything is recorded.
 #[derive(Debug, Default)]
 pub struct Commands {
     /// The steps so far.

@@ -98,7 +98,7 @@ def examine(loader: str) -> dict[str, Any]:
     wanted = advice.NVIDIA if any(gpu["vendor"] == "NVIDIA" for gpu in report["hardware"]) else ()
     missing = ask.missing_libraries(*wanted) if wanted else []
     found = advice.advise(report, drivers, layers, missing)
-    report["findings"] = [{"about": one.about, "message": one.message, "mend": one.fix} for one in found]
+    report["findings"] = [{"about": one.about, "message": one.message, "fix": one.fix} for one in found]
     report["usable"] = any(device["ran"] and not device["ran"]["error"] for device in devices)
     return report
 

@@ -114,7 +114,7 @@ def extras() -> list[dict[str, Any]]:
             version: str | None = metadata.version(name)
         except metadata.PackageNotFoundError:
             version = None
-        out.append({"name": name, "version": version, "use": use, "mend": f"pip install {wanted}"})
+        out.append({"name": name, "version": version, "use": use, "fix": f"pip install {wanted}"})
     return out
 
 

@@ -68,7 +68,7 @@ class _Text:
         mine = [one for one in self.left if one["about"] in about]
         self.left = [one for one in self.left if one["about"] not in about]
         for one in mine:
-            self.lines += [*_filled(one["message"], "      "), _fix_line(one["mend"])]
+            self.lines += [*_filled(one["message"], "      "), _fix_line(one["fix"])]
         return bool(mine)
 
     def loader(self) -> None:
@@ -169,7 +169,7 @@ class _Text:
         wide = max(len(one["name"]) for one in self.report["extras"])
         for one in self.report["extras"]:
             name, has = one["name"].ljust(wide), one["version"]
-            words = f"{has:9} {one['use']}" if has else f"{'missing':9} {one['use']}: {paint(one['mend'], 'cyan')}"
+            words = f"{has:9} {one['use']}" if has else f"{'missing':9} {one['use']}: {paint(one['fix'], 'cyan')}"
             self.lines.append(_marked(True if has else None, name, words))
 
     def verdict(self) -> None:
@@ -180,7 +180,7 @@ class _Text:
             return
         self.lines += ["", f"{paint('Graphs cannot run here', 'red')}: there is no usable device. Planning works."]
         if self.report["findings"]:
-            self.lines.append(_Whole(f"  {self.report['findings'][0]['mend']}"))
+            self.lines.append(_Whole(f"  {self.report['findings'][0]['fix']}"))
 
 
 def text(report: dict[str, Any]) -> str:

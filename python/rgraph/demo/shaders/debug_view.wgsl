@@ -1,4 +1,4 @@
-// For whoever is mending the frame: number of lights of each cluster over the normals. Nobody reads it, so it is
+// For debugging the frame: number of lights of each cluster over the normals. Nobody reads it, so it is
 // not drawn unless it is asked for (`--show debug_view`).
 
 @group(0) @binding(1) var depth: texture_depth_2d;

@@ -63,7 +63,7 @@ impl<'a> Lister<'a> {
     fn enter_all(&mut self, queue: QueueId, declared: DeclaredPassId) {
         for at in &self.facts.declared_passes[declared].uses {
             self.enter(queue, at.resource);
-            for &input in &at.stand_ins {
+            for &input in &at.fallbacks {
                 self.enter(queue, input);
             }
         }

@@ -190,7 +190,7 @@ fn orderings(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) {
         if if together { other.place > own.place } else { own.known[other.device] < other.step } {
             let (later, earlier) = (facts.graph.pass_name(later), facts.graph.pass_name(earlier));
             let message =
-                format!("pass \"{later}\" comes after \"{earlier}\", but no copy between their devices says so");
+                format!("pass \"{later}\" comes after \"{earlier}\", but no copy between their devices orders them");
             findings.add(Rule::Order, Some(later), None, message);
         }
     }

@@ -372,9 +372,9 @@ impl<'a> Mapping<'a> {
             })
             .collect();
         for (number, at) in facts.declared_passes[exec.declared].uses.iter_ids() {
-            let variants = std::iter::once(at.resource).chain(at.stand_ins.iter().copied());
+            let read = std::iter::once(at.resource).chain(at.fallbacks.iter().copied());
             let mut reads = Vec::new();
-            for resource in variants {
+            for resource in read {
                 let first = self.reads;
                 self.find_access(exec, number, resource, &named, inserted);
                 reads.push((resource, IdSpan::new(first, self.reads)));

@@ -152,7 +152,7 @@ impl Facts<'_> {
             clear: details.clear,
             resolves: details.resolves,
             choices: Vec::new(),
-            stand_ins: Vec::new(),
+            fallbacks: Vec::new(),
             names: Vec::new(),
         }
     }
@@ -176,7 +176,7 @@ impl Facts<'_> {
             clear: None,
             resolves: None,
             choices: Vec::new(),
-            stand_ins: Vec::new(),
+            fallbacks: Vec::new(),
             names: Vec::new(),
         };
         for access in self.graph.accesses() {
@@ -236,7 +236,7 @@ impl Facts<'_> {
     }
 
     /// All fallbacks of a resource; a fallback may itself be an output with a fallback.
-    fn all_stand_ins(&self, output: ResourceId) -> Vec<ResourceId> {
+    fn all_fallbacks(&self, output: ResourceId) -> Vec<ResourceId> {
         let mut found = vec![output];
         let mut next = 0;
         while let Some(&of) = found.get(next) {
@@ -255,7 +255,7 @@ impl Facts<'_> {
         let mut grids: IdVec<MemoryId, _> = self.shapes.iter().map(Grid::new).collect();
         for at in self.declared_passes.iter().flat_map(|declared| &declared.uses) {
             grids[self.memory[at.resource]].cut(&at.part);
-            for input in self.all_stand_ins(at.resource) {
+            for input in self.all_fallbacks(at.resource) {
                 grids[self.memory[input]].cut(&at.part);
             }
         }

@@ -97,14 +97,14 @@ impl Facts<'_> {
         for (index, declared) in self.declared_passes.iter_ids() {
             let read = || declared.uses.iter_ids().filter(|(_, at)| reads(at));
             for (number, at) in read() {
-                let beside = read().filter(|(_, other)| other.resource == at.resource).map(|(number, _)| number);
-                found.push((index, number, self.stand_ins_of(index, at.resource, &beside.collect::<Vec<_>>())));
+                let uses = read().filter(|(_, other)| other.resource == at.resource).map(|(number, _)| number);
+                found.push((index, number, self.fallbacks_of(index, at.resource, &uses.collect::<Vec<_>>())));
             }
         }
         for (declared, number, Found { choices, inputs, names }) in found {
             for &input in inputs.iter().filter(|input| self.frames_ago[**input] == 0) {
                 let memory = self.memory[input];
-                let key = self.stand_in_key(input, declared, number);
+                let key = self.fallback_key(input, declared, number);
                 for subresource in self.grids[memory].subresources(&self.declared_passes[declared].uses[number].part) {
                     let uses = &mut self.order[memory][subresource];
                     uses.push(SubresourceUse { key, declared, at: number, group: None });
@@ -112,12 +112,12 @@ impl Facts<'_> {
                 }
             }
             let at = &mut self.declared_passes[declared].uses[number];
-            (at.choices, at.stand_ins, at.names) = (choices, inputs, names);
+            (at.choices, at.fallbacks, at.names) = (choices, inputs, names);
         }
     }
 
     /// Fallbacks that a pass may read for a resource in `uses`; these may have fallbacks themselves.
-    fn stand_ins_of(&self, reader: DeclaredPassId, resource: ResourceId, uses: &[UseId]) -> Found {
+    fn fallbacks_of(&self, reader: DeclaredPassId, resource: ResourceId, uses: &[UseId]) -> Found {
         let mut found = Found::default();
         let mut outputs = vec![resource];
         let mut next = 0;

@@ -53,7 +53,7 @@ impl Facts<'_> {
                     }
                 };
                 read(at.resource, &at.subresources);
-                for &input in &at.stand_ins {
+                for &input in &at.fallbacks {
                     read(input, &self.grids[self.memory[input]].subresources(&at.part));
                 }
             }

@@ -86,7 +86,7 @@ impl Facts<'_> {
             }
         }
         self.find_ordinary(&order);
-        // Counted over all subresources: a group is told from those of other memories too.
+        // Counted over all subresources: the numbers of groups differ between memories too.
         let mut groups = 0;
         let uses = order.iter_mut().flat_map(|subresources| subresources.ids().zip(subresources.iter_mut()));
         for (subresource, uses) in uses {

@@ -74,7 +74,7 @@ corners! {
         pass first graphics: sampled a; color one
         pass second async_compute: sampled a; storage_write two";
 
-    the_fallback_is_overwritten_after_its_stand_in_reader = "
+    the_fallback_is_overwritten_after_its_reader = "
         image other
         image a
         image out root

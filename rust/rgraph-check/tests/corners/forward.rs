@@ -191,7 +191,7 @@ corners! {
         pass two graphics: sampled b; color a; color out
         refused RG-E204";
 
-    a_stand_in_is_read_where_its_output_is_although_it_was_written_before = "
+    a_fallback_is_read_where_its_output_is_although_it_was_written_before = "
         image base
         image over
         image out root
@@ -202,7 +202,7 @@ corners! {
         before second read
         before shade read";
 
-    a_stand_in_of_a_forward_read_is_written_again_afterwards = "
+    a_fallback_of_a_forward_read_is_written_again_afterwards = "
         buffer base 256
         buffer over 256
         buffer out 256 root

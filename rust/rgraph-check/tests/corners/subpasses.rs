@@ -99,7 +99,7 @@ corners! {
         pass three graphics: color a
         before two three";
 
-    a_subpass_that_may_be_switched_off_has_a_stand_in = "
+    a_subpass_that_may_be_switched_off_has_a_fallback = "
         image a
         image b
         image c root

@@ -253,7 +253,7 @@ pub fn wrong(graph: &Graph, profiles: &[Profile], expected: &[Expected]) -> Opti
     for profile in profiles {
         let mut seen: Vec<Plan> = Vec::new();
         for options in all_options() {
-            let told = |what: String| Some(format!("{} {options:?}: {what}", profile.name));
+            let finding = |what: String| Some(format!("{} {options:?}: {what}", profile.name));
             let plan = match bake(graph, profile, &options, &mut scratch) {
                 Ok(plan) => plan,
                 Err(error) => {
@@ -265,12 +265,12 @@ pub fn wrong(graph: &Graph, profiles: &[Profile], expected: &[Expected]) -> Opti
                     if agreed {
                         continue;
                     }
-                    return told(format!("refused: {error}"));
+                    return finding(format!("refused: {error}"));
                 }
             };
             if !seen.contains(&plan) {
                 if let Some(what) = checked(graph, &plan, expected) {
-                    return told(what);
+                    return finding(what);
                 }
                 seen.push(plan);
             }

@@ -261,15 +261,15 @@ impl Naive<'_> {
             Operation::Pass(pass) => {
                 let mut uses = Vec::new();
                 for access in graph.accesses().iter().filter(|a| a.pass == *pass) {
-                    let said = graph.ranges_of(access);
+                    let ranges = graph.ranges_of(access);
                     let one = writes(access.usage)
                         || matches!(access.usage, Usage::DepthStencilRead | Usage::InputAttachment);
                     let p = picture(graph, access.resource);
                     let used = Used {
                         resource: access.resource,
                         usage: access.usage,
-                        mips: said.mips.unwrap_or(if one { [0, 1] } else { [0, p.map_or(1, |p| p.mips)] }),
-                        layers: said.layers.unwrap_or([0, p.map_or(1, |p| p.layers)]),
+                        mips: ranges.mips.unwrap_or(if one { [0, 1] } else { [0, p.map_or(1, |p| p.mips)] }),
+                        layers: ranges.layers.unwrap_or([0, p.map_or(1, |p| p.layers)]),
                         aspects: p.map_or(Aspects::empty(), |p| p.format.aspects()),
                         access: Some(*access),
                     };

@@ -422,7 +422,11 @@ impl<'e> Reader<'e> {
         let Some(name) = fields.get("extend").and_then(|name| name.name()) else { return };
         let key = fields.get("key");
         if fields.get("behind").is_some() && key.is_none() {
-            return node.mistake(Code::BadFile, "has \"behind\" without \"key\"", "say where in the layer: \"key\": 0");
+            return node.mistake(
+                Code::BadFile,
+                "has \"behind\" without \"key\"",
+                "add its place in the layer: \"key\": 0",
+            );
         }
         if let Some(key) = key {
             return self.extend_layer(&node, (&fields, &key), &name, section, scope);

@@ -170,7 +170,7 @@ impl FewBatches {
         self.used.iter().map(|queues| queues.count_ones() as usize).sum()
     }
 
-    /// Moves the passes of so many batches home, the shortest first. How many passes moved.
+    /// Moves the passes of so many batches to the graphics queue, the shortest first. How many passes moved.
     fn go_home(&mut self, instance: &Instance<'_>, batches: usize) -> usize {
         let lanes = usize::from(HOST) + 1;
         let batch = |levels: &IdVec<LiveId, u32>, queue: &IdVec<LiveId, u8>, pass: LiveId| {
@@ -180,12 +180,13 @@ impl FewBatches {
         self.us.resize(self.used.len() * lanes, 0.0);
         for pass in instance.passes() {
             let queue = self.queue[pass];
-            let may_go = queue != instance.home && queue != HOST && instance.queues[pass] & (1 << instance.home) != 0;
+            let may_go =
+                queue != instance.graphics && queue != HOST && instance.queues[pass] & (1 << instance.graphics) != 0;
             let us = if may_go { f64::from(instance.weight_us[pass]) } else { f64::INFINITY };
             self.us[batch(&self.levels, &self.queue, pass)] += us;
         }
-        let home = usize::from(instance.home);
-        let exists = |at: usize| at % lanes != home && self.used[at / lanes] & (1 << (at % lanes)) != 0;
+        let graphics = usize::from(instance.graphics);
+        let exists = |at: usize| at % lanes != graphics && self.used[at / lanes] & (1 << (at % lanes)) != 0;
         let there = (0..self.us.len()).filter(|&at| exists(at) && self.us[at].is_finite());
         self.away.clear();
         self.away.extend(there.map(|at| (self.us[at], at as u32)));
@@ -195,7 +196,7 @@ impl FewBatches {
         let mut moved = 0;
         for pass in instance.passes() {
             if self.us[batch(&self.levels, &self.queue, pass)] > 0.0 {
-                (self.queue[pass], self.why[pass]) = (instance.home, QueueWhy::FewBatches);
+                (self.queue[pass], self.why[pass]) = (instance.graphics, QueueWhy::FewBatches);
                 moved += 1;
             }
         }

@@ -50,7 +50,7 @@ pub(crate) fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
     };
     for &root in graph.roots() {
         // A history that the caller looks at is what earlier frames made.
-        need_writers(facts.family[facts.memory[root]], stack);
+        need_writers(facts.ring_base[facts.memory[root]], stack);
     }
     for (id, resource) in graph.resources().iter_ids() {
         if facts.memory[id] == id && matches!(resource.life, Life::Imported(_)) {
@@ -68,10 +68,10 @@ pub(crate) fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
             need(later, stack);
         }
         for &subresource in &facts.entry_reads[pass.entry_reads.range()] {
-            // The same part of what is remembered: families are cut alike.
+            // The same part of what is remembered: all memories of a ring are cut alike.
             let memory = facts.subresources.get(subresource).memory;
             let within = subresource.index() - facts.subresources.of(memory).first().index();
-            let remembered = facts.final_writer.slice(facts.subresources.of(facts.family[memory]));
+            let remembered = facts.final_writer.slice(facts.subresources.of(facts.ring_base[memory]));
             if let Some(writer) = remembered[within] {
                 need(writer, stack);
             }
@@ -92,19 +92,19 @@ impl Live {
         self.part.as_vec_mut().extend(facts.passes.ids());
         for &id in &self.passes {
             for access in facts.accesses.slice(facts.passes[id].accesses) {
-                let family = facts.family[facts.memory[access.resource]];
-                self.written[family] |= access.effect.writes();
+                let ring_base = facts.ring_base[facts.memory[access.resource]];
+                self.written[ring_base] |= access.effect.writes();
             }
         }
         for &id in &self.passes {
             for access in facts.accesses.slice(facts.passes[id].accesses) {
-                let family = facts.family[facts.memory[access.resource]];
-                if !self.written[family] {
+                let ring_base = facts.ring_base[facts.memory[access.resource]];
+                if !self.written[ring_base] {
                     continue;
                 }
-                match self.owner[family] {
+                match self.owner[ring_base] {
                     Some(other) => join(&mut self.part, other, id),
-                    None => self.owner[family] = Some(id),
+                    None => self.owner[ring_base] = Some(id),
                 }
             }
         }

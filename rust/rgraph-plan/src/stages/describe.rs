@@ -238,7 +238,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
             extend(access.resource, here);
         }
     }
-    for &(access, input) in facts.stand_ins() {
+    for &(access, input) in facts.fallbacks_read() {
         if let Some(here) = position(declared(graph, access).pass) {
             extend(input, here);
         }

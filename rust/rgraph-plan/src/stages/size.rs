@@ -141,7 +141,7 @@ enum Visit {
 
 impl ShapeScratch {
     /// Whether the last shape resolved for `resource` is, or is derived from, a placeholder for a noted mistake.
-    pub fn is_stand_in(&self, resource: ResourceId) -> bool {
+    pub fn is_placeholder(&self, resource: ResourceId) -> bool {
         self.state.get(resource) == Some(&Visit::Placeholder)
     }
 }

@@ -30,7 +30,7 @@ impl Memories {
     pub(crate) fn find(&mut self, graph: &Graph, shapes: &IdVec<ResourceId, Shape>, facts: &Facts) {
         let resources = graph.resources();
         self.owner.clear();
-        self.owner.as_vec_mut().extend(facts.memory.iter().map(|memory| facts.family[*memory]));
+        self.owner.as_vec_mut().extend(facts.memory.iter().map(|memory| facts.ring_base[*memory]));
         self.usages.refill(UsageSet::EMPTY, resources.len());
         self.ring.refill(1, resources.len());
         for access in graph.accesses() {

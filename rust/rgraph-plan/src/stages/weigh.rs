@@ -34,7 +34,7 @@ pub(crate) struct Weights {
     measured: bool,
     certain: bool,
     queues: IdVec<LiveId, u32>,
-    unit: IdVec<LiveId, u16>,
+    class: IdVec<LiveId, u16>,
     merges: Vec<(LiveId, LiveId)>,
     bytes: IdVec<CountedId, u64>,
     kept: IdVec<CountedId, bool>,
@@ -86,10 +86,10 @@ impl Weights {
             certain: self.certain,
             size: &self.size,
             draws: &self.draws,
-            home: resolve_queue(input.profile, PassQueue::Graphics).unwrap_or(0) as u8,
+            graphics: resolve_queue(input.profile, PassQueue::Graphics).unwrap_or(0) as u8,
             queues: &self.queues,
             queue_count: input.plan_queues.len() as u32,
-            unit: &self.unit,
+            class: &self.class,
             merges: &self.merges,
             bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
             memory: input.memory,
@@ -117,7 +117,7 @@ impl Weights {
         self.measured = false;
         self.certain = true;
         self.queues.clear();
-        self.unit.clear();
+        self.class.clear();
         self.by_kind.clear();
         self.by_kind.extend(PassQueue::ALL.iter().map(|&kind| resolve_queue(input.profile, kind)));
         for &id in &input.live.passes {
@@ -141,7 +141,7 @@ impl Weights {
                         .is_some_and(|declared_access| declared_access.usage.is_attachment())
                 }));
             }
-            self.unit.push(
+            self.class.push(
                 declared
                     .and_then(|declared_pass| declared_pass.unit)
                     .map_or(0, |unit| (unit.index() as u16).saturating_add(1)),

@@ -16,10 +16,10 @@ use crate::validate::random::{Dice, a_graph};
 
 /// What is known of the passes, accesses and memories of a declaration, as text.
 fn text(facts: &Facts) -> String {
-    let Facts { memory, depth, family, remembered, leave, passes, accesses, attachments, .. } = facts;
+    let Facts { memory, depth, ring_base, remembered, leave, passes, accesses, attachments, .. } = facts;
     let Facts { sources, mutual, final_writer, replaced, pass_of, after, entry_reads, silent, .. } = facts;
     format!(
-        "{memory:?} {depth:?} {family:?} {remembered:?} {leave:?} {passes:?} {accesses:?} {attachments:?} {sources:?} \
+        "{memory:?} {depth:?} {ring_base:?} {remembered:?} {leave:?} {passes:?} {accesses:?} {attachments:?} {sources:?} \
          {mutual:?} {final_writer:?} {replaced:?} {pass_of:?} {after:?} {entry_reads:?} {silent:?}"
     )
 }

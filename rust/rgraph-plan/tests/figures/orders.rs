@@ -1,4 +1,4 @@
-//! Orders and queues of random jobs under each policy and effort, and lower bounds of their frames.
+//! Orders and queues of random cases under each policy and effort, and lower bounds of their frames.
 
 use std::fmt::Write as _;
 
@@ -26,21 +26,21 @@ const POLICIES: [Policy; 8] = [
     Policy::Random { seed: 1 << 63 | 8, swaps: 5 },
 ];
 
-/// A job, the queue at home there, and the size of its heap.
-struct Job {
+/// An instance with its graphics queue and the size of its heap.
+struct Case {
     owned: Owned,
-    home: u8,
+    graphics: u8,
     heap: Option<u64>,
 }
 
-impl Job {
+impl Case {
     fn instance(&self) -> Instance<'_> {
-        Instance { home: self.home, heap: self.heap, queue_count: 3, ..self.owned.instance() }
+        Instance { graphics: self.graphics, heap: self.heap, queue_count: 3, ..self.owned.instance() }
     }
 }
 
-/// Gives a job what a frame has besides: durations that are known, parts of the device, draws, budgets, heaps, costs.
-fn framed(mut owned: Owned, random: &mut Random) -> Job {
+/// Gives an instance what a frame has besides: known durations, parts of the device, draws, budgets, heaps, costs.
+fn framed(mut owned: Owned, random: &mut Random) -> Case {
     owned.measured = random.percent(50);
     owned.certain = owned.measured && random.percent(50);
     let parts = random.percent(60);
@@ -62,13 +62,13 @@ fn framed(mut owned: Owned, random: &mut Random) -> Job {
     owned.costs.barrier_us = [2.0, 0.0, 9.0][random.below(3)];
     owned.costs.submit_us = [7.0, 0.0, 30.0][random.below(3)];
     let heap = random.percent(40).then(|| sum / (1 + random.below(4)) as u64);
-    Job { owned, home: if random.percent(20) { 1 } else { 0 }, heap }
+    Case { owned, graphics: if random.percent(20) { 1 } else { 0 }, heap }
 }
 
-/// Random jobs by kind.
-fn jobs() -> [(&'static str, Vec<Job>); 6] {
+/// Random cases by kind.
+fn cases() -> [(&'static str, Vec<Case>); 6] {
     let mut random = Random(11);
-    let mut some = |count: usize, make: &dyn Fn(&mut Random) -> Owned| -> Vec<Job> {
+    let mut some = |count: usize, make: &dyn Fn(&mut Random) -> Owned| -> Vec<Case> {
         (0..count)
             .map(|_| {
                 let owned = make(&mut random);
@@ -91,7 +91,7 @@ fn jobs() -> [(&'static str, Vec<Job>); 6] {
     ]
 }
 
-/// What the orders of some jobs come to.
+/// What the orders of some cases come to.
 #[derive(Default)]
 struct Sums {
     frame_us: f64,
@@ -113,7 +113,7 @@ impl Sums {
         self.overhead_us += model::overhead_us(instance, &order.passes, &order.queue, &mut IdVec::new());
         self.intervals += u64::from(model::intervals(instance, &order.passes, &order.queue, &mut IdVec::new()));
         self.peak = self.peak.wrapping_add(model::peak_bytes(instance, &order.passes, &mut IdVec::new()));
-        self.away += order.queue.iter().filter(|&&queue| queue != instance.home && queue != HOST).count();
+        self.away += order.queue.iter().filter(|&&queue| queue != instance.graphics && queue != HOST).count();
         self.optimal += usize::from(order.optimal);
         self.explored += u64::from(order.nodes_explored);
         self.made += u64::from(made);
@@ -131,13 +131,13 @@ impl Sums {
 
 #[test]
 fn orders_and_their_costs_are_those_that_are_kept() {
-    let jobs = jobs();
+    let cases = cases();
     let mut scratch = Scratch::default();
     let mut table = format!(
         "{:<34}{:>12}{:>14}{:>13}{:>10}{:>15}{:>7}{:>9}{:>10}{:>7}  orders",
         "", "frame us", "one queue us", "overhead us", "intervals", "live bytes", "away", "optimal", "explored", "made"
     );
-    for (kind, jobs) in &jobs {
+    for (kind, cases) in &cases {
         for (at, policy) in POLICIES.into_iter().enumerate() {
             for effort in 0..4 {
                 let searches = !matches!(policy, Policy::Declared | Policy::BoxTree | Policy::Random { .. });
@@ -145,10 +145,10 @@ fn orders_and_their_costs_are_those_that_are_kept() {
                     continue;
                 }
                 // Searches of much effort take most of the time.
-                let most = if effort < 2 { jobs.len() } else { jobs.len().div_ceil(4) };
+                let most = if effort < 2 { cases.len() } else { cases.len().div_ceil(4) };
                 let mut sums = Sums::default();
-                for job in &jobs[..most] {
-                    let (instance, mut order) = (job.instance(), Order::default());
+                for case in &cases[..most] {
+                    let (instance, mut order) = (case.instance(), Order::default());
                     schedule(&instance, policy, effort, &mut scratch, &mut order).expect("no cycle");
                     sums.add(&instance, &order, scratch.orders_made());
                 }
@@ -165,18 +165,18 @@ fn lower_bounds_of_frames_are_those_that_are_kept() {
     let mut random = Random(12);
     let (mut scratch, mut topology) = (bound::Scratch::default(), Topology::default());
     let mut table = format!("{:<14}{:>16}{:>14}{:>10}  bounds", "", "critical us", "load us", "on path");
-    for (kind, jobs) in jobs() {
+    for (kind, cases) in cases() {
         let (mut path_us, mut load_us, mut on_path, mut hash) = (0.0, 0.0, 0, 0);
-        for job in &jobs {
-            topological(job.owned.instance().deps, &mut topology).expect("no cycle");
+        for case in &cases {
+            topological(case.owned.instance().deps, &mut topology).expect("no cycle");
             let mut attached = Csr::<LiveId, ResourceId>::default();
-            for _ in job.owned.deps.passes() {
+            for _ in case.owned.deps.passes() {
                 (0..random.below(3)).for_each(|_| attached.push(ResourceId::new(random.below(4))));
                 attached.end_row_sorted();
             }
-            let bare: Vec<bool> = job.owned.deps.passes().map(|_| random.percent(20)).collect();
+            let bare: Vec<bool> = case.owned.deps.passes().map(|_| random.percent(20)).collect();
             let orders = Orders { attached: &attached, bare: &|pass: LiveId| bare[pass.index()] };
-            let found = bound(&job.instance(), &topology.order, orders, &mut scratch);
+            let found = bound(&case.instance(), &topology.order, orders, &mut scratch);
             path_us += found.critical_path_us;
             load_us += found.load_us;
             on_path += scratch.path.len();

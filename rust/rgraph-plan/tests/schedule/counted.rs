@@ -8,7 +8,7 @@ use rgraph_plan::inside::schedule::{LiveId, Policy, model};
 const EXACT: Policy = Policy::Exact { nodes: 1_000_000 };
 
 /// Passes with their durations and queues; a hop takes 10 µs.
-fn job(passes: &[(f32, u32)], edges: &[(usize, usize)]) -> Owned {
+fn instance(passes: &[(f32, u32)], edges: &[(usize, usize)]) -> Owned {
     let mut owned = Owned::new(passes.len(), edges);
     owned.weight_us = passes.iter().map(|pass| pass.0).collect();
     owned.queues = passes.iter().map(|pass| pass.1).collect();
@@ -18,15 +18,15 @@ fn job(passes: &[(f32, u32)], edges: &[(usize, usize)]) -> Owned {
 #[test]
 fn a_frame_as_short_as_a_bound_is_proved_without_a_search() {
     let cases = [
-        ("the longest path", job(&[(10.0, 3), (20.0, 3), (5.0, 3)], &[(0, 1)]), 30.0),
-        ("a path with a hop", job(&[(10.0, 1), (20.0, 2)], &[(0, 1)]), 40.0),
-        ("the load of a queue", job(&[(10.0, 1), (10.0, 1), (1.0, 2)], &[]), 20.0),
+        ("the longest path", instance(&[(10.0, 3), (20.0, 3), (5.0, 3)], &[(0, 1)]), 30.0),
+        ("a path with a hop", instance(&[(10.0, 1), (20.0, 2)], &[(0, 1)]), 40.0),
+        ("the load of a queue", instance(&[(10.0, 1), (10.0, 1), (1.0, 2)], &[]), 20.0),
         (
             "a load, with what comes before and after it on another queue",
-            job(&[(5.0, 2), (10.0, 1), (12.0, 1), (5.0, 2)], &[(0, 1), (0, 2), (1, 3), (2, 3)]),
+            instance(&[(5.0, 2), (10.0, 1), (12.0, 1), (5.0, 2)], &[(0, 1), (0, 2), (1, 3), (2, 3)]),
             5.0 + 10.0 + 22.0 + 10.0 + 5.0,
         ),
-        ("the mean of the queues", job(&[(10.0, 3), (10.0, 3), (10.0, 3), (10.0, 3)], &[]), 20.0),
+        ("the mean of the queues", instance(&[(10.0, 3), (10.0, 3), (10.0, 3), (10.0, 3)], &[]), 20.0),
     ];
     for (what, owned, frame) in cases {
         let order = owned.schedule(EXACT, 0);

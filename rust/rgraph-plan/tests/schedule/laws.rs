@@ -4,7 +4,7 @@ use super::support::{Owned, Random, ids};
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::inside::schedule::{HOST, LiveId, Order, Policy, Scratch, Times, evaluate, schedule};
 
-/// A job of any shape: forward reads, several queues, classes, merges, shared and kept resources.
+/// An instance of any shape: forward reads, several queues, classes, merges, shared and kept resources.
 pub fn any_instance(random: &mut Random, most: usize) -> Owned {
     let passes = 1 + random.below(most);
     let mut rank: Vec<usize> = (0..passes).collect();
@@ -48,7 +48,7 @@ pub fn any_instance(random: &mut Random, most: usize) -> Owned {
             _ => 7,
         };
         if classes {
-            owned.unit[pass] = random.below(3) as u16;
+            owned.class[pass] = random.below(3) as u16;
         }
     }
     owned
@@ -57,7 +57,7 @@ pub fn any_instance(random: &mut Random, most: usize) -> Owned {
 pub const POLICIES: [Policy; 5] =
     [Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::Exact { nodes: 500 }];
 
-/// Fails unless the order is one of the job's and its figures are the model's.
+/// Fails unless the order is one of the instance's and its figures are the model's.
 pub fn assert_valid(owned: &Owned, order: &Order) {
     let instance = owned.instance();
     let mut position: IdVec<LiveId, Option<usize>> = IdVec::filled(None, instance.len());
@@ -88,7 +88,7 @@ fn every_policy_gives_a_valid_order_and_the_same_one_again() {
                 assert_valid(&owned, &order);
                 let mut again = Order::default();
                 schedule(&owned.instance(), policy, effort, &mut used, &mut again).unwrap();
-                assert_eq!(order, again, "{policy:?} with memory of other jobs");
+                assert_eq!(order, again, "{policy:?} with memory of other instances");
             }
         }
     }

@@ -29,7 +29,7 @@ fn play(owned: &Owned, order: &Order) -> IdVec<LiveId, [f64; 2]> {
         }
         let (at, pass) = next.expect("an order puts each pass after what it depends on");
         let weight = f64::from(owned.weight_us[pass]);
-        let meets = |&other: &LiveId| owned.unit[other] != 0 && owned.unit[other] == owned.unit[pass];
+        let meets = |&other: &LiveId| owned.class[other] != 0 && owned.class[other] == owned.class[pass];
         let shared = placed.ids().filter(meets).filter_map(|other| placed[other]);
         let shared = shared.filter(|[start, end]| *start <= at && at < *end);
         let slower = shared.map(|[_, end]| ((end - at) / 2.0).min(weight)).fold(0.0, f64::max);

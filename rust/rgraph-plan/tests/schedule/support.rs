@@ -1,4 +1,4 @@
-//! Jobs to schedule, and a random source to make them from.
+//! Instances to schedule, and a random source to make them from.
 
 use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::id::{Id, IdVec};
@@ -32,13 +32,13 @@ impl Random {
     }
 }
 
-/// A job that owns its arrays.
+/// An instance that owns its arrays.
 #[derive(Default, Clone)]
 pub struct Owned {
     pub deps: Deps,
     pub weight_us: IdVec<LiveId, f32>,
     pub queues: IdVec<LiveId, u32>,
-    pub unit: IdVec<LiveId, u16>,
+    pub class: IdVec<LiveId, u16>,
     pub merges: Vec<(LiveId, LiveId)>,
     pub bytes: IdVec<CountedId, u64>,
     pub kept: IdVec<CountedId, bool>,
@@ -71,7 +71,7 @@ impl Owned {
             weight_us: IdVec::filled(1.0, passes),
             size: IdVec::filled(1.0, passes),
             queues: IdVec::filled(1, passes),
-            unit: IdVec::filled(0, passes),
+            class: IdVec::filled(0, passes),
             costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0, pass_us: 0.5 },
             memory: MemoryBudget::Least,
             ..Self::default()
@@ -85,7 +85,7 @@ impl Owned {
         self.queues.refill(queues, self.deps.len());
     }
 
-    /// Gives the job resources: bytes, whether kept, and users.
+    /// Gives the instance resources: bytes, whether kept, and users.
     pub fn set_uses(&mut self, resources: &[(u64, bool, Vec<usize>)]) {
         self.bytes = resources.iter().map(|resource| resource.0).collect();
         self.kept = resources.iter().map(|resource| resource.1).collect();
@@ -105,10 +105,10 @@ impl Owned {
             certain: self.certain,
             size: &self.size,
             draws: &self.draws,
-            home: 0,
+            graphics: 0,
             queues: &self.queues,
             queue_count: 31,
-            unit: &self.unit,
+            class: &self.class,
             merges: &self.merges,
             bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
             memory: self.memory,

@@ -267,7 +267,7 @@ cases! {
         let (color, draw) = (film.image("color", Format::Rgba8unorm), film.draw());
         film.access(draw, color, transfer(Usage::Sampled, Transfer::Copy));
     } => [
-        "RG-E218 pass \"draw\" uses \"color\" as sampled and says transfer: copy",
+        "RG-E218 pass \"draw\" uses \"color\" as sampled and declares transfer: copy",
         "  draw   film.py:5  sampled",
         "  color  film.py:3  rgba8unorm, 64×64",
         "  help: leave transfer out, or use transfer_src or transfer_dst",

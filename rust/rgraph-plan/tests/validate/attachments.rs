@@ -338,8 +338,11 @@ fn ten_thousand_accesses_of_one_buffer_in_one_pass_are_no_more_than_a_sort() {
         film.access(work, bins, bytes(Usage::StorageWrite, [at * 8, at * 8 + 8]));
         film.access(work, bins, bytes(Usage::StorageRead, [1 << 19, 1 << 20]));
     }
-    assert_eq!(film.said(), [""; 0]);
+    assert_eq!(film.messages(), [""; 0]);
     film.access(work, bins, bytes(Usage::StorageRead, [800, 801]));
-    let said = film.said();
-    assert!(said[0].contains("storage_write (bytes [800, 808)) and as storage_read (bytes [800, 801))"), "{said:?}");
+    let messages = film.messages();
+    assert!(
+        messages[0].contains("storage_write (bytes [800, 808)) and as storage_read (bytes [800, 801))"),
+        "{messages:?}"
+    );
 }

@@ -182,9 +182,12 @@ fn cycles_are_spelled_out_with_who_writes_and_who_reads_where() {
 fn a_long_cycle_is_cut_short() {
     let mut film = Film::new();
     let passes: Vec<_> = (0..100).map(|at| (film.pass(&format!("p{at}"), PassQueue::Compute), Via::After)).collect();
-    let said = words(&film, &[Problem::Cycle(passes)]);
-    assert_eq!(said[0], "RG-E204 cycle: p0 → p1 → p2 → p3 → p4 → p5 → p6 → p7 → p8 → p9 → p10 → p11 → (88 more) → p0");
-    assert_eq!(said.len(), 1 + 12 + 1);
+    let messages = words(&film, &[Problem::Cycle(passes)]);
+    assert_eq!(
+        messages[0],
+        "RG-E204 cycle: p0 → p1 → p2 → p3 → p4 → p5 → p6 → p7 → p8 → p9 → p10 → p11 → (88 more) → p0"
+    );
+    assert_eq!(messages.len(), 1 + 12 + 1);
 }
 
 #[test]
@@ -269,14 +272,14 @@ fn resources_that_are_all_named_have_no_others() {
 fn a_floor_proves_a_refusal_only_where_it_is_above_what_there_is() {
     let film = Film::new();
     let worst = Worst { pass: None, bytes: 4000, largest: Vec::new(), others: 0 };
-    let said = |bytes| {
+    let messages = |bytes| {
         let floor = Floor { pass: "draw".to_owned(), bytes, alive: Vec::new() };
         lines(&[out_of_memory(&film.graph, "device", [4096, 1000], &worst, Some(&floor))]).remove(0)
     };
     let best = "RG-E221 memory \"device\" has 1000 bytes, the best order found needs 4096";
-    assert_eq!(said(1000), format!("{best}; it is not proved that none fits, but none needs less than 1000"));
+    assert_eq!(messages(1000), format!("{best}; it is not proved that none fits, but none needs less than 1000"));
     let every = "RG-E221 memory \"device\" has 1000 bytes, and every permitted order of the frame needs 1001";
-    assert_eq!(said(1001), format!("{every}, alive while \"draw\" runs"));
+    assert_eq!(messages(1001), format!("{every}, alive while \"draw\" runs"));
 }
 
 #[test]

@@ -158,7 +158,7 @@ cases! {
         film.graph.fallback(glow, a, b);
         film.resource("on", Resource { modifies: Some(a), ..Resource::image(Image::default()) });
     } => [
-        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"on\" modifies \"a\" whatever flags say",
+        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"on\" modifies \"a\" whatever the flags are",
         "  glow  film.py:5  declared here, on queue graphics",
         "  a     film.py:3  r8unorm, 64×64",
         "  b     film.py:4  r8unorm, 64×64",
@@ -171,7 +171,7 @@ cases! {
         let half = Image { size: Some(Size::absolute(32, 32)), ..Image::default() };
         film.resource("half", Resource { modifies: Some(a), ..Resource::image(half) });
     } => [
-        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"half\" is scaled from \"a\" whatever flags say",
+        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but \"half\" is scaled from \"a\" whatever the flags are",
         "  glow  film.py:5  declared here, on queue graphics",
         "  a     film.py:3  r8unorm, 64×64",
         "  b     film.py:4  r8unorm, 64×64",
@@ -307,10 +307,10 @@ fn side_effects_presents_and_written_imports_are_roots() {
     let on = modified.resource("on", Resource { modifies: Some(given), ..Resource::image(Image::default()) });
     modified.uses(draw, on, Usage::ColorAttachment);
     for film in [effects, presents, imports, modified] {
-        assert_eq!(film.said(), [""; 0]);
+        assert_eq!(film.messages(), [""; 0]);
     }
     let mut read = bare();
     let (given, draw) = (import(&mut read), read.draw());
     read.uses(draw, given, Usage::Sampled);
-    assert_eq!(read.said().len(), 2, "reading an imported image keeps nothing");
+    assert_eq!(read.messages().len(), 2, "reading an imported image keeps nothing");
 }

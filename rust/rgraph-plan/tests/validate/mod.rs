@@ -80,7 +80,7 @@ impl Film {
     }
 
     /// The lines of all messages.
-    fn said(&self) -> Vec<String> {
+    fn messages(&self) -> Vec<String> {
         lines(&self.found().mistakes)
     }
 }
@@ -121,7 +121,7 @@ macro_rules! cases {
             let mut $film = $crate::validate::Film::new();
             $body
             let expected: &[&str] = &[$($line),*];
-            assert_eq!($film.said(), expected);
+            assert_eq!($film.messages(), expected);
         }
     )+};
 }

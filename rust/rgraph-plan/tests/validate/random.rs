@@ -212,7 +212,11 @@ fn whatever_is_declared_is_answered_and_what_is_accepted_can_be_resolved() {
         shapes(&graph, &profile, &mut out, &mut sized, &mut problems);
         assert!(out.iter().all(|shape| shape.bytes >= 1 && shape.bytes <= MAX_BYTES && shape.align.is_power_of_two()));
         let found = validate(&graph, &profile, &out, &sized, &problems, &mut scratch);
-        assert_eq!(problems.is_empty(), problems.iter().all(|_| found.mistakes.is_empty()), "every problem is said");
+        assert_eq!(
+            problems.is_empty(),
+            problems.iter().all(|_| found.mistakes.is_empty()),
+            "every problem becomes a mistake"
+        );
         assert!(found.mistakes.iter().all(|mistake| !mistake.help.is_empty()));
         if found.resolvable {
             resolve(Source { graph: &graph, shapes: &out }, &mut facts, &mut later);

@@ -242,13 +242,13 @@ cases! {
         let same = Image { size: Some(Size::absolute(64, 64)), samples: Some(1), ..of_format(Format::R8unorm) };
         film.resource("same", Resource { kind: Kind::Image(same), ..history(lit, 1) });
     } => [
-        "RG-E216 \"past\" is a history of \"lit\" and says another shape",
+        "RG-E216 \"past\" is a history of \"lit\" and declares another shape",
         "  past  film.py:4  r8unorm, 64×64",
         "  lit   film.py:3  r8unorm, 64×64",
         "  help: leave out its format and size",
         "RG-E216 \"left\" is a history and is to be left in a state",
         "  left  film.py:5  declared here",
-        "  help: say leave of \"lit\"",
+        "  help: declare leave of \"lit\"",
     ];
     what_modifies_a_resource_without_a_shape_is_not_compared_with_it: |film| {
         let bare = film.resource("bare", Resource::image(Image::default()));
@@ -274,7 +274,7 @@ cases! {
         film.resource("same", bytes(64));
         film.resource("more", bytes(65));
     } => [
-        "RG-E216 \"more\" is a history of \"sums\" and says another shape",
+        "RG-E216 \"more\" is a history of \"sums\" and declares another shape",
         "  more  film.py:5  buffer of 64 bytes",
         "  sums  film.py:3  buffer of 64 bytes",
         "  help: leave out its format and size",
@@ -462,22 +462,22 @@ fn ring(images: usize) -> Vec<String> {
         let next = ResourceId::new(1 + (at + 1) % images);
         film.resource(&format!("i{at}"), sized(Size::scaled(Some(next), 1.0, 1.0)));
     }
-    film.said()
+    film.messages()
 }
 
 #[test]
 fn sixteen_images_of_a_cycle_are_spelled_out_and_more_are_counted() {
     let names: Vec<String> = (0..16).map(|at| format!("i{at}")).collect();
     let shown = names.join(" → ");
-    let said = ring(16);
-    assert_eq!(said[0], format!("RG-E205 \"i0\" needs its own size: {shown} → i0"));
-    assert_eq!(said.len(), 1 + 16 + 1);
-    assert_eq!(said[16], "  i15  film.py:18  is relative to \"i0\"");
-    let said = ring(18);
-    assert_eq!(said[0], format!("RG-E205 \"i0\" needs its own size: {shown} → (2 more) → i0"));
+    let messages = ring(16);
+    assert_eq!(messages[0], format!("RG-E205 \"i0\" needs its own size: {shown} → i0"));
+    assert_eq!(messages.len(), 1 + 16 + 1);
+    assert_eq!(messages[16], "  i15  film.py:18  is relative to \"i0\"");
+    let messages = ring(18);
+    assert_eq!(messages[0], format!("RG-E205 \"i0\" needs its own size: {shown} → (2 more) → i0"));
     // Whose next one is not shown has no line.
-    assert_eq!(said.len(), 1 + 15 + 1);
-    assert_eq!(said[15], "  i14  film.py:17  is relative to \"i15\"");
+    assert_eq!(messages.len(), 1 + 15 + 1);
+    assert_eq!(messages[15], "  i14  film.py:17  is relative to \"i15\"");
 }
 
 #[test]
@@ -491,14 +491,14 @@ fn a_history_that_says_its_shape_says_all_of_it_right() {
         ..of_format(Format::R8unorm)
     };
     let (flat, many) = (of_format(Format::R8unorm), Image { samples: Some(4), ..of_format(Format::R8unorm) });
-    let said = |of: &Image, says: Image| {
+    let messages = |of: &Image, says: Image| {
         let mut film = super::Film::new();
         let lit = film.resource("lit", Resource::image(of.clone()));
         film.resource("past", Resource { kind: Kind::Image(says), ..history(lit, 1) });
-        film.said()
+        film.messages()
     };
     for image in [&volume, &cubes, &flat, &many] {
-        assert_eq!(said(image, image.clone()), [""; 0]);
+        assert_eq!(messages(image, image.clone()), [""; 0]);
     }
     let of = |size: Size| Image { size: Some(size), ..Image::default() };
     let others = [
@@ -513,7 +513,7 @@ fn a_history_that_says_its_shape_says_all_of_it_right() {
         (&many, Image { samples: Some(1), ..Image::default() }),
     ];
     for (image, says) in others {
-        let said = said(image, says.clone());
-        assert_eq!(said[0], "RG-E216 \"past\" is a history of \"lit\" and says another shape", "{says:?}");
+        let messages = messages(image, says.clone());
+        assert_eq!(messages[0], "RG-E216 \"past\" is a history of \"lit\" and declares another shape", "{says:?}");
     }
 }

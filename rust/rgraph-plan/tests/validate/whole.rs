@@ -56,7 +56,7 @@ fn the_same_graph_has_the_same_mistakes_each_time() {
     for at in 0..50 {
         film.buffer(&format!("b{at}"), 0);
     }
-    assert_eq!(film.said(), film.said());
+    assert_eq!(film.messages(), film.messages());
 }
 
 #[test]

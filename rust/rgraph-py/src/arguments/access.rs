@@ -15,7 +15,7 @@ use crate::arguments::source;
 use crate::classes::pass::{Chained, PyPass};
 use crate::classes::resource::PyResource;
 use crate::run::error::one;
-use crate::run::unresolved::{Given, Late, Target, Want};
+use crate::run::unresolved::{Given, Reference, Target, Unresolved};
 
 impl PyPass {
     /// Declares a usage of resources, with keyword arguments.
@@ -97,8 +97,8 @@ impl PyPass {
                     state.open()?.access(pass.id, *id, &how, place.clone());
                     continue;
                 }
-                let want = Want::Access(pass.id, resource, Box::new(how), resolves.clone(), None);
-                state.late.push(Late { prefix: pass.prefix.clone(), place: place.clone(), want });
+                let reference = Reference::Access(pass.id, resource, Box::new(how), resolves.clone(), None);
+                state.unresolved.push(Unresolved { prefix: pass.prefix.clone(), place: place.clone(), reference });
             }
             Ok(())
         });

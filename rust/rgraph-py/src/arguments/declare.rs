@@ -24,7 +24,7 @@ use crate::run::error::{Refusal, bad, one};
 use rgraph_work::texel::Texel;
 
 use crate::run::state::GraphState;
-use crate::run::unresolved::{AxisOf, Given, Late, SizeOf, Target, Want, size_of};
+use crate::run::unresolved::{AxisOf, Given, Reference, SizeOf, Target, Unresolved, size_of};
 
 /// References of a resource's declaration to other resources.
 #[derive(Default)]
@@ -90,21 +90,22 @@ pub(crate) fn add(
     if let Some(first) = links.first {
         state.first.insert(id, first);
     }
-    let mut wait = |want| state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
+    let mut wait =
+        |reference| state.unresolved.push(Unresolved { prefix: prefix.clone(), place: place.clone(), reference });
     if let Some(size) = size.filter(|size| size_of(size).is_none()) {
-        wait(Want::Size(id, size));
+        wait(Reference::Size(id, size));
     }
     if let (Some((of, depth)), None, None) = (like, &modifies, &history) {
-        wait(Want::Like(id, of, depth));
+        wait(Reference::Like(id, of, depth));
     }
     if let Some(of @ Target::Later(_)) = modifies {
-        wait(Want::Modifies(id, of));
+        wait(Reference::Modifies(id, of));
     }
     if let Some(of @ Target::Later(_)) = history {
-        wait(Want::History(id, of, frames, zero_first));
+        wait(Reference::History(id, of, frames, zero_first));
     }
     if links.like.is_some() {
-        state.settle();
+        state.resolve_names();
     }
     Ok(id)
 }
@@ -163,7 +164,7 @@ pub(crate) fn format(size: Option<&Bound<'_, PyAny>>, format: Option<&Bound<'_, 
     let word = word.repr()?;
     Err(PyTypeError::new_err(match format.filter(|format| !is_text(format)) {
         Some(size) => {
-            format!("size and format are in each other's place: say size={}, format={word}", size.repr()?)
+            format!("size and format are in each other's place: write size={}, format={word}", size.repr()?)
         }
         None => format!("size is (width, height) in texels: give the format by its name, format={word}"),
     }))
@@ -405,7 +406,7 @@ pub(crate) fn links<'a>(
 ) -> PyResult<Links<'a>> {
     let (zero_first, first) = host_arrays::first_frame(first_frame)?;
     if let (Some(value), Some(_), None) = (first_frame, &first, history_of) {
-        let help = "say it of the history, as state.previous(first_frame=array), or persistent=array of what is continued in place";
+        let help = "give it to the history, as state.previous(first_frame=array), or persistent=array of what is continued in place";
         return Err(bad(value.py(), Code::BadHistory, "first_frame= of what is no history", help));
     }
     let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;

@@ -11,7 +11,7 @@ use crate::arguments::declare::given;
 use crate::classes::pass::PyPass;
 use crate::run::error::{Refusal, bad, refusal};
 use crate::run::state::GraphState;
-use crate::run::unresolved::{Given, Target, Want};
+use crate::run::unresolved::{Given, Reference, Target};
 
 /// A pass in an argument.
 pub(crate) enum Earlier {
@@ -42,10 +42,10 @@ pub(crate) enum Link {
 
 impl Link {
     /// The same of a pass that is declared.
-    pub(crate) fn of(self, pass: PassId) -> Want {
+    pub(crate) fn of(self, pass: PassId) -> Reference {
         match self {
-            Self::After(earlier) => Want::After(pass, earlier),
-            Self::Fallback(output, input) => Want::Fallback(pass, output, input),
+            Self::After(earlier) => Reference::After(pass, earlier),
+            Self::Fallback(output, input) => Reference::Fallback(pass, output, input),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::run::anew::Dropped;
 use crate::run::error::{Refusal, bad, one, refusal};
 use crate::run::pending_work::PendingWork;
 use crate::run::state::GraphState;
-use crate::run::unresolved::Want;
+use crate::run::unresolved::Reference;
 
 impl GraphState {
     /// Declares a pass under its full name.
@@ -70,11 +70,11 @@ impl GraphState {
     /// Forgets the accesses and work of a pass.
     fn forget_pass(&mut self, id: PassId) {
         self.anew.count += 1;
-        let of_pass = |want: &Want| match want {
-            Want::Access(pass, ..) | Want::After(pass, _) | Want::Fallback(pass, ..) => *pass == id,
+        let of_pass = |reference: &Reference| match reference {
+            Reference::Access(pass, ..) | Reference::After(pass, _) | Reference::Fallback(pass, ..) => *pass == id,
             _ => false,
         };
-        self.late.retain(|late| !of_pass(&late.want));
+        self.unresolved.retain(|unresolved| !of_pass(&unresolved.reference));
         let dropped = &mut self.anew.dropped;
         let (gone, kept) = std::mem::take(&mut self.pending).into_iter().partition(|pending| pending.pass == id);
         self.pending = kept;
@@ -95,11 +95,14 @@ impl GraphState {
     /// Forgets the declaration of a resource.
     fn forget_resource(&mut self, id: ResourceId) {
         self.anew.count += 1;
-        let of_resource = |want: &Want| match want {
-            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, ..) => *of == id,
+        let of_resource = |reference: &Reference| match reference {
+            Reference::Size(of, _)
+            | Reference::Modifies(of, _)
+            | Reference::History(of, ..)
+            | Reference::Like(of, ..) => *of == id,
             _ => false,
         };
-        self.late.retain(|late| !of_resource(&late.want));
+        self.unresolved.retain(|unresolved| !of_resource(&unresolved.reference));
         self.anew.dropped.extend(self.arrays.remove(&id).map(Dropped::Object));
         self.pictures.retain(|(of, _)| *of != id);
         self.seen.remove(&id);
@@ -224,7 +227,9 @@ impl GraphState {
         }
         for resource in resources {
             self.forget_resource(resource);
-            self.late.retain(|late| !matches!(&late.want, Want::Root(of) if of.known() == Some(resource)));
+            self.unresolved.retain(
+                |unresolved| !matches!(&unresolved.reference, Reference::Root(of) if of.known() == Some(resource)),
+            );
             self.anew.resources.insert(resource);
         }
         Ok(())

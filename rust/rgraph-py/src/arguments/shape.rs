@@ -18,7 +18,7 @@ use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::classes::view::PyView;
 use crate::run::error::{Refusal, one, refusal};
 use crate::run::state::GraphState;
-use crate::run::unresolved::Want;
+use crate::run::unresolved::Reference;
 use rgraph_work::infer::MOST_LINKS;
 
 /// Walks from a resource to those that determine its shape.
@@ -36,11 +36,14 @@ impl<'a> Walk<'a> {
         let name = self.graph.resource_name(self.first);
         if self.left == 0 {
             let message = format!("the {} of \"{name}\" depends on more than {MOST_LINKS} others", self.what);
-            return Err(refusal(Code::BadSize, message, "say it instead"));
+            return Err(refusal(Code::BadSize, message, "give it instead"));
         }
         self.left -= 1;
-        let open = self.state.late.iter().any(|late| match &late.want {
-            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, ..) => *of == id,
+        let open = self.state.unresolved.iter().any(|unresolved| match &unresolved.reference {
+            Reference::Size(of, _)
+            | Reference::Modifies(of, _)
+            | Reference::History(of, ..)
+            | Reference::Like(of, ..) => *of == id,
             _ => false,
         });
         if open {
@@ -124,7 +127,7 @@ fn ask<T>(
 ) -> PyResult<T> {
     let asked = of.graph.get().change(|state| {
         state.open()?;
-        state.settle();
+        state.resolve_names();
         let state = &*state;
         match &state.graph {
             Some(graph) if of.id.index() < graph.resources().len() => {

@@ -17,7 +17,7 @@ use crate::run::error::one;
 use crate::run::states::declared;
 
 /// A file that fills a resource.
-pub(crate) struct Beside {
+pub(crate) struct Sidecar {
     /// The resource.
     pub id: ResourceId,
     /// The file's name, as the graph file names it.
@@ -50,7 +50,7 @@ fn kind(resource: &Resource) -> Option<PlanKind> {
     Some(PlanKind::Image { format, size, mips: 1, layers, samples: 1, volume, cube: false })
 }
 
-impl Beside {
+impl Sidecar {
     /// The new file of an array.
     pub(crate) fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
         let what = format!("the array of \"{}\"", graph.resource_name(id));

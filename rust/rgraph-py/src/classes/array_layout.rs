@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(shape(None), [1, 2, 1]);
         assert_eq!(shape(Some(&Seen::Texels(false, None))), [1, 2]);
         assert_eq!(shape(Some(&Seen::Texels(true, Some(1)))), [1, 1, 2, 1]);
-        // Said of a format with one channel, and the image has four: the axis is back.
+        // Declared for a format with one channel, but the image has four: the axis is back.
         assert_eq!(ArrayLayout::of(&picture(Format::Rgba8unorm, 1), Some(&Seen::Texels(false, None))).shape, [1, 2, 4]);
     }
 

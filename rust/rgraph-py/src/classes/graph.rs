@@ -194,7 +194,7 @@ impl PyGraph {
     #[getter]
     fn hash(&self) -> String {
         let mut state = self.state();
-        state.settle();
+        state.resolve_names();
         let mut copy = state.graph.clone().unwrap_or_else(|| Graph::new("", [0, 0]));
         for mistake in state.missing() {
             copy.add_mistake(mistake);

@@ -139,15 +139,15 @@ impl PyGraph {
             }
             return Self::baked(slf, whole, Asked { profile, options }, propose.map(|hook| hook.clone().unbind()));
         }
-        let settled = slf.get().settled_hash();
-        if let Some(hash) = settled {
+        let known = slf.get().resolved_hash();
+        if let Some(hash) = known {
             let key = Key::new(hash, &profile, &options);
             if let Some(plan) = slf.get().state().made.find(&key, py) {
                 return Ok(plan.into_bound(py).cast_into::<PyPlan>()?);
             }
         }
         let whole = Self::resolved(slf)?;
-        let key = Key::new(settled.unwrap_or_else(|| whole.content_hash()), &profile, &options);
+        let key = Key::new(known.unwrap_or_else(|| whole.content_hash()), &profile, &options);
         let plan = Self::baked(slf, whole, Asked { profile, options }, None)?;
         let forgotten = slf.get().state().made.remember(key, plan.clone().into_any().unbind());
         drop(forgotten);

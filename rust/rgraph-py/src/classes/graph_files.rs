@@ -18,7 +18,7 @@ use crate::arguments::dtype::Dtype;
 use crate::arguments::file_path::FilePath;
 use crate::arguments::files;
 use crate::arguments::keywords;
-use crate::arguments::sidecar::Beside;
+use crate::arguments::sidecar::Sidecar;
 use crate::classes::array_layout::{Form, Kept, Seen};
 use crate::classes::graph::PyGraph;
 use crate::run::error::bad;
@@ -57,7 +57,7 @@ impl PyGraph {
     }
 
     /// The text of its file, to be written to `path`, and the sidecar files that fill its resources.
-    fn text(slf: &Bound<'_, Self>, path: Option<&Path>, callbacks: Text<'_>) -> PyResult<(String, Vec<Beside>)> {
+    fn text(slf: &Bound<'_, Self>, path: Option<&Path>, callbacks: Text<'_>) -> PyResult<(String, Vec<Sidecar>)> {
         let py = slf.py();
         let words = [("refuse", Callbacks::Refuse), ("skip", Callbacks::Skip)];
         let find = |name: &str| words.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
@@ -65,7 +65,7 @@ impl PyGraph {
         let whole = Arc::new(Self::resolved(slf)?);
         let (load, _) = Self::workload(slf, whole, &Arc::from([]));
         let folder = path.map(files::folder);
-        let mut beside = Vec::new();
+        let mut sidecars = Vec::new();
         if let (Callbacks::Refuse, Some(name)) = (callbacks, slf.get().per_run_of()) {
             let message = format!("graph files hold no functions, and pass \"{name}\" has one for its runs");
             let help = "save it with callbacks=\"skip\", and give values per run: params={(pass, \"clear\"): …}";
@@ -84,32 +84,32 @@ impl PyGraph {
                 (arrays, pictures, firsts)
             });
             for (id, array) in arrays {
-                beside.push(Beside::of_array(path, &load.graph, id, array.bind(py))?);
+                sidecars.push(Sidecar::of_array(path, &load.graph, id, array.bind(py))?);
             }
             for (id, first) in firsts {
-                beside.push(Beside::of_first(py, path, &load.graph, id, &first)?);
+                sidecars.push(Sidecar::of_first(py, path, &load.graph, id, &first)?);
             }
-            let known = |id| beside.iter().any(|one: &Beside| one.id == id);
+            let known = |id| sidecars.iter().any(|one: &Sidecar| one.id == id);
             let pictures: Vec<_> = pictures.into_iter().filter(|(id, _)| !known(*id)).collect();
-            beside
-                .extend(pictures.into_iter().map(|(id, picture)| Beside::of_picture(path, &load.graph, id, &picture)));
-            beside.sort_by_key(|one| one.id);
+            sidecars
+                .extend(pictures.into_iter().map(|(id, picture)| Sidecar::of_picture(path, &load.graph, id, &picture)));
+            sidecars.sort_by_key(|one| one.id);
         }
-        let contents: Vec<_> = beside.iter().map(|one| (one.id, one.name.clone())).collect();
-        let typed = slf.get().typed(&load.graph, &beside);
+        let contents: Vec<_> = sidecars.iter().map(|one| (one.id, one.name.clone())).collect();
+        let typed = slf.get().typed(&load.graph, &sidecars);
         let arrays = Arrays { contents: &contents, typed: &typed };
-        Ok((files::graph_text(py, &load, arrays, folder, callbacks)?, beside))
+        Ok((files::graph_text(py, &load, arrays, folder, callbacks)?, sidecars))
     }
 
     /// By id in `whole`: the buffers whose shape and kind of numbers no sidecar file has.
-    fn typed(&self, whole: &Graph, beside: &[Beside]) -> Vec<(ResourceId, Typed)> {
+    fn typed(&self, whole: &Graph, sidecars: &[Sidecar]) -> Vec<(ResourceId, Typed)> {
         let typed = |id: ResourceId, seen: &Seen| match seen {
             Seen::Items(shape, dtype) => {
                 let element = dtype.number()?;
-                let names_it = |one: &Beside| {
+                let names_it = |one: &Sidecar| {
                     one.id == id && one.says.as_ref().is_some_and(|(axes, kind)| axes == shape && *kind == element)
                 };
-                let dtype = file::Dtype::from_name(element.name()).filter(|_| !beside.iter().any(names_it))?;
+                let dtype = file::Dtype::from_name(element.name()).filter(|_| !sidecars.iter().any(names_it))?;
                 Some(Typed { shape: shape.iter().map(|axis| *axis as u64).collect(), dtype })
             }
             Seen::Texels(..) | Seen::Shader(_) => None,
@@ -185,8 +185,8 @@ impl PyGraph {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         keywords::refuse_of::<Self>("save", unknown)?;
-        let (text, beside) = Self::text(slf, Some(&path), callbacks)?;
-        for Beside { name, bytes, .. } in beside {
+        let (text, sidecars) = Self::text(slf, Some(&path), callbacks)?;
+        for Sidecar { name, bytes, .. } in sidecars {
             if let Some(bytes) = bytes {
                 files::write(slf.py(), &files::folder(&path).join(name), bytes)?;
             }

@@ -22,7 +22,7 @@ use crate::classes::passes::{Named, PassArguments};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
 use crate::run::error::one;
 use crate::run::pending_work::Setup;
-use crate::run::unresolved::{Late, SizeOf, Want};
+use crate::run::unresolved::{Reference, SizeOf, Unresolved};
 
 #[pymethods]
 impl PyGraphModule {
@@ -477,9 +477,13 @@ impl PyGraphModule {
             let targets =
                 wanted.iter().map(|given| state.target(identity, prefix, given)).collect::<Result<Vec<_>, _>>()?;
             state.open()?;
-            let late = |target| Late { prefix: prefix.clone(), place: place.clone(), want: Want::Root(target) };
-            state.late.extend(targets.into_iter().map(late));
-            state.settle();
+            let unresolved = |target| Unresolved {
+                prefix: prefix.clone(),
+                place: place.clone(),
+                reference: Reference::Root(target),
+            };
+            state.unresolved.extend(targets.into_iter().map(unresolved));
+            state.resolve_names();
             Ok(())
         });
         rooted.map_err(|mistake| one(py, mistake))

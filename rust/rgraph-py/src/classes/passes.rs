@@ -26,7 +26,7 @@ use crate::classes::view::AccessRange;
 use crate::run::error::{Refusal, graph_error, one, refusal};
 use crate::run::pending_work::{PendingWork, Table, Todo};
 use crate::run::state::GraphState;
-use crate::run::unresolved::{Late, Target, Want};
+use crate::run::unresolved::{Reference, Target, Unresolved};
 
 /// Keyword arguments that are taken one by one; the rest is for another function. Names are read once, so that asking
 /// for one that was not given makes no Python text.
@@ -227,9 +227,10 @@ impl PassArguments {
         self.pass.conditional = flag.map(|flag| declaration.flag(flag));
         let id = state.add_pass(full, self.pass, place.clone())?;
         if !links.is_empty() {
-            let late = |link: Link| Late { prefix: prefix.clone(), place: place.clone(), want: link.of(id) };
-            state.late.extend(links.into_iter().map(late));
-            state.settle();
+            let unresolved =
+                |link: Link| Unresolved { prefix: prefix.clone(), place: place.clone(), reference: link.of(id) };
+            state.unresolved.extend(links.into_iter().map(unresolved));
+            state.resolve_names();
         }
         Ok(id)
     }
@@ -342,7 +343,7 @@ pub(crate) fn access(
         infer::access(state.open()?, pass, *id, how, used.tested, place.clone());
         return Ok(());
     }
-    let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned(), Some(used.tested));
-    state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
+    let reference = Reference::Access(pass, resource.clone(), Box::new(how), resolves.cloned(), Some(used.tested));
+    state.unresolved.push(Unresolved { prefix: prefix.clone(), place: place.clone(), reference });
     Ok(())
 }

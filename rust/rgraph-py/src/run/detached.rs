@@ -90,12 +90,12 @@ impl<T: Send> Detached<T> {
     {
         let made = guarded(py, || {
             let free = Free(PhantomData);
-            make(self.get(&free)?, &free).map(|value| self.beside(value))
+            make(self.get(&free)?, &free).map(|value| self.of_same_owner(value))
         });
         delivered(py, made)
     }
 
-    fn beside<U: Send>(&self, value: U) -> Detached<U> {
+    fn of_same_owner<U: Send>(&self, value: U) -> Detached<U> {
         let owner = ManuallyDrop::new(Owner::clone(&self.owner));
         Detached { value: ManuallyDrop::new(value), owner, process: self.process }
     }
@@ -143,7 +143,7 @@ impl<T: Send + Clone> Detached<T> {
             process.check()?;
             make(&of)
         };
-        let made = patiently(py, work).map(|made| made.map(|value| self.beside(value)));
+        let made = patiently(py, work).map(|made| made.map(|value| self.of_same_owner(value)));
         delivered(py, made)
     }
 }
@@ -185,7 +185,7 @@ impl Detached<Device> {
 
 impl<T: Send + Clone> Clone for Detached<T> {
     fn clone(&self) -> Self {
-        self.beside(T::clone(&self.value))
+        self.of_same_owner(T::clone(&self.value))
     }
 }
 

@@ -254,7 +254,7 @@ fn places(given: &Dtype, buffer: &str) -> String {
         Some(all) => {
             let all = all.join(", ");
             let stride = record.size;
-            format!("say where they are: {{\"buffer\": {buffer}, \"attributes\": [{all}], \"stride\": {stride}}}")
+            format!("give their places: {{\"buffer\": {buffer}, \"attributes\": [{all}], \"stride\": {stride}}}")
         }
         None => "give the fields numbers of at most 32 bits, in the order of the shader's inputs".to_owned(),
     }
@@ -353,7 +353,7 @@ pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<
     let message =
         format!("pass \"{shader}\" reads vertices of {stride} bytes from buffer \"{buffer}\", whose rows have {row}");
     let help = format!(
-        "give rows of {stride} bytes, or say what they hold: {{\"buffer\": \"{buffer}\", \"attributes\": [...], \
+        "give rows of {stride} bytes, or declare what they hold: {{\"buffer\": \"{buffer}\", \"attributes\": [...], \
          \"stride\": {row}}}"
     );
     let mistake = Mistake::new(Code::BadVertices, message, help).pass(shader).resource(buffer);

@@ -49,7 +49,7 @@ impl What {
             return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
         }
         let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
-        let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
+        let Some(hash) = graph.get().resolved_hash() else { return Ok(None) };
         let (works, anew) = graph.get().read(|state| (state.pending.len() + state.executes.len(), state.anew.count));
         Ok(Some(Self::Graph(graph.get().identity, hash, works, anew, memory)))
     }

@@ -31,15 +31,15 @@ impl PyGraph {
             let message = "a setup function bakes, runs or writes the graph that it is part of";
             return Err(bad(py, Code::BadAccess, message, "do so when it has returned"));
         }
-        let forebears = slf.get().state().forebears.clone();
-        let working = Self::with(py, slf.get().identity, GraphState { forebears, ..GraphState::new(copy) })?;
+        let copied_from = slf.get().state().copied_from.clone();
+        let working = Self::with(py, slf.get().identity, GraphState { copied_from, ..GraphState::new(copy) })?;
         let under_way = UnderWay::of(&working);
         for setup in setups {
             setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;
         }
         drop(under_way);
         let whole = working.get().change(|state| {
-            state.settle();
+            state.resolve_names();
             let missing = state.missing();
             let mut whole = state.open()?.clone();
             state.graph = None;
@@ -52,10 +52,10 @@ impl PyGraph {
     }
 
     /// The hash of the declaration if nothing in it is open: no function to call, no name to be found.
-    pub fn settled_hash(&self) -> Option<u128> {
+    pub fn resolved_hash(&self) -> Option<u128> {
         let mut state = self.state();
-        state.settle();
-        if !state.late.is_empty() || !state.setups.is_empty() || state.open {
+        state.resolve_names();
+        if !state.unresolved.is_empty() || !state.setups.is_empty() || state.open {
             return None;
         }
         if state.hash.is_none() {

@@ -16,7 +16,7 @@ use crate::run::pending_work::{PendingWork, Setup};
 use crate::run::per_run::PerRun;
 use crate::run::plan_cache::Made;
 use crate::run::spare;
-use crate::run::unresolved::{AxisOf, Given, Late, Target, Want, find_outwards, offer, size_of};
+use crate::run::unresolved::{AxisOf, Given, Reference, Target, Unresolved, find_outwards, offer, size_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::error::{Code, Mistake};
@@ -31,7 +31,7 @@ const MOST: usize = 4_000_000;
 
 /// The graph that another one is a copy of: handles of what it had then mean the same in the copy.
 #[derive(Clone, Copy)]
-pub struct Forebear {
+pub struct CopiedGraph {
     identity: u64,
     passes: usize,
     resources: usize,
@@ -43,7 +43,7 @@ pub struct GraphState {
     /// The declaration; `None` once a setup function's working copy was baked.
     pub graph: Option<Graph>,
     /// Declarations that wait for names.
-    pub late: Vec<Late>,
+    pub unresolved: Vec<Unresolved>,
     /// Setup functions, in the order of their passes.
     pub setups: Vec<Setup>,
     /// Execute functions.
@@ -75,7 +75,7 @@ pub struct GraphState {
     /// Whether checks of pending work wait for names.
     pub open: bool,
     /// The graph that it is a copy of, and the graphs that that one is a copy of.
-    pub forebears: Vec<Forebear>,
+    pub copied_from: Vec<CopiedGraph>,
     /// Removed declarations, and whether declarations replace earlier ones of the same name.
     pub anew: Anew,
     /// True if no reference size was given.
@@ -101,12 +101,12 @@ impl GraphState {
     /// If this was a working copy whose bake is over.
     pub fn copy(&mut self, py: Python<'_>, identity: u64) -> Result<Self, Refusal> {
         let graph = self.open()?.clone();
-        let here = Forebear { identity, passes: graph.passes().len(), resources: graph.resources().len() };
+        let here = CopiedGraph { identity, passes: graph.passes().len(), resources: graph.resources().len() };
         Ok(Self {
             pictures: self.pictures.clone(),
             files: self.files.clone(),
             graph: Some(graph),
-            late: self.late.clone(),
+            unresolved: self.unresolved.clone(),
             setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
             executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
             per_run: self.per_run.iter().map(|one| one.copy(py)).collect(),
@@ -122,18 +122,18 @@ impl GraphState {
             open: self.open,
             anew: self.anew.copy(),
             unsized_graph: self.unsized_graph,
-            forebears: self.forebears.iter().copied().chain([here]).collect(),
+            copied_from: self.copied_from.iter().copied().chain([here]).collect(),
         })
     }
 
     /// Whether a resource of the graph `of` is one here too, `identity` being this graph's.
     pub fn has_resource(&self, identity: u64, of: u64, id: ResourceId) -> bool {
-        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.resources)
+        of == identity || self.copied_from.iter().any(|one| one.identity == of && id.index() < one.resources)
     }
 
     /// The same of a pass.
     pub fn has_pass(&self, identity: u64, of: u64, id: PassId) -> bool {
-        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.passes)
+        of == identity || self.copied_from.iter().any(|one| one.identity == of && id.index() < one.passes)
     }
 
     /// Whether it has work of passes, or contents of imported resources.
@@ -197,46 +197,49 @@ impl GraphState {
         found.filter(|id| !self.anew.resources.contains(id))
     }
 
-    /// Declares what now has its names; the rest stays. O(late · depth of modules), and again for every link of a chain
-    /// of images that have each other's format.
-    pub fn settle(&mut self) {
-        if self.late.is_empty() {
+    /// Declares what now has its names; the rest stays. O(unresolved · depth of modules), and again for every link of
+    /// a chain of images that have each other's format.
+    pub fn resolve_names(&mut self) {
+        if self.unresolved.is_empty() {
             return;
         }
         self.hash = None;
         loop {
-            let before = self.late.len();
-            let unlike: Vec<_> = self.late.iter().filter_map(Late::unlike).collect();
-            for mut late in std::mem::take(&mut self.late) {
-                if self.apply(&mut late, &unlike).is_none() {
-                    self.late.push(late);
+            let before = self.unresolved.len();
+            let unlike: Vec<_> = self.unresolved.iter().filter_map(Unresolved::unlike).collect();
+            for mut unresolved in std::mem::take(&mut self.unresolved) {
+                if self.apply(&mut unresolved, &unlike).is_none() {
+                    self.unresolved.push(unresolved);
                 }
             }
-            let chained = self.late.iter().any(|late| matches!(late.want, Want::Like(_, Target::Known(_), _)));
-            if !chained || self.late.len() == before {
+            let chained = self
+                .unresolved
+                .iter()
+                .any(|unresolved| matches!(unresolved.reference, Reference::Like(_, Target::Known(_), _)));
+            if !chained || self.unresolved.len() == before {
                 return;
             }
         }
     }
 
     /// Declares one; `None`: it has to wait. `unlike` are images that wait to be like others themselves.
-    fn apply(&mut self, late: &mut Late, unlike: &[ResourceId]) -> Option<()> {
+    fn apply(&mut self, unresolved: &mut Unresolved, unlike: &[ResourceId]) -> Option<()> {
         let graph = self.graph.as_mut()?;
-        let prefix = &*late.prefix;
+        let prefix = &*unresolved.prefix;
         let find = |graph: &Graph, target: &mut Target| {
             if let Target::Later(name) = target {
                 *target = Target::Known(find_outwards(prefix, name, |full| graph.find_resource(full))?);
             }
             target.known()
         };
-        match &mut late.want {
-            Want::Access(pass, resource, how, resolves, work) => {
+        match &mut unresolved.reference {
+            Reference::Access(pass, resource, how, resolves, work) => {
                 // Both names are tried before either may end this: a mistake lists all that are missing.
                 let resource = find(graph, resource);
                 let resolved = resolves.as_mut().map(|resolves| find(graph, resolves));
                 how.details.resolves = resolved.flatten().or(how.details.resolves);
                 if resolved != Some(None) {
-                    let (resource, place) = (resource?, late.place.take());
+                    let (resource, place) = (resource?, unresolved.place.take());
                     match *work {
                         Some(tested) => infer::access(graph, *pass, resource, **how, tested, place),
                         None => graph.access(*pass, resource, how, place),
@@ -245,7 +248,7 @@ impl GraphState {
                 }
                 return None;
             }
-            Want::Size(resource, size) => {
+            Reference::Size(resource, size) => {
                 let mut whole = true;
                 for axis in size.axes.iter_mut().flatten() {
                     if let AxisOf::Scaled(Some(of), _) = axis {
@@ -257,30 +260,30 @@ impl GraphState {
                     image.size = Some(size);
                 }
             }
-            Want::Modifies(resource, of) => {
+            Reference::Modifies(resource, of) => {
                 let of = find(graph, of)?;
                 graph.resource_mut(*resource).modifies = Some(of);
             }
-            Want::History(resource, of, frames, zero_first) => {
+            Reference::History(resource, of, frames, zero_first) => {
                 let history = History { of: find(graph, of)?, frames: *frames, zero_first: *zero_first };
                 graph.resource_mut(*resource).life = Life::History(history);
             }
-            Want::Root(of) => {
+            Reference::Root(of) => {
                 let of = find(graph, of)?;
                 graph.root(of);
             }
-            Want::After(pass, earlier) => {
+            Reference::After(pass, earlier) => {
                 let earlier = match earlier {
                     Target::Known(id) => *id,
                     Target::Later(name) => find_outwards(prefix, name, |full| graph.find_pass(full))?,
                 };
                 graph.order_after(*pass, earlier);
             }
-            Want::Fallback(pass, output, input) => {
+            Reference::Fallback(pass, output, input) => {
                 let (output, input) = (find(graph, output), find(graph, input));
                 graph.fallback(*pass, output?, input?);
             }
-            Want::Like(resource, of, depth) => {
+            Reference::Like(resource, of, depth) => {
                 let of = find(graph, of).filter(|of| !unlike.contains(of))?;
                 let (format, volume, layers) = like_of(graph, of);
                 let Kind::Image(image) = &mut graph.resource_mut(*resource).kind else { return Some(()) };
@@ -305,7 +308,7 @@ impl GraphState {
     /// # Errors
     /// If this was a working copy whose bake is over.
     pub fn resolved(&mut self, py: Python<'_>) -> Result<(Graph, Vec<Setup>), Refusal> {
-        self.settle();
+        self.resolve_names();
         let mut copy = self.open()?.clone();
         for mistake in self.missing().into_iter().chain(self.check_pending()) {
             copy.add_mistake(mistake);
@@ -344,7 +347,7 @@ impl GraphState {
     /// Names that are still missing, as mistakes that offer the nearest declared name.
     pub fn missing(&self) -> Vec<Mistake> {
         let Some(graph) = &self.graph else { return Vec::new() };
-        let mut mistakes: Vec<_> = self.late.iter().flat_map(|late| late.mistakes(graph)).collect();
+        let mut mistakes: Vec<_> = self.unresolved.iter().flat_map(|unresolved| unresolved.mistakes(graph)).collect();
         for (name, _) in self.points.iter().filter(|(_, (_, declared))| !declared) {
             let declared = self.points.iter().filter(|(_, (_, declared))| *declared).map(|(name, _)| &**name);
             let message = format!("extension point \"{name}\" is extended, but nothing declares it");

@@ -135,7 +135,9 @@ pub(crate) fn without_size(load: &Workload, plan: &Plan, origin: &Bound<'_, PyGr
     let (first, rest) = unsaid.split_first()?;
     let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     let [width, height] = graph.reference_size();
-    Some(format!("{first}{others} is {width}x{height} only because no size is said: give image() or Graph() a size"))
+    Some(format!(
+        "{first}{others} is {width}x{height} only because no size is declared: give image() or Graph() a size"
+    ))
 }
 
 /// A mistake about the array of a resource, with the line that declares it.

@@ -96,18 +96,18 @@ impl<T> SizeOf<T> {
 
 /// Something declared by a name that nothing had declared yet.
 #[derive(Clone)]
-pub struct Late {
+pub struct Unresolved {
     /// Names are looked for in this module first, then outwards.
     pub prefix: Arc<str>,
     /// Where it was declared.
     pub place: Option<Place>,
     /// What was declared.
-    pub want: Want,
+    pub reference: Reference,
 }
 
-/// See [`Late`].
+/// A declaration that refers to others, some of them by names that nothing has declared yet.
 #[derive(Clone)]
-pub enum Want {
+pub enum Reference {
     /// An access, what it resolves, and, if it follows from work, the aspects that draws only test.
     Access(PassId, Target, Box<Use>, Option<Target>, Option<Aspects>),
     /// A size relative to an image.
@@ -126,11 +126,11 @@ pub enum Want {
     Like(ResourceId, Target, Option<f64>),
 }
 
-impl Late {
+impl Unresolved {
     /// The image that waits to be like another.
     pub fn unlike(&self) -> Option<ResourceId> {
-        match self.want {
-            Want::Like(id, ..) => Some(id),
+        match self.reference {
+            Reference::Like(id, ..) => Some(id),
             _ => None,
         }
     }
@@ -139,29 +139,29 @@ impl Late {
     pub fn mistakes(&self, graph: &Graph) -> Vec<Mistake> {
         let pass = |id: PassId| Some(graph.pass_name(id));
         let name = |id: ResourceId| format!("\"{}\"", graph.resource_name(id));
-        let (who, in_pass, targets): (String, _, Vec<&Target>) = match &self.want {
-            Want::Access(id, resource, _, resolves, _) => (
+        let (who, in_pass, targets): (String, _, Vec<&Target>) = match &self.reference {
+            Reference::Access(id, resource, _, resolves, _) => (
                 format!("pass \"{}\" uses", graph.pass_name(*id)),
                 pass(*id),
                 std::iter::once(resource).chain(resolves).collect(),
             ),
-            Want::Size(id, size) => {
+            Reference::Size(id, size) => {
                 let of = size.axes.iter().flatten().filter_map(|axis| match axis {
                     AxisOf::Scaled(Some(of), _) => Some(of),
                     _ => None,
                 });
                 (format!("{} has a size relative to", name(*id)), None, of.collect())
             }
-            Want::Modifies(id, of) => (format!("{} modifies", name(*id)), None, vec![of]),
-            Want::History(id, of, ..) => (format!("{} remembers", name(*id)), None, vec![of]),
-            Want::Root(of) => ("a root is".to_owned(), None, vec![of]),
+            Reference::Modifies(id, of) => (format!("{} modifies", name(*id)), None, vec![of]),
+            Reference::History(id, of, ..) => (format!("{} remembers", name(*id)), None, vec![of]),
+            Reference::Root(of) => ("a root is".to_owned(), None, vec![of]),
             // Its size is relative to the same image, which says what is missing.
-            Want::Like(..) => return Vec::new(),
-            Want::Fallback(id, output, input) => {
+            Reference::Like(..) => return Vec::new(),
+            Reference::Fallback(id, output, input) => {
                 (format!("the fallback of pass \"{}\" names", graph.pass_name(*id)), pass(*id), vec![output, input])
             }
-            Want::After(_, Target::Known(_)) => return Vec::new(),
-            Want::After(id, Target::Later(earlier)) => {
+            Reference::After(_, Target::Known(_)) => return Vec::new(),
+            Reference::After(id, Target::Later(earlier)) => {
                 let message =
                     format!("pass \"{}\" comes after \"{earlier}\", which nothing declares", graph.pass_name(*id));
                 let help = offer(earlier, graph.pass_names().iter(), "declare that pass");

@@ -154,7 +154,7 @@ function differs({ what, before, after }) {
 function figureItem({ what, before, after }) {
   const text = (value) => (what.startsWith('memory') ? bytes(value) : what.startsWith('frame') ? micros(value) : number(value));
   const [first, second] = [text(before), text(after)];
-  // What is alike when rounded is told in full.
+  // Numbers that are equal when rounded are shown in full.
   const whole = first === second ? ` (${after > before ? '+' : '−'}${number(Math.abs(after - before))}${what.startsWith('memory') ? ' B' : ''})` : '';
   return h('li', { class: after < before ? 'less' : 'more' }, `${what} ${first} → ${second}${whole}`);
 }

@@ -38,7 +38,7 @@ function place(element, left, top, width, height) {
   return element;
 }
 
-// Gives an element these children in this order. Children that stay are not touched.
+// Gives an element these children in this order. Children that stay do not change.
 function arrange(parent, wanted) {
   const kept = new Set(wanted);
   for (let child = parent.firstChild; child;) {

@@ -93,9 +93,9 @@ class EdgeNames {
   // What a piece can say, the most first. Beside its source a name leaves out that of the source.
   texts(list, piece) {
     const source = piece.from.pass === undefined || piece.around || piece.via ? '' : shown(plan.passes.name[piece.from.pass]);
-    this.said ||= new Map();
+    this.labels ||= new Map();
     const key = `${source} ${list}`;
-    if (this.said.has(key)) return this.said.get(key);
+    if (this.labels.has(key)) return this.labels.get(key);
     const name = (resource) => shown(plan.resources.name[resource]);
     const names = list.map((resource) => (source && /^[/.]./.test(name(resource).slice(source.length)) && name(resource).startsWith(source) ? name(resource).slice(source.length + 1) : name(resource)));
     const cut = (room) => fit(names[0], room, TAG.size);
@@ -103,7 +103,7 @@ class EdgeNames {
     const texts = names.length > 1 ? [textWidth(whole, TAG.size) <= TAG.most ? whole : '', `${names.length} resources`]
       : [cut(TAG.most), cut(110), cut(72)].filter((text) => text === names[0] || text.length > 6);
     const made = [...new Set(texts)].filter(Boolean).map((text) => ({ text, wide: textWidth(text, TAG.size) + TAG.around }));
-    this.said.set(key, made);
+    this.labels.set(key, made);
     return made;
   }
 
@@ -113,7 +113,7 @@ class EdgeNames {
     const rung = Math.floor(Math.log2(scale) * RUNGS + 1e-6);
     const step = 2 ** (rung / RUNGS);
     if (focus) {
-      const set = { taken: new Boxes(), said: new Map() };
+      const set = { taken: new Boxes(), named: new Map() };
       const names = [];
       const known = this.rungs.get(rung);
       for (const { piece, list } of pieces) {
@@ -124,7 +124,7 @@ class EdgeNames {
       }
       return names;
     }
-    if (!this.rungs.has(rung)) this.rungs.set(rung, { taken: new Boxes(), said: new Map(), tried: new Map() });
+    if (!this.rungs.has(rung)) this.rungs.set(rung, { taken: new Boxes(), named: new Map(), tried: new Map() });
     const set = this.rungs.get(rung);
     const names = [];
     for (const { piece, list } of pieces) {
@@ -143,12 +143,12 @@ class EdgeNames {
       const [[x1, y1], [x2, y2]] = [points[at - 1], points[at]];
       if (y1 === y2 || Math.abs(x2 - x1) > 4) spots.push([(x1 + x2) / 2, (y1 + y2) / 2, Math.abs(x2 - x1)]);
     }
-    // Beside its pass a name is told from the lines that it covers; else level stretches have the most room.
+    // Beside its pass the reader can tell a name from the lines that it covers; else level stretches have the most room.
     const beside = piece.from.pass !== undefined && !piece.around && !piece.via;
     if (!beside) spots.sort((a, b) => b[2] - a[2]);
     const most = beside ? 2 : piece.around ? 0 : 1;
-    const said = `${piece.source} ${list}`;
-    const before = set.said.get(said) || [];
+    const named = `${piece.source} ${list}`;
+    const before = set.named.get(named) || [];
     for (const { text, wide } of this.texts(list, piece)) {
       let best = kept?.text === text && this.check(kept.box, piece, set, focus, step) ? { box: kept.box, crossed: 0, cost: 0 } : null;
       for (const [at, [x, y]] of spots.entries()) {
@@ -167,7 +167,7 @@ class EdgeNames {
       if (!best || (best.crossed > most && !focus)) continue;
       const { box } = best;
       set.taken.add(box);
-      set.said.set(said, [...before, { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 }]);
+      set.named.set(named, [...before, { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 }]);
       return { piece, list, text, box };
     }
     return null;

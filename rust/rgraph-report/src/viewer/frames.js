@@ -43,13 +43,13 @@ class Frames extends Differences {
       h('button', { type: 'button', class: 'plain', onclick: (event) => this.copy(event.target) }, 'Copy')));
     this.strip_ = svg('svg', { class: 'frames-strip', role: 'img', 'aria-label': `GPU time of ${count(times.length, 'frame')}` });
     this.under = h('p', { class: 'note frames-note', 'aria-hidden': 'true' });
-    this.strip_.addEventListener('pointermove', (event) => this.told(this.frameAt(event)));
-    this.strip_.addEventListener('pointerleave', () => this.told(-1));
+    this.strip_.addEventListener('pointermove', (event) => this.showNumbers(this.frameAt(event)));
+    this.strip_.addEventListener('pointerleave', () => this.showNumbers(-1));
     this.strip_.addEventListener('click', (event) => this.choose(event.shiftKey ? 'against' : 'shows', this.frameAt(event)));
     this.pair = h('div', { class: 'pair', 'aria-hidden': 'true' });
     this.frame.before(this.figures, this.strip_, this.under, this.pair);
     this.grid.classList.add('table');
-    this.told(-1);
+    this.showNumbers(-1);
   }
 
   figured() {
@@ -74,7 +74,7 @@ class Frames extends Differences {
   }
 
   // What the pointer is over.
-  told(at) {
+  showNumbers(at) {
     const { run, gpu_us: times, spikes } = payload.frames;
     this.under.textContent = at < 0 ? 'A bar per frame, spikes in red. Click shows a frame in all views, Shift and click compares with it.'
       : `Run ${run[at]}: ${micros(times[at])}${spikes.includes(at) ? ', a spike' : ''}`;

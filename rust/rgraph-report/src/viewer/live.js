@@ -14,7 +14,7 @@ function begin(payload, kept) {
 const data = document.getElementById('data');
 let shownPage = begin(JSON.parse(data.textContent));
 
-// Follows a server: the page is told which plan runs, and what its last frames took.
+// Follows a server: it reports which plan runs, and the times of its last frames.
 function follow() {
   const source = new EventSource('events');
   let [known, waiting, paused] = [shownPage.version, null, false];
@@ -24,21 +24,21 @@ function follow() {
       const payload = await answer.json();
       known = payload.live;
       shownPage = begin(payload, shownPage.kept());
-      shownPage.said(paused ? 'paused' : 'live', pause);
+      shownPage.showState(paused ? 'paused' : 'live', pause);
     } else if (news.frames) shownPage.renew(news.frames, news.images);
   };
   const pause = () => {
     paused = !paused;
-    shownPage.said(paused ? 'paused' : 'live', pause);
+    shownPage.showState(paused ? 'paused' : 'live', pause);
     if (!paused && waiting) show(waiting);
   };
   source.addEventListener('message', (event) => {
     waiting = JSON.parse(event.data);
-    shownPage.said(paused ? 'paused' : 'live', pause);
+    shownPage.showState(paused ? 'paused' : 'live', pause);
     if (!paused) show(waiting);
   });
-  source.addEventListener('error', () => shownPage.said('lost', pause));
-  shownPage.said('live', pause);
+  source.addEventListener('error', () => shownPage.showState('lost', pause));
+  shownPage.showState('live', pause);
 }
 
 if (shownPage.version) follow();

@@ -35,7 +35,7 @@ const viewNamed = (id) => views.find((view) => view.id === id);
 const current = () => views.find((view) => view.id === state.view);
 
 function announce(text) {
-  document.getElementById('said').textContent = text;
+  document.getElementById('announcement').textContent = text;
 }
 
 // Shows where a thing is: in this view, else in the first that has it.
@@ -122,7 +122,7 @@ function start() {
   document.documentElement.classList.toggle('embedded', parent !== window);
   const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '0' });
   const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
-  document.body.append(h('header', null, header(), tabs()), stage, help.build(), tip.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
+  document.body.append(h('header', null, header(), tabs()), stage, help.build(), tip.build(), h('div', { id: 'announcement', class: 'hidden', role: 'status' }));
 
   on('view', () => {
     for (const view of views) {
@@ -214,7 +214,7 @@ return {
     viewNamed('images')?.renewed((pictures || []).map(([name]) => name));
   },
   // Whether the page follows, in words; pressing it pauses and goes on.
-  said(what, act) {
+  showState(what, act) {
     const button = document.getElementById('live');
     button.hidden = false;
     button.onclick = act;

@@ -183,7 +183,7 @@ function livesOn(plan, scale) {
   return scale.lives;
 }
 
-// The first and the last pass that a range of a scale touches; null if none.
+// The first and the last pass within a range of a scale; null if none.
 function passesWithin(plan, scale, from, to) {
   let [first, last] = [-1, -1];
   for (let pass = 0; pass < plan.live; pass += 1) {

@@ -108,7 +108,7 @@ class GridView {
     let element = (this.decors ||= new Map()).get(id);
     if (!element) this.decors.set(id, element = h('div', { 'aria-hidden': 'true' }));
     if (element.className !== name) element.className = name;
-    if (element.said !== text) element.textContent = element.said = text;
+    if (element.shownText !== text) element.textContent = element.shownText = text;
     element.turn = this.turn;
     return element;
   }

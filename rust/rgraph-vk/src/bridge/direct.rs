@@ -42,7 +42,7 @@ pub(crate) fn buffer(
     let block = unsafe { device.import_memory(name, fd.as_fd(), &info) }?;
     let peer = Peer { address: memory.address(), _memory: Box::new(memory) };
     let usages = Usages { external: true, ..usages };
-    PhysicalResource::beside(&block.0, name, PlanKind::Buffer { size: bytes }, usages, peer)
+    PhysicalResource::of_peer(&block.0, name, PlanKind::Buffer { size: bytes }, usages, peer)
 }
 
 /// A stream that copies from one device to another. One thread copies.

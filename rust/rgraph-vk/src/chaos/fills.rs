@@ -11,10 +11,10 @@ use crate::compile::pass_table::PassTable;
 /// Ranges of buffers that are filled before a pass.
 pub(crate) type Fills = IdVec<PlanPassId, Vec<(ResourceId, [u64; 2])>>;
 
-/// The ranges of transient buffers that each pass replaces: by declaration, or because it is the first to touch them.
+/// The ranges of transient buffers that each pass replaces: by declaration, or because it is the first to access them.
 pub(crate) fn fills(graph: &Graph, plan: &Plan, table: &PassTable) -> Fills {
     let mut out: Fills = IdVec::filled(Vec::new(), plan.passes.len());
-    let mut touched: Vec<(ResourceId, [u64; 2])> = Vec::new();
+    let mut accessed: Vec<(ResourceId, [u64; 2])> = Vec::new();
     for pass in plan.live() {
         let on_gpu = plan.passes[pass].queue.is_some();
         for access in table.of(pass) {
@@ -25,7 +25,7 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, table: &PassTable) -> Fills {
             };
             let writes = matches!(access.usage, Usage::StorageWrite | Usage::TransferDst) && !declared.unordered;
             let meets = |other: [u64; 2]| other[0] < range[1] && range[0] < other[1];
-            let first = !touched.iter().any(|&(of, other)| of == memory && meets(other));
+            let first = !accessed.iter().any(|&(of, other)| of == memory && meets(other));
             let replaced = matches!(declared.load, Some(Load::Discard | Load::Clear));
             let always = plan.passes[pass].flag.is_none();
             if on_gpu && writes && (first || replaced && always) && plan.begins_empty(memory) {
@@ -33,7 +33,7 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, table: &PassTable) -> Fills {
                 out[pass].extend((words[0] < words[1]).then_some((memory, words)));
             }
         }
-        touched.extend(table.of(pass).iter().map(|access| (plan.memory_of(access.resource), access.region.range)));
+        accessed.extend(table.of(pass).iter().map(|access| (plan.memory_of(access.resource), access.region.range)));
     }
     out
 }

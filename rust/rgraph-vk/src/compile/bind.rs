@@ -1,4 +1,4 @@
-//! Steps of passes become packets: pipelines looked up, descriptors listed, everything that a step touches compared
+//! Steps of passes become packets: pipelines looked up, descriptors listed, everything that a step accesses compared
 //! with what its pass declares. What is refused here would be a missing barrier later.
 
 use std::fmt;
@@ -155,7 +155,7 @@ impl Binder<'_> {
     pub(crate) fn planned(&self, pass: PlanPassId, resource: ResourceId) -> Result<ResourceId, Error> {
         match self.graph.resources().get(resource) {
             Some(_) => Ok(resource),
-            None => self.refuse(pass, "touches a resource of another graph", "use this graph's handles"),
+            None => self.refuse(pass, "uses a resource of another graph", "use this graph's handles"),
         }
     }
 

@@ -54,11 +54,11 @@ impl Binder<'_> {
             }
             (true, _) => {
                 let says = format!("draws vertices, and shader \"{}\" has a mesh stage", program.name);
-                self.refuse(pass, says, "say how many workgroups to draw with groups=(x, y, z), or indirect=")
+                self.refuse(pass, says, "give the workgroups with groups=(x, y, z), or indirect=")
             }
             (false, DrawCount::Mesh { .. }) => {
                 let says = format!("draws workgroups, and shader \"{}\" has no mesh stage", program.name);
-                self.refuse(pass, says, "say how many vertices to draw")
+                self.refuse(pass, says, "give the number of vertices to draw")
             }
             (false, _) => Ok(()),
         }

@@ -348,7 +348,7 @@ impl<'a> Placer<'a> {
     }
 }
 
-/// Passes on the CPU see slices of a buffer, and nobody knows which bytes they touch: they need coherent memory.
+/// Passes on the CPU see slices of a buffer, and nobody knows which bytes they access: they need coherent memory.
 fn unseen(name: &str, domain: Domain) -> Error {
     let message =
         format!("passes on the CPU use \"{name}\", and do not see its {} memory on this device", domain.name());

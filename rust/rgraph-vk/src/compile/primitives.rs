@@ -58,7 +58,7 @@ pub(crate) fn check(program: &Program, state: &RasterState) -> Result<(), Error>
         let taken = taken.unwrap_or("nothing");
         if taken != given {
             let message = format!("the geometry stage of shader \"{name}\" takes {taken}, and is given {given}");
-            return refuse(message, "say topology= as the geometry stage's layout(…) in has it");
+            return refuse(message, "set topology= as the geometry stage's layout(…) in has it");
         }
     }
     for (mode, most) in modes(Stage::Mesh).into_iter().flat_map(|spirv| spirv::modes(spirv)) {

@@ -1,4 +1,4 @@
-//! Transfer commands: compared with what their pass declares and with the sizes of what they touch, then recorded.
+//! Transfer commands: compared with what their pass declares and with the sizes of what they access, then recorded.
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Transfer as Kind, Usage};
@@ -108,15 +108,15 @@ fn side(
     let region = access.region;
     let layers = level.layers.unwrap_or(region.layers);
     if !within([level.mip, level.mip.saturating_add(1)], region.mips) || !within(layers, region.layers) {
-        let touched = Region { mips: [level.mip, level.mip.saturating_add(1)], layers, ..region };
-        let says = format!("touches {} of \"{name}\", and declares {}", touched.text(), region.text());
+        let accessed = Region { mips: [level.mip, level.mip.saturating_add(1)], layers, ..region };
+        let says = format!("accesses {} of \"{name}\", and declares {}", accessed.text(), region.text());
         return binder.wrong(pass, &says, "stay within the declared range");
     }
     let whole = mip_size(whole, level.mip);
     let rest: [u32; 3] = std::array::from_fn(|axis| whole[axis].saturating_sub(level.offset[axis]));
     let size = level.size.or(size).unwrap_or(rest);
     if (0..3).any(|axis| size[axis] == 0 || size[axis] > rest[axis]) {
-        let says = format!("touches {size:?} texels from {:?} on of \"{name}\", which has {whole:?}", level.offset);
+        let says = format!("accesses {size:?} texels from {:?} on of \"{name}\", which has {whole:?}", level.offset);
         return binder.wrong(pass, &says, "stay within the image");
     }
     let mut aspects = if level.aspects.is_empty() { region.aspects } else { level.aspects & region.aspects };

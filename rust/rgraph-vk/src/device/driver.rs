@@ -11,8 +11,8 @@ use crate::device::process::PerProcess;
 
 static LOCK: PerProcess<RwLock<()>> = PerProcess::new(RwLock::default);
 
-/// Beside others that do the like.
-pub(crate) fn beside() -> RwLockReadGuard<'static, ()> {
+/// The lock, together with others that free or allocate memory.
+pub(crate) fn shared() -> RwLockReadGuard<'static, ()> {
     LOCK.get().read().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Alone {
     _lock: RwLockWriteGuard<'static, ()>,
 }
 
-/// Alone.
+/// The lock without others: for devices and instances that come or go.
 pub(crate) fn alone() -> Alone {
     let lock = LOCK.get().write().unwrap_or_else(PoisonError::into_inner);
     Alone { before: Loaded::now(), _lock: lock }

@@ -63,7 +63,7 @@ impl Device {
     /// Says that a run with these inputs will not happen: its fence can be given to another run, values of timelines
     /// can be signalled again, and binary semaphores are as before. [`Compiled::run`](crate::Compiled::run) does so
     /// itself, with those that it did not submit, if it fails. Semaphores and fences of others, and those of a run that
-    /// was called, are not touched.
+    /// was called, stay as they are.
     pub fn withdraw(&self, inputs: &Inputs<'_>) {
         self.0.withdraw_promises(inputs);
     }

@@ -183,7 +183,7 @@ impl Shared {
     }
 
     fn destroy(&self, dead: Vec<DeferredDeletion>) {
-        let _beside = driver::beside();
+        let _shared = driver::shared();
         let mut memory = self.memory();
         for deferred in dead {
             deferred.destroy(&self.raw, memory.as_mut());
@@ -196,7 +196,7 @@ impl Shared {
         self.sweep()?;
         // Always before the lock of the memory: a thread with that one waits for no thread that opens or closes a
         // device.
-        let _beside = driver::beside();
+        let _shared = driver::shared();
         if let Some(memory) = self.memory().as_mut() {
             memory.trim();
         }

@@ -69,18 +69,18 @@ mod tests {
         plan
     }
 
-    fn told(copies: &[(usize, usize)], steps: &str) -> Vec<bool> {
+    fn waits(copies: &[(usize, usize)], steps: &str) -> Vec<bool> {
         let all = copies.iter().map(|_| true).collect();
         meeting(&plan(copies, steps), all).iter().copied().collect()
     }
 
     #[test]
     fn copies_wait_for_their_receivers_unless_devices_would_wait_in_a_circle() {
-        assert_eq!(told(&[(0, 1), (1, 0)], "s0 r0 s1 r1"), [true, true], "there and back");
-        assert_eq!(told(&[(0, 1), (1, 0)], "s0 s1 r0 r1"), [false, true], "both send first");
-        assert_eq!(told(&[(0, 1), (0, 1)], "s0 s1 r0 r1"), [true, true], "in one order");
-        assert_eq!(told(&[(0, 1), (0, 1)], "s0 s1 r1 r0"), [false, true], "the other way round");
-        assert_eq!(told(&[(0, 1), (1, 2), (2, 0)], "s0 s1 s2 r0 r1 r2"), [false, true, true], "round in a ring");
-        assert_eq!(told(&[(0, 1), (1, 2), (2, 0)], "s0 r0 s1 r1 s2 r2"), [true, true, true], "one after the other");
+        assert_eq!(waits(&[(0, 1), (1, 0)], "s0 r0 s1 r1"), [true, true], "there and back");
+        assert_eq!(waits(&[(0, 1), (1, 0)], "s0 s1 r0 r1"), [false, true], "both send first");
+        assert_eq!(waits(&[(0, 1), (0, 1)], "s0 s1 r0 r1"), [true, true], "in one order");
+        assert_eq!(waits(&[(0, 1), (0, 1)], "s0 s1 r1 r0"), [false, true], "the other way round");
+        assert_eq!(waits(&[(0, 1), (1, 2), (2, 0)], "s0 s1 s2 r0 r1 r2"), [false, true, true], "round in a ring");
+        assert_eq!(waits(&[(0, 1), (1, 2), (2, 0)], "s0 r0 s1 r1 s2 r2"), [true, true, true], "one after the other");
     }
 }

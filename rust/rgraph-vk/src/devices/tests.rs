@@ -67,8 +67,8 @@ fn cuda_copies_where_it_can_and_the_host_where_it_failed() {
     assert_eq!(host, 1, "one pair goes through the host from now on");
     for seed in 5..8 {
         let notes = run(&compiled, (given, out), seed).expect("it runs");
-        let told = "copies between devices: 1 by CUDA, 1 through memory of the host".to_owned();
-        assert!(notes.contains(&told), "{notes:?}");
+        let expected = "copies between devices: 1 by CUDA, 1 through memory of the host".to_owned();
+        assert!(notes.contains(&expected), "{notes:?}");
         assert!(notes.iter().any(|note| note.ends_with("it failed in a run")), "{notes:?}");
     }
     drop(compiled);
@@ -106,10 +106,10 @@ fn without_a_driver_of_cuda_the_host_copies_and_the_report_says_why() {
     let compiled = devices.compile(workload, &Options::default()).expect("it compiles");
     assert_eq!(compiled.copy_ways(), [CopyWay::Host; 2]);
     let notes = run(&compiled, (given, out), 1).expect("it runs");
-    let told = [
+    let expected = [
         "CUDA does not copy from device 0 to 1: no CUDA driver found: none",
         "CUDA does not copy from device 1 to 0: no CUDA driver found: none",
         "copies between devices: 2 through memory of the host",
     ];
-    assert!(told.iter().all(|told| notes.iter().any(|note| note == told)), "{notes:?}");
+    assert!(expected.iter().all(|one| notes.iter().any(|note| note == one)), "{notes:?}");
 }

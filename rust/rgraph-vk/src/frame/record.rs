@@ -433,7 +433,7 @@ impl Recorder<'_> {
         for access in compiled.table.of(pass) {
             let declared = access.resource;
             if !uses.iter().any(|one| one.declared == declared) {
-                let resource = recording.stand_in(compiled, pass, declared);
+                let resource = recording.resource_read(compiled, pass, declared);
                 uses.push(RawUse { declared, resource, physical: compiled.physical(resource, run, imports) });
             }
         }
@@ -545,7 +545,7 @@ impl Recorder<'_> {
     }
 }
 
-/// The texels that a range touches, as far as there are so many.
+/// The texels of one axis that a range meets, within the image.
 fn clipped([first, end]: [f32; 2], most: u32) -> [u32; 2] {
     let first = (first.max(0.0).floor() as u32).min(most);
     [first, (end.max(0.0).ceil() as u32).clamp(first, most)]

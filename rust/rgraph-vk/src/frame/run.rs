@@ -36,7 +36,7 @@ use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::ResourceState;
 use crate::work::Work;
 
-/// Variants that a context keeps.
+/// Recordings that a context keeps.
 const MOST_RECORDINGS: usize = 12;
 
 impl RunState {
@@ -254,8 +254,8 @@ impl RunState {
         Ok(())
     }
 
-    /// The recorded recording of a context for this run: an earlier one if nothing that it depends on is different. Of
-    /// that one only push data and what functions say may have to be recorded again.
+    /// The recording of a context for this run: an earlier one if nothing that it depends on is different. It may have
+    /// to record only push data and the steps of callbacks again.
     fn recording(
         &mut self,
         compiled: &CompiledGraph,
@@ -263,7 +263,7 @@ impl RunState {
         poll: Option<Poll<'_>>,
         figures: &mut Figures,
     ) -> Result<RecordingId, Error> {
-        let recorded = self.say(compiled, poll)?;
+        let recorded = self.call_recorders(compiled, poll)?;
         self.key.phase = self.run % compiled.phases;
         if self.keyed != self.rebound {
             let bound = compiled.imports.iter().filter(|import| import.bound);
@@ -281,9 +281,8 @@ impl RunState {
                 Recording::new(from, old.map(|old| recordings.remove(old)))?
             }
         };
-        let says = !compiled.recorded.is_empty();
-        if says {
-            spare.packets = recording.say(from, recorded)?;
+        if !compiled.recorded.is_empty() {
+            spare.packets = recording.use_packets(from, recorded)?;
         }
         let all = recording.push_stamp != *push_stamp;
         if all || compiled.records_again {
@@ -299,8 +298,8 @@ impl RunState {
         Ok(RecordingId::new(recordings.len() - 1))
     }
 
-    /// Asks the functions that say steps, several at once.
-    fn say(&mut self, compiled: &CompiledGraph, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
+    /// Calls the callbacks that record steps, several at once.
+    fn call_recorders(&mut self, compiled: &CompiledGraph, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
         if compiled.recorded.is_empty() {
             return Ok(Packets::default());
         }

@@ -14,8 +14,8 @@ use crate::compile::packet::{Descriptor, Packets};
 use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
 use crate::error::{Called, Error};
+use crate::frame::fallback::resource_read;
 use crate::frame::recording::{Ingredients, Recording};
-use crate::frame::stand_in::stand_in;
 use crate::memory::Domain;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::{PhysicalResource, ViewKey};
@@ -51,7 +51,7 @@ impl Sets {
 impl Recording {
     /// Uses the packets that callbacks recorded for this run, and returns those of the run before. The context must be
     /// idle.
-    pub(crate) fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<Packets, Error> {
+    pub(crate) fn use_packets(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<Packets, Error> {
         let mut sets = std::mem::take(&mut self.recorded_sets);
         let made = self.make_sets(from, &recorded, &mut sets);
         self.recorded_sets = sets;
@@ -129,7 +129,7 @@ impl Recording {
                     |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
                 // The view, and the layout that its image is in: a fallback may be in another.
                 let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
-                    let resource = self.stand_in(compiled, write.pass, declared);
+                    let resource = self.resource_read(compiled, write.pass, declared);
                     let layout = match resource == declared {
                         true => layout,
                         false => compiled.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
@@ -140,19 +140,19 @@ impl Recording {
                 };
                 let kind = match &write.what {
                     Descriptor::Buffer(resource, [first, end]) => {
-                        let buffer = self.buffer(self.stand_in(compiled, write.pass, *resource));
+                        let buffer = self.buffer(self.resource_read(compiled, write.pass, *resource));
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
                         Info::Buffer
                     }
                     Descriptor::Texels(resource, range, format) => {
-                        let resource = self.stand_in(compiled, write.pass, *resource);
+                        let resource = self.resource_read(compiled, write.pass, *resource);
                         let physical = compiled.physical(resource, run, imports);
                         let null = Ok(vk::BufferView::null());
                         texels.push(physical.map_or(null, |physical| physical.texel_view(*format, *range))?);
                         Info::Texels
                     }
                     Descriptor::Structure(resource) => {
-                        let resource = self.stand_in(compiled, write.pass, *resource);
+                        let resource = self.resource_read(compiled, write.pass, *resource);
                         structures.push(self.structure(resource).map_or_else(Default::default, |one| one.raw));
                         Info::Structure
                     }
@@ -216,8 +216,8 @@ impl Recording {
     }
 
     /// What a pass reads instead of the outputs of passes that are switched off.
-    pub(crate) fn stand_in(&self, compiled: &CompiledGraph, pass: PlanPassId, resource: ResourceId) -> ResourceId {
-        stand_in(compiled, &self.on, pass, resource)
+    pub(crate) fn resource_read(&self, compiled: &CompiledGraph, pass: PlanPassId, resource: ResourceId) -> ResourceId {
+        resource_read(compiled, &self.on, pass, resource)
     }
 }
 
@@ -247,7 +247,7 @@ impl Handles for Reads<'_> {
 
 impl Transfers for Reads<'_> {
     fn source(&self, resource: ResourceId) -> ResourceId {
-        self.recording.stand_in(self.compiled, self.pass, resource)
+        self.recording.resource_read(self.compiled, self.pass, resource)
     }
 
     fn layout(&self, resource: ResourceId, part: vk::ImageSubresourceLayers) -> Layout {

@@ -115,7 +115,7 @@ fn import(shared: &Arc<Shared>, pages: &Arc<HostPages>) -> Result<Option<Side>, 
     let info = vk::MemoryAllocateInfo::default().allocation_size(pages.size()).memory_type_index(index);
     let info = info.push_next(&mut from);
     let made = {
-        let _beside = crate::device::driver::beside();
+        let _shared = crate::device::driver::shared();
         // SAFETY: the pages are that large, aligned, and outlive the memory: its deletion holds them.
         unsafe { shared.raw.allocate_memory(&info, shared.raw.host()) }
     };

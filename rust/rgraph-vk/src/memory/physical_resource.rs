@@ -108,7 +108,7 @@ unsafe impl Sync for Mapped {}
 
 impl std::fmt::Debug for PhysicalResource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("PhysicalResource").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -182,7 +182,7 @@ impl PhysicalResource {
 
     /// Makes an image or buffer at the first byte of an imported block, which another API uses only while the runtime
     /// waits for it.
-    pub(crate) fn beside(
+    pub(crate) fn of_peer(
         block: &Arc<SharedBlock>,
         name: &str,
         kind: PlanKind,

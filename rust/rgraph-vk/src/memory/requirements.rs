@@ -67,7 +67,7 @@ impl Shared {
     /// Memory; where there is none, what waits to be destroyed is waited for, and the driver is asked once more.
     pub(crate) fn allocate(&self, want: Want<'_>) -> Result<Allocation, Error> {
         let attempt = || {
-            let _beside = crate::device::driver::beside();
+            let _shared = crate::device::driver::shared();
             match self.memory().as_mut() {
                 Some(memory) => memory.allocate(want),
                 None => Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into()),

@@ -147,7 +147,7 @@ pub(crate) fn within<T: PartialOrd>(part: [T; 2], whole: [T; 2]) -> bool {
 #[derive(Debug)]
 pub(crate) enum Tracked {
     /// By aspect, then mip, then layer.
-    Image { mips: u32, layers: u32, aspects: Aspects, cells: Vec<ResourceState> },
+    Image { mips: u32, layers: u32, aspects: Aspects, states: Vec<ResourceState> },
     /// Ranges in order, without gaps.
     Buffer(Vec<([u64; 2], ResourceState)>),
 }
@@ -160,8 +160,8 @@ impl Tracked {
         match kind {
             PlanKind::Image { format, mips, layers, .. } => {
                 let aspects = format.aspects();
-                let cells = aspects.bits().count_ones() * mips * layers;
-                Self::Image { mips, layers, aspects, cells: vec![ResourceState::default(); cells as usize] }
+                let states = aspects.bits().count_ones() * mips * layers;
+                Self::Image { mips, layers, aspects, states: vec![ResourceState::default(); states as usize] }
             }
             PlanKind::Buffer { size } => Self::Buffer(vec![([0, size], ResourceState::default())]),
         }
@@ -185,17 +185,19 @@ impl Tracked {
     /// Visits the parts of a region that are in one state each, layers joined where their states are equal.
     pub(crate) fn visit(&self, region: Region, mut see: impl FnMut(Region, &ResourceState)) {
         match self {
-            Self::Image { mips, layers, aspects, cells } => {
+            Self::Image { mips, layers, aspects, states } => {
                 let wanted = if region.aspects.is_empty() { *aspects } else { region.aspects & *aspects };
                 // Depth and stencil that are in one state are one part, so that their layouts change together.
                 let planes: Vec<_> =
                     ASPECTS.into_iter().filter(|aspect| aspects.contains(*aspect)).zip(0u32..).collect();
-                let cell = |plane: u32, mip: u32, layer: u32| &cells[((plane * mips + mip) * layers + layer) as usize];
+                let state_at =
+                    |plane: u32, mip: u32, layer: u32| &states[((plane * mips + mip) * layers + layer) as usize];
                 let layers_end = region.layers[1].min(*layers);
                 for mip in region.mips[0]..region.mips[1].min(*mips) {
                     let joined = planes.len() == 2
                         && wanted == *aspects
-                        && (region.layers[0]..layers_end).all(|layer| cell(0, mip, layer) == cell(1, mip, layer));
+                        && (region.layers[0]..layers_end)
+                            .all(|layer| state_at(0, mip, layer) == state_at(1, mip, layer));
                     for &(aspect, plane) in planes.iter().filter(|(aspect, _)| wanted.contains(*aspect)) {
                         if joined && plane == 1 {
                             continue;
@@ -203,9 +205,9 @@ impl Tracked {
                         let aspect = if joined { *aspects } else { aspect };
                         let mut first = region.layers[0];
                         while first < layers_end {
-                            let state = cell(plane, mip, first);
+                            let state = state_at(plane, mip, first);
                             let mut end = first + 1;
-                            while end < layers_end && cell(plane, mip, end) == state {
+                            while end < layers_end && state_at(plane, mip, end) == state {
                                 end += 1;
                             }
                             let part =
@@ -230,13 +232,13 @@ impl Tracked {
     /// Puts a region into a state.
     pub(crate) fn set(&mut self, region: Region, state: &ResourceState) {
         match self {
-            Self::Image { mips, layers, aspects, cells } => {
+            Self::Image { mips, layers, aspects, states } => {
                 let wanted = if region.aspects.is_empty() { *aspects } else { region.aspects };
                 let planes = ASPECTS.into_iter().filter(|aspect| aspects.contains(*aspect)).zip(0u32..);
                 for (_, plane) in planes.filter(|(aspect, _)| wanted.contains(*aspect)) {
                     for mip in region.mips[0]..region.mips[1].min(*mips) {
                         for layer in region.layers[0]..region.layers[1].min(*layers) {
-                            cells[((plane * *mips + mip) * *layers + layer) as usize].clone_from(state);
+                            states[((plane * *mips + mip) * *layers + layer) as usize].clone_from(state);
                         }
                     }
                 }
@@ -270,7 +272,7 @@ impl Tracked {
     /// The state of all of it, where it is in one; else that of its first part.
     pub(crate) fn first(&self) -> ResourceState {
         match self {
-            Self::Image { cells, .. } => cells.first().cloned().unwrap_or_default(),
+            Self::Image { states, .. } => states.first().cloned().unwrap_or_default(),
             Self::Buffer(parts) => parts.first().map(|(_, state)| state.clone()).unwrap_or_default(),
         }
     }
@@ -278,7 +280,7 @@ impl Tracked {
     /// Changes every part.
     pub(crate) fn each(&mut self, mut change: impl FnMut(&mut ResourceState)) {
         match self {
-            Self::Image { cells, .. } => cells.iter_mut().for_each(change),
+            Self::Image { states, .. } => states.iter_mut().for_each(change),
             Self::Buffer(parts) => parts.iter_mut().for_each(|(_, state)| change(state)),
         }
     }

@@ -222,7 +222,7 @@ impl Inner {
         let wish = Wish { size: state.size, mode, color: state.color, latency };
         let old = state.chain.take();
         let made = {
-            let _beside = crate::device::driver::beside();
+            let _shared = crate::device::driver::shared();
             let raw = old.as_ref().map_or(vk::SwapchainKHR::null(), |chain| chain.raw);
             chain::make(&self.functions, surface, raw, wish)
         };
@@ -243,7 +243,7 @@ impl Inner {
         let Some(chain) = chain else { return Ok(()) };
         let idle = self.wait_idle(state);
         state.under_way.clear();
-        let _beside = crate::device::driver::beside();
+        let _shared = crate::device::driver::shared();
         chain::destroy(&self.functions, &self.shared, chain);
         idle
     }

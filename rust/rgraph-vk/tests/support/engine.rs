@@ -55,18 +55,18 @@ impl Engine {
 
     fn make(wish: Wish<'_>) -> Result<Self, String> {
         let Wish { core, v12, bare, extensions, instance_extensions } = wish;
-        let told = |error: vk::Result| format!("{error:?}");
+        let as_text = |error: vk::Result| format!("{error:?}");
         // SAFETY: handles are used in the order in which they are made, and destroyed in `drop`.
         unsafe {
             let entry = ash::Entry::load().map_err(|error| error.to_string())?;
             let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-            let known = entry.enumerate_instance_extension_properties(None).map_err(told)?;
+            let known = entry.enumerate_instance_extension_properties(None).map_err(as_text)?;
             let labels = known.iter().any(|one| one.extension_name_as_c_str() == Ok(ext::debug_utils::NAME));
             let names = labels.then_some(ext::debug_utils::NAME).into_iter().chain(instance_extensions.iter().copied());
             let owned: Vec<CString> = names.map(CStr::to_owned).collect();
             let names: Vec<_> = owned.iter().map(|name| name.as_ptr()).collect();
             let info = vk::InstanceCreateInfo::default().application_info(&app).enabled_extension_names(&names);
-            let instance = entry.create_instance(&info, None).map_err(told)?;
+            let instance = entry.create_instance(&info, None).map_err(as_text)?;
             let messages: Box<Mutex<Vec<String>>> = Box::default();
             let debug = labels.then(|| {
                 use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
@@ -78,8 +78,8 @@ impl Engine {
                     .user_data(std::ptr::from_ref(&*messages).cast_mut().cast());
                 functions.create_debug_utils_messenger(&info, None).map(|made| (functions, made))
             });
-            let debug = debug.transpose().map_err(told)?;
-            let physical = *instance.enumerate_physical_devices().map_err(told)?.first().ok_or("no device")?;
+            let debug = debug.transpose().map_err(as_text)?;
+            let physical = *instance.enumerate_physical_devices().map_err(as_text)?.first().ok_or("no device")?;
             let families = instance.get_physical_device_queue_family_properties(physical);
             let can = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
             let family = families.iter().position(|one| one.queue_flags.contains(can)).ok_or("no graphics")? as u32;
@@ -96,7 +96,7 @@ impl Engine {
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&names)
                 .push_next(&mut all);
-            let raw = instance.create_device(physical, &info, None).map_err(told)?;
+            let raw = instance.create_device(physical, &info, None).map_err(as_text)?;
             let (queue, enabled) = (raw.get_device_queue(family, 0), EnabledFeatures::of(&info));
             let extensions = owned;
             Ok(Self { entry, instance, debug, messages, physical, raw, family, queue, enabled, extensions })
@@ -134,9 +134,9 @@ impl Drop for Engine {
             }
             self.instance.destroy_instance(None);
         }
-        let said = std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner));
+        let messages = std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner));
         if !std::thread::panicking() {
-            assert_eq!(said, Vec::<String>::new(), "the layers stay silent");
+            assert_eq!(messages, Vec::<String>::new(), "the layers stay silent");
         }
     }
 }

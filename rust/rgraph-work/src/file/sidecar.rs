@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn only_names_below_the_folder_are_found() {
-        let folder = std::env::temp_dir().join(format!("rgraph-beside-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("rgraph-sidecar-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("in/sub")).unwrap();
         std::fs::write(folder.join("in/sub/a.wgsl"), "x").unwrap();
         std::fs::write(folder.join("out.wgsl"), "x").unwrap();

@@ -253,7 +253,7 @@ impl Bindings<'_> {
                     }
                     (BindingKind::Texels { format: Some(format), .. }, None) => Ok(What::Texels(view, *format)),
                     (BindingKind::Texels { .. }, None) => {
-                        let help = "say the format of its texels: (buffer, \"r32float\"), in files \"format\"";
+                        let help = "give the format of its texels: (buffer, \"r32float\"), in files \"format\"";
                         Err(wrong("a buffer without a format", help))
                     }
                     (_, None) => Ok(What::Resource(view)),

@@ -178,7 +178,7 @@ impl Check {
                 }
                 match format {
                     Some(format) if format != has => {
-                        refused(&facts, format!("declare the image as {format}, or say {has} in the shader"))
+                        refused(&facts, format!("declare the image as {format}, or declare {has} in the shader"))
                     }
                     None if !kinds_of(has, Aspects::COLOR).contains(&sample) => {
                         refused(&facts, "change the shader's type or the format".to_owned())

@@ -185,7 +185,7 @@ fn unnamed(who: Who<'_>, program: &Program, given: &[Vertices]) -> Result<Vec<Ve
                 who.pass,
                 who.shader(program)
             );
-            let help = "say which inputs each has: {\"buffer\": …, \"attributes\": [\"position\", \"normal\"]}";
+            let help = "name the inputs of each: {\"buffer\": …, \"attributes\": [\"position\", \"normal\"]}";
             let mistake = who.mistake(Code::BadVertices, message, format!("{open} buffers"), help);
             Err(GraphError::one(mistake).into())
         }
@@ -224,7 +224,7 @@ fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
 fn own_format(who: Who<'_>, program: &Program, input: &VertexInput) -> Result<VertexFormat, WorkError> {
     VertexFormat::of(input).ok_or_else(|| {
         let message = format!(
-            "pass \"{}\" does not say how vertex input \"{}\" of shader \"{}\" is stored",
+            "pass \"{}\" does not declare how vertex input \"{}\" of shader \"{}\" is stored",
             who.pass,
             input.name,
             who.shader(program)

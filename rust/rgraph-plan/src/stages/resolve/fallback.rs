@@ -20,7 +20,7 @@ pub(super) struct Fallbacks {
     writers: Vec<(ResourceId, PassId, AccessId)>,
     outputs: Vec<ResourceId>,
     /// What each read may get in the place of its resource, as another name of one memory too.
-    stand_ins: Vec<(AccessId, ResourceId)>,
+    fallbacks_read: Vec<(AccessId, ResourceId)>,
 }
 
 impl Fallbacks {
@@ -28,7 +28,7 @@ impl Fallbacks {
     pub(super) fn find(&mut self, graph: &Graph) {
         self.sorted.clear();
         self.writers.clear();
-        self.stand_ins.clear();
+        self.fallbacks_read.clear();
         if graph.fallbacks().is_empty() {
             return;
         }
@@ -120,13 +120,13 @@ impl Facts {
     }
 
     /// What reads may get in the place of their resources; another name of the same memory counts too.
-    pub fn stand_ins(&self) -> &[(AccessId, ResourceId)] {
-        &self.fallbacks.stand_ins
+    pub fn fallbacks_read(&self) -> &[(AccessId, ResourceId)] {
+        &self.fallbacks.fallbacks_read
     }
 
     /// A fallback is cut where the readers of the output are, because they read that part of it.
     /// O(1) without fallbacks, else O(accesses + fallbacks that they read).
-    pub(super) fn cut_stand_ins(&mut self, source: Source<'_>) {
+    pub(super) fn cut_fallbacks(&mut self, source: Source<'_>) {
         if self.fallbacks.sorted.is_empty() {
             return;
         }
@@ -149,8 +149,8 @@ impl Facts {
             }
             for &input in &outputs[1..] {
                 let whole = SubresourceRange::whole(&source.shapes[input]);
-                let family = self.family[self.memory[input]];
-                self.subresources.cut(family, &whole, &stand_in_part(&source, input, &part));
+                let ring_base = self.ring_base[self.memory[input]];
+                self.subresources.cut(ring_base, &whole, &fallback_part(&source, input, &part));
             }
         }
         self.fallbacks.outputs = outputs;
@@ -183,10 +183,10 @@ impl Facts {
                     continue;
                 }
                 outputs.push(fallback.input);
-                self.fallbacks.stand_ins.push((access, fallback.input));
+                self.fallbacks.fallbacks_read.push((access, fallback.input));
                 // One memory under two names: while the pass is off, it holds the contents of the name below.
                 if self.memory[fallback.input] != self.memory[output] {
-                    let same = stand_in_part(&source, fallback.input, part);
+                    let same = fallback_part(&source, fallback.input, part);
                     twice |= self.access(pass, fallback.input, Some(access), &same, means, false);
                 }
             }
@@ -210,7 +210,7 @@ impl Facts {
                 continue;
             }
             let whole = part_of(source.graph, read, &source.shapes[output]);
-            let part = if from == output { whole } else { stand_in_part(&source, from, &whole) };
+            let part = if from == output { whole } else { fallback_part(&source, from, &whole) };
             let last = self.last_before(source, reader, [output, from], [&whole, &part]);
             left.clear();
             self.subresources.runs(self.memory[from], &part, |run| left.extend(run.ids()));
@@ -254,7 +254,7 @@ impl Facts {
     /// An access of a pass that reads the fallback of an output, and one that writes it in the same pass: the write
     /// leaves nothing to read, or is at another stage, or not a shader's, or the read looks forward, so that its place
     /// in the order is behind passes that the write comes before.
-    pub(super) fn overwritten_stand_in(
+    pub(super) fn overwritten_fallback(
         &self,
         source: Source<'_>,
         pass: PassId,
@@ -276,17 +276,17 @@ impl Facts {
                 .find(|write| looks_forward || write.effect == Effect::Replace || apart(write) || !by_shader(write))?;
             read.declared.zip(write.declared)
         };
-        accesses.iter().filter(|read| stands_in(source, read)).find_map(overwrites)
+        accesses.iter().filter(|read| reads_fallback(source, read)).find_map(overwrites)
     }
 }
 
 /// True if an access reads a fallback of the resource that its access names.
-pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
+pub(super) fn reads_fallback(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
     declared_of(graph, access).is_some_and(|declared| declared.resource != access.resource)
 }
 
 /// The part of a fallback that is read for `part` of the output.
-fn stand_in_part(source: &Source<'_>, input: ResourceId, part: &SubresourceRange) -> SubresourceRange {
+fn fallback_part(source: &Source<'_>, input: ResourceId, part: &SubresourceRange) -> SubresourceRange {
     let whole = SubresourceRange::whole(&source.shapes[input]);
     let fits = part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];
     if fits { SubresourceRange { aspects: part.aspects & whole.aspects, ..*part } } else { whole }

@@ -40,12 +40,12 @@ impl Facts {
                 self.blits.push(id);
             }
         }
-        self.family.clear();
-        self.family.as_vec_mut().extend(resources.ids());
+        self.ring_base.clear();
+        self.ring_base.as_vec_mut().extend(resources.ids());
         self.remembered.refill(false, resources.len());
         for (id, resource) in resources.iter_ids() {
             if let Life::History(history) = resource.life {
-                self.family[id] = self.memory[history.of];
+                self.ring_base[id] = self.memory[history.of];
                 self.remembered[self.memory[history.of]] = true;
             }
         }
@@ -80,7 +80,7 @@ impl Facts {
         self.histories.clear();
         for (id, resource) in graph.resources().iter_ids() {
             if let Life::History(history) = resource.life {
-                self.histories.push((self.family[id], history.frames, id));
+                self.histories.push((self.ring_base[id], history.frames, id));
             }
         }
         self.histories.sort_unstable();

@@ -144,7 +144,7 @@ pub struct Facts {
     /// How many resources of equal size it modifies, one through the other.
     pub depth: IdVec<ResourceId, u32>,
     /// The resource whose history ring this memory belongs to; without a history, itself.
-    pub family: IdVec<ResourceId, ResourceId>,
+    pub ring_base: IdVec<ResourceId, ResourceId>,
     /// Whether a history remembers what is in this memory.
     pub remembered: IdVec<ResourceId, bool>,
     /// By memory: the state in which the frame must leave it. None where nobody has it after the frame.
@@ -232,22 +232,22 @@ impl Facts {
             if simple && (shape.levels()[0] == 1 || !first_mip_only(access.usage)) {
                 continue;
             }
-            let family = self.family[self.memory[access.resource]];
+            let ring_base = self.ring_base[self.memory[access.resource]];
             let (whole, part) = (SubresourceRange::whole(shape), part_of(graph, access, shape));
-            self.subresources.cut(family, &whole, &part);
+            self.subresources.cut(ring_base, &whole, &part);
             if access.generate_mips {
                 for level in part.mips[1].saturating_sub(1)..whole.mips[1] {
-                    self.subresources.cut(family, &whole, &SubresourceRange { mips: [level, level + 1], ..part });
+                    self.subresources.cut(ring_base, &whole, &SubresourceRange { mips: [level, level + 1], ..part });
                 }
             }
         }
-        self.cut_stand_ins(source);
+        self.cut_fallbacks(source);
         for &blit in &self.blits {
             let below = graph.resources()[blit].modifies.expect("only modifying images are blitted");
             for image in [blit, below] {
                 let whole = SubresourceRange::whole(&shapes[image]);
                 self.subresources.cut(
-                    self.family[self.memory[image]],
+                    self.ring_base[self.memory[image]],
                     &whole,
                     &SubresourceRange { mips: [0, 1], ..whole },
                 );
@@ -256,7 +256,7 @@ impl Facts {
         self.subresources.make_grids(shapes);
         for (id, &memory) in self.memory.iter_ids() {
             if id == memory {
-                self.subresources.make_subresources(id, self.family[id], &shapes[id]);
+                self.subresources.make_subresources(id, self.ring_base[id], &shapes[id]);
             }
         }
     }

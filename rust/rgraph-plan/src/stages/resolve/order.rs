@@ -6,7 +6,7 @@ use crate::stages::ids::{ResolvedAccessId, ResolvedPassId, SubresourceId, Unorde
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::fallback::stands_in;
+use super::fallback::reads_fallback;
 use super::hazards::Hazards;
 use super::meaning::Effect;
 use super::walk::level;
@@ -114,7 +114,7 @@ impl Facts {
             let accesses = self.accesses.slice(accesses);
             for one_use in accesses.chunk_by(ResolvedAccess::of_one_use) {
                 let mut place = self.place_of(source, pass, one_use, first_writer);
-                if stands_in(source, &one_use[0]) {
+                if reads_fallback(source, &one_use[0]) {
                     // A fallback is read where its output is.
                     let named = accesses.chunk_by(ResolvedAccess::of_one_use);
                     let named = named.filter(|other| other[0].declared == one_use[0].declared);

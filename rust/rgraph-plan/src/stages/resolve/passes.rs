@@ -71,8 +71,8 @@ impl Facts {
             }
             if twice {
                 let all = IdSpan::new(accesses.index(), self.accesses.len());
-                if let Some((read, write)) = self.overwritten_stand_in(source, id, self.accesses.slice(all)) {
-                    problems.push(Problem::StandsIn { pass: id, read, write });
+                if let Some((read, write)) = self.overwritten_fallback(source, id, self.accesses.slice(all)) {
+                    problems.push(Problem::OverwrittenFallback { pass: id, read, write });
                 }
                 let before = self.hidden.len();
                 let reads = self.accesses.slice(all).iter().filter(|access| access.effect == Effect::Read);

@@ -57,7 +57,7 @@ pub enum Problem {
     },
     /// A pass that reads an output, and writes its fallback: the write replaces all of that, or the read is a
     /// forward read and has another place in the order than the write.
-    StandsIn {
+    OverwrittenFallback {
         /// The pass.
         pass: PassId,
         /// The access that reads the output.

@@ -75,7 +75,7 @@ impl SubresourceRange {
     }
 }
 
-/// Where the resources of one family (a memory under all its names, and its histories) are cut.
+/// Where the resources of one ring (a memory under all its names, and its histories) are cut.
 #[derive(Clone, Copy, Default, Debug)]
 struct Grid {
     mips: Span,
@@ -115,25 +115,25 @@ impl Subresources {
         self.wanted.clear();
     }
 
-    /// Asks for cuts around `part` of a resource of `family`, whose whole is `whole`.
-    pub fn cut(&mut self, family: ResourceId, whole: &SubresourceRange, part: &SubresourceRange) {
+    /// Asks for cuts around `part` of a resource of the ring of `ring_base`, whose whole is `whole`.
+    pub fn cut(&mut self, ring_base: ResourceId, whole: &SubresourceRange, part: &SubresourceRange) {
         if part == whole {
             return;
         }
         for (axis, all, some) in [(Axis::Mips, whole.mips, part.mips), (Axis::Layers, whole.layers, part.layers)] {
             for (edge, outer) in some.into_iter().zip(all) {
                 if edge != outer {
-                    self.wanted.push((family, axis, u64::from(edge)));
+                    self.wanted.push((ring_base, axis, u64::from(edge)));
                 }
             }
         }
         for (edge, outer) in part.bytes.into_iter().zip(whole.bytes) {
             if edge != outer {
-                self.wanted.push((family, Axis::Bytes, edge));
+                self.wanted.push((ring_base, Axis::Bytes, edge));
             }
         }
         if part.aspects != whole.aspects {
-            self.wanted.push((family, Axis::Aspects, 0));
+            self.wanted.push((ring_base, Axis::Aspects, 0));
         }
     }
 
@@ -145,13 +145,13 @@ impl Subresources {
         let mut wanted = std::mem::take(&mut self.wanted);
         wanted.sort_unstable();
         wanted.dedup();
-        for of_family in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let family = of_family[0].0;
-            let whole = SubresourceRange::whole(&shapes[family]);
+        for of_ring in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let ring_base = of_ring[0].0;
+            let whole = SubresourceRange::whole(&shapes[ring_base]);
             let mut axis = |axis: Axis, first: u64, end: u64| {
                 let start = self.bounds.len();
                 self.bounds.push(first);
-                self.bounds.extend(of_family.iter().filter(|c| c.1 == axis).map(|c| c.2));
+                self.bounds.extend(of_ring.iter().filter(|c| c.1 == axis).map(|c| c.2));
                 self.bounds.push(end);
                 Span::new(start, self.bounds.len())
             };
@@ -159,19 +159,19 @@ impl Subresources {
                 mips: axis(Axis::Mips, whole.mips[0].into(), whole.mips[1].into()),
                 layers: axis(Axis::Layers, whole.layers[0].into(), whole.layers[1].into()),
                 bytes: axis(Axis::Bytes, whole.bytes[0], whole.bytes[1]),
-                aspects: of_family.iter().any(|c| c.1 == Axis::Aspects),
+                aspects: of_ring.iter().any(|c| c.1 == Axis::Aspects),
             };
-            self.grids[family] = Some(self.cut.len() as u32);
+            self.grids[ring_base] = Some(self.cut.len() as u32);
             self.cut.push(grid);
         }
         self.wanted = wanted;
     }
 
-    /// Makes the subresources of a memory that is cut like its family.
-    pub fn make_subresources(&mut self, memory: ResourceId, family: ResourceId, shape: &Shape) {
+    /// Makes the subresources of a memory that is cut like all of its ring.
+    pub fn make_subresources(&mut self, memory: ResourceId, ring_base: ResourceId, shape: &Shape) {
         let start = self.subresources.len();
         let whole = SubresourceRange::whole(shape);
-        match self.grids[family] {
+        match self.grids[ring_base] {
             None => {
                 let SubresourceRange { mips, layers, aspects, bytes } = whole;
                 self.subresources.push(Subresource { memory, mips, layers, aspects, bytes });

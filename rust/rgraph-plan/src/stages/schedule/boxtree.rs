@@ -397,7 +397,7 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
     // By class: the number of its passes that come after (or before) the current pass, and the class that they become.
     let mut met: IdVec<ClassId, u32> = IdVec::filled(0, 2);
     let mut becomes: IdVec<ClassId, Option<ClassId>> = IdVec::filled(None, 2);
-    let mut touched = Vec::new();
+    let mut met_classes = Vec::new();
     let mut changed = true;
     while changed {
         changed = false;
@@ -407,11 +407,11 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
                 for other in side.iter_common(set) {
                     let class = class_of[other];
                     if met[class] == 0 {
-                        touched.push(class);
+                        met_classes.push(class);
                     }
                     met[class] += 1;
                 }
-                for &class in &touched {
+                for &class in &met_classes {
                     if met[class] < sizes[class] && class != class_of[pass] {
                         sizes[class] -= met[class];
                         becomes[class] = Some(sizes.push(met[class]));
@@ -424,7 +424,7 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: LiveId) -> Vec<Bits> {
                     let class = &mut class_of[other];
                     *class = becomes[*class].unwrap_or(*class);
                 }
-                for class in touched.drain(..) {
+                for class in met_classes.drain(..) {
                     met[class] = 0;
                     becomes[class] = None;
                 }

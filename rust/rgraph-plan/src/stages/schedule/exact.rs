@@ -369,9 +369,9 @@ impl ExactScratch {
             last_start: self.last_start,
             last_place: self.last_place,
         });
-        let (weight, unit) = (f64::from(instance.weight_us[pass]), instance.unit[pass]);
-        let end = start + weight + queues.slow_down(on as usize, start, weight, unit);
-        queues.place(on as usize, start, end, unit);
+        let (weight, class) = (f64::from(instance.weight_us[pass]), instance.class[pass]);
+        let end = start + weight + queues.slow_down(on as usize, start, weight, class);
+        queues.place(on as usize, start, end, class);
         let (during, live) = self.live_with(instance, pass);
         self.peak = self.peak.max(during);
         self.live = live;

@@ -51,13 +51,13 @@ pub struct Instance<'a> {
     /// Whether each pass draws; empty if draws and dispatches of one queue overlap on the device.
     pub draws: &'a IdVec<LiveId, bool>,
     /// The queue for passes that may run on several, unless other queues gain more than a margin.
-    pub home: u8,
+    pub graphics: u8,
     /// Queues that may run each pass, as bits; bit [`HOST`] is the host. At least one bit each.
     pub queues: &'a IdVec<LiveId, u32>,
     /// Number of queues; no mask has a higher bit but the host's.
     pub queue_count: u32,
     /// Occupancy class of each pass, 0 for none: two passes of one class slow each other down when they overlap.
-    pub unit: &'a IdVec<LiveId, u16>,
+    pub class: &'a IdVec<LiveId, u16>,
     /// `(earlier, later)`, ascending: passes that can become one render pass as neighbours on one queue.
     pub merges: &'a [(LiveId, LiveId)],
     /// Bytes that passes keep alive.

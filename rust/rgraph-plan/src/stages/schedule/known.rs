@@ -17,7 +17,7 @@ pub(super) struct Known {
     size: IdVec<LiveId, f32>,
     draws: IdVec<LiveId, bool>,
     queues: IdVec<LiveId, u32>,
-    unit: IdVec<LiveId, u16>,
+    class: IdVec<LiveId, u16>,
     merges: Vec<(LiveId, LiveId)>,
     bytes: IdVec<CountedId, u64>,
     kept: IdVec<CountedId, bool>,
@@ -31,7 +31,7 @@ struct Asked {
     effort: u32,
     measured: bool,
     certain: bool,
-    home: u8,
+    graphics: u8,
     queue_count: u32,
     memory: MemoryBudget,
     heap: Option<u64>,
@@ -47,18 +47,18 @@ impl Asked {
             size: _,
             draws: _,
             queues: _,
-            unit: _,
+            class: _,
             merges: _,
             bytes: _,
             measured,
             certain,
-            home,
+            graphics,
             queue_count,
             memory,
             heap,
             costs,
         } = *of;
-        Self { policy, effort, measured, certain, home, queue_count, memory, heap, costs }
+        Self { policy, effort, measured, certain, graphics, queue_count, memory, heap, costs }
     }
 }
 
@@ -70,19 +70,19 @@ fn same_bits(one: &IdVec<LiveId, f32>, other: &IdVec<LiveId, f32>) -> bool {
 impl Known {
     /// Fills `out` with the kept order and returns true if the instance is equal to the kept one.
     /// O(passes + edges + uses).
-    pub(super) fn find(&self, job: &Instance<'_>, policy: Policy, effort: u32, out: &mut Order) -> bool {
-        let found = self.asked == Some(Asked::new(job, policy, effort))
-            && self.preds == job.deps.preds
-            && same_bits(&self.weight_us, job.weight_us)
-            && same_bits(&self.size, job.size)
-            && self.draws == *job.draws
-            && self.queues == *job.queues
-            && self.unit == *job.unit
-            && self.merges == job.merges
-            && self.bytes == *job.bytes.bytes
-            && self.kept == *job.bytes.kept
-            && self.users == *job.bytes.users
-            && self.uses == *job.bytes.uses;
+    pub(super) fn find(&self, instance: &Instance<'_>, policy: Policy, effort: u32, out: &mut Order) -> bool {
+        let found = self.asked == Some(Asked::new(instance, policy, effort))
+            && self.preds == instance.deps.preds
+            && same_bits(&self.weight_us, instance.weight_us)
+            && same_bits(&self.size, instance.size)
+            && self.draws == *instance.draws
+            && self.queues == *instance.queues
+            && self.class == *instance.class
+            && self.merges == instance.merges
+            && self.bytes == *instance.bytes.bytes
+            && self.kept == *instance.bytes.kept
+            && self.users == *instance.bytes.users
+            && self.uses == *instance.bytes.uses;
         if found {
             copy(out, &self.order);
         }
@@ -90,19 +90,19 @@ impl Known {
     }
 
     /// Keeps an instance and its order in place of the previous one. O(passes + edges + uses).
-    pub(super) fn keep(&mut self, job: &Instance<'_>, policy: Policy, effort: u32, order: &Order) {
-        self.asked = Some(Asked::new(job, policy, effort));
-        self.preds.copy(&job.deps.preds);
-        self.users.copy(job.bytes.users);
-        self.uses.copy(job.bytes.uses);
-        self.weight_us.clone_from(job.weight_us);
-        self.size.clone_from(job.size);
-        self.draws.clone_from(job.draws);
-        self.queues.clone_from(job.queues);
-        self.unit.clone_from(job.unit);
-        job.merges.clone_into(&mut self.merges);
-        self.bytes.clone_from(job.bytes.bytes);
-        self.kept.clone_from(job.bytes.kept);
+    pub(super) fn keep(&mut self, instance: &Instance<'_>, policy: Policy, effort: u32, order: &Order) {
+        self.asked = Some(Asked::new(instance, policy, effort));
+        self.preds.copy(&instance.deps.preds);
+        self.users.copy(instance.bytes.users);
+        self.uses.copy(instance.bytes.uses);
+        self.weight_us.clone_from(instance.weight_us);
+        self.size.clone_from(instance.size);
+        self.draws.clone_from(instance.draws);
+        self.queues.clone_from(instance.queues);
+        self.class.clone_from(instance.class);
+        instance.merges.clone_into(&mut self.merges);
+        self.bytes.clone_from(instance.bytes.bytes);
+        self.kept.clone_from(instance.bytes.kept);
         copy(&mut self.order, order);
     }
 }

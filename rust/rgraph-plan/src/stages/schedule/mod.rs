@@ -173,18 +173,18 @@ impl Scratch {
     fn search_sure(&mut self, instance: &Instance<'_>, effort: u32) -> (Policy, bool) {
         let mut queues = std::mem::take(&mut self.home_queues);
         share::at_home(instance, &mut queues);
-        let home = Instance { queues: &queues, ..*instance };
-        self.subsets.begin(&home);
-        let mut policy = self.search_auto(&home, effort);
-        let home_us = self.shared.frame_us(&home, &self.best.passes, &self.best.queue);
+        let together = Instance { queues: &queues, ..*instance };
+        self.subsets.begin(&together);
+        let mut policy = self.search_auto(&together, effort);
+        let graphics_us = self.shared.frame_us(&together, &self.best.passes, &self.best.queue);
         let mut stays = true;
-        if share::may_be_worth_leaving(instance, &self.best.queue, home_us) {
+        if share::may_be_worth_leaving(instance, &self.best.queue, graphics_us) {
             std::mem::swap(&mut self.best, &mut self.kept);
             self.best.passes.clear();
             self.subsets.begin(instance);
             let other = self.search_auto(instance, effort);
             let other_us = self.shared.frame_us(instance, &self.best.passes, &self.best.queue);
-            stays = other_us > share::worth_leaving(instance, home_us);
+            stays = other_us > share::worth_leaving(instance, graphics_us);
             if stays {
                 std::mem::swap(&mut self.best, &mut self.kept);
             } else {
@@ -301,7 +301,7 @@ fn make(
         scratch.topology.chains(instance.deps);
     }
     scratch.overlap.pair(instance, &scratch.topology);
-    scratch.classes = instance.unit.iter().any(|&unit| unit != 0);
+    scratch.classes = instance.class.iter().any(|&class| class != 0);
     scratch.subsets.begin(instance);
     scratch.overlap_order.clear();
     scratch.best.passes.clear();
@@ -358,7 +358,7 @@ pub(crate) fn given(
 fn finish(instance: &Instance<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
     let Scratch { best, trial, shared, pool, .. } = scratch;
     trial.queue.clear();
-    trial.queue.extend(best.queue.iter().map(|&on| if on == HOST { HOST } else { instance.home }));
+    trial.queue.extend(best.queue.iter().map(|&on| if on == HOST { HOST } else { instance.graphics }));
     out.one_queue_us = (trial.queue != best.queue).then(|| shared.frame_us(instance, &best.passes, &trial.queue));
     out.frame_us = evaluate(instance, &best.passes, &best.queue, &mut pool.times);
     out.passes.clear();

@@ -24,28 +24,28 @@ pub(super) struct Queues {
     /// By queue: end of its last pass in microseconds.
     pub free: [f64; QUEUES],
     last_start: [f64; QUEUES],
-    last_unit: [u16; QUEUES],
-    units: u32,
+    last_class: [u16; QUEUES],
+    classed: u32,
 }
 
 impl Queues {
     pub(super) fn new() -> Self {
-        Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_unit: [0; QUEUES], units: 0 }
+        Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_class: [0; QUEUES], classed: 0 }
     }
 
     /// Microseconds by which a pass takes longer if it starts at `start` on that queue: it has half its speed while
     /// another queue is in the middle of a pass of the same occupancy class.
     #[inline]
-    pub(super) fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
-        if unit == 0 || self.units & !(1 << queue) == 0 {
+    pub(super) fn slow_down(&self, queue: usize, start: f64, weight: f64, class: u16) -> f64 {
+        if class == 0 || self.classed & !(1 << queue) == 0 {
             return 0.0;
         }
         let mut slow = 0.0f64;
-        let mut others = self.units & !(1 << queue);
+        let mut others = self.classed & !(1 << queue);
         while others != 0 {
             let other = others.trailing_zeros() as usize;
             others &= others - 1;
-            if self.last_unit[other] == unit && self.last_start[other] <= start && self.free[other] > start {
+            if self.last_class[other] == class && self.last_start[other] <= start && self.free[other] > start {
                 slow = slow.max(((self.free[other] - start) * 0.5).min(weight));
             }
         }
@@ -54,11 +54,11 @@ impl Queues {
 
     /// Records a pass as the last one of a queue.
     #[inline]
-    pub(super) fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
+    pub(super) fn place(&mut self, queue: usize, start: f64, finish: f64, class: u16) {
         self.free[queue] = finish;
         self.last_start[queue] = start;
-        self.last_unit[queue] = unit;
-        self.units = if unit == 0 { self.units & !(1 << queue) } else { self.units | 1 << queue };
+        self.last_class[queue] = class;
+        self.classed = if class == 0 { self.classed & !(1 << queue) } else { self.classed | 1 << queue };
     }
 }
 
@@ -97,7 +97,7 @@ pub fn evaluate(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<LiveId,
     let n = instance.len();
     times.start.refill(0.0, n);
     times.finish.refill(0.0, n);
-    if instance.unit.iter().any(|&unit| unit != 0) {
+    if instance.class.iter().any(|&class| class != 0) {
         return evaluate_in_time(instance, order, queue, times);
     }
     let mut free = [0.0f64; QUEUES];
@@ -146,8 +146,8 @@ fn evaluate_in_time(instance: &Instance<'_>, order: &[LiveId], queue: &IdVec<Liv
         let pass = order[place.index()];
         let on = queue[pass] as usize;
         let weight = f64::from(instance.weight_us[pass]);
-        let end = at + weight + queues.slow_down(on, at, weight, instance.unit[pass]);
-        queues.place(on, at, end, instance.unit[pass]);
+        let end = at + weight + queues.slow_down(on, at, weight, instance.class[pass]);
+        queues.place(on, at, end, instance.class[pass]);
         start[pass] = at;
         finish[pass] = end;
         placed[pass] = true;

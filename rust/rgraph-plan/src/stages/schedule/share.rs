@@ -110,22 +110,22 @@ fn work_us(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>) -> f64 {
     passes.map(|pass| f64::from(instance.weight_us[pass]) * f64::from(instance.size[pass])).sum()
 }
 
-/// Passes leave the graphics queue if the frame on several queues is at most this long, in microseconds. `home_us`: the
-/// frame with all of them on the graphics queue.
-pub(super) fn worth_leaving(instance: &Instance<'_>, home_us: f64) -> f64 {
-    home_us * (1.0 - if instance.certain { MARGIN } else { MARGIN_GUESSED })
+/// Passes leave the graphics queue if the frame on several queues is at most this long, in microseconds. With all of
+/// them on the graphics queue the frame takes `graphics_us`.
+pub(super) fn worth_leaving(instance: &Instance<'_>, graphics_us: f64) -> f64 {
+    graphics_us * (1.0 - if instance.certain { MARGIN } else { MARGIN_GUESSED })
 }
 
 /// False if no choice of queues can save enough: the work on a full device is a lower bound of every frame.
-pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>, home_us: f64) -> bool {
-    work_us(instance, queue) < worth_leaving(instance, home_us)
+pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &IdVec<LiveId, u8>, graphics_us: f64) -> bool {
+    work_us(instance, queue) < worth_leaving(instance, graphics_us)
 }
 
 /// Fills the only queue left to each pass: the graphics queue if it is permitted, else the first permitted one.
 pub(super) fn at_home(instance: &Instance<'_>, queues: &mut IdVec<LiveId, u32>) {
     queues.clear();
     queues.extend(instance.queues.iter().map(|&mask| {
-        let home = mask & (1 << instance.home);
-        if home != 0 { home } else { mask & mask.wrapping_neg() }
+        let graphics = mask & (1 << instance.graphics);
+        if graphics != 0 { graphics } else { mask & mask.wrapping_neg() }
     }));
 }

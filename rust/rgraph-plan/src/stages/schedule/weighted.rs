@@ -106,9 +106,9 @@ impl WeightedScratch {
             let mut start = at;
             loop {
                 let weight = f64::from(instance.weight_us[next]);
-                let unit = instance.unit[next];
-                let finish = start + weight + queues.slow_down(on as usize, start, weight, unit);
-                queues.place(on as usize, start, finish, unit);
+                let class = instance.class[next];
+                let finish = start + weight + queues.slow_down(on as usize, start, weight, class);
+                queues.place(on as usize, start, finish, class);
                 frame = frame.max(finish);
                 self.finish[next] = finish;
                 self.done[next] = true;
@@ -256,20 +256,20 @@ pub(super) fn earliest_finish(
     let mut frame = 0.0f64;
     for &pass in order {
         crate::cancel::poll();
-        let (weight, unit) = (f64::from(instance.weight_us[pass]), instance.unit[pass]);
+        let (weight, class) = (f64::from(instance.weight_us[pass]), instance.class[pass]);
         let mut best = (f64::INFINITY, 0.0, 0u8);
         for &on in ranked.as_slice() {
             if masks[pass] & (1 << on) == 0 {
                 continue;
             }
             let start = available(instance, pass, on, queue, finish).max(queues.free[on as usize]);
-            let end = start + weight + queues.slow_down(on as usize, start, weight, unit);
+            let end = start + weight + queues.slow_down(on as usize, start, weight, class);
             if end < best.0 {
                 best = (end, start, on);
             }
         }
         let (end, start, on) = best;
-        queues.place(on as usize, start, end, unit);
+        queues.place(on as usize, start, end, class);
         finish[pass] = end;
         queue[pass] = on;
         frame = frame.max(end);

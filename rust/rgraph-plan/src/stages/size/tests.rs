@@ -125,7 +125,7 @@ fn cycles_zeros_and_overflows_are_noted_and_leave_a_harmless_shape() {
 }
 
 #[test]
-fn what_is_derived_from_a_stand_in_is_known_to_be_one() {
+fn what_is_derived_from_a_placeholder_is_known_to_be_one() {
     let mut graph = Graph::new("g", [8, 8]);
     let of = |i: usize| Some(Size::scaled(Some(ResourceId::new(i)), 1.0, 1.0));
     graph.add_resource("derived", Resource::image(rgba(of(1))), None);
@@ -135,7 +135,7 @@ fn what_is_derived_from_a_stand_in_is_known_to_be_one() {
     graph.add_resource("own", Resource::image(rgba(of(4))), None);
     let (mut out, mut problems, mut scratch) = (IdVec::new(), Vec::new(), ShapeScratch::default());
     shapes(&graph, &Profile::discrete(), &mut out, &mut scratch, &mut problems);
-    let found: Vec<_> = graph.resources().ids().map(|id| scratch.is_stand_in(id)).collect();
+    let found: Vec<_> = graph.resources().ids().map(|id| scratch.is_placeholder(id)).collect();
     assert_eq!(found, [true, true, false, false, true]);
 }
 

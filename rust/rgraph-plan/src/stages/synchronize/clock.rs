@@ -227,7 +227,7 @@ impl Knowledge {
     /// Moves to the scheduled pass at `at`, which is on `queue`.
     pub(crate) fn reach(&mut self, clocks: &Clocks, at: PlanPassId, queue: LaneId) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
-            debug_assert_eq!(gain.at, at, "stops are reached one by one");
+            debug_assert_eq!(gain.at, at, "scheduled passes are reached one by one");
             self.through[clocks.cell(queue, gain.of)] = Some(gain.wait);
             self.next += 1;
         }

@@ -29,7 +29,7 @@ pub(crate) struct ReadGroup {
     /// Their layout; of several where they differ, [`Layout::General`] if they may run at once.
     pub layout: Layout,
     /// Whether its uses have different layouts, one after the other on one queue.
-    pub turns: bool,
+    pub serial_layouts: bool,
     /// Whether it reads only.
     pub reads: bool,
     /// The queue of the single write before it, if it reads and there is one on a GPU queue.
@@ -67,15 +67,20 @@ struct OpenGroup {
 impl ReadGroup {
     /// Whether its first use makes the layout transition or acquire for all: if one is needed (`needed`), or if it
     /// begins with an ownership transfer or opens the frame, and the queue of the write before does not make it.
-    pub(crate) fn is_led(&self, needed: bool) -> bool {
+    pub(crate) fn first_prepares(&self, needed: bool) -> bool {
         (needed || self.moved || self.opens) && self.producer.is_none()
+    }
+
+    /// Whether all its uses are on one queue, or on the host.
+    pub(crate) fn is_on_one_queue(&self) -> bool {
+        self.queues.is_power_of_two()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
     pub(crate) fn layout_of(&self, own: Layout) -> Layout {
         match self.empty {
             true => Layout::Undefined,
-            false if self.turns && self.queues.is_power_of_two() => own,
+            false if self.serial_layouts && self.is_on_one_queue() => own,
             false => self.layout,
         }
     }
@@ -229,30 +234,30 @@ impl ReadGroups {
     /// The images of a ring are used by all who use what is remembered or any of its histories. Where the host is one
     /// of them, nobody gives them from one family to another.
     fn share_rings(&mut self, context: Context<'_>) {
-        for (id, &family) in context.facts.family.iter_ids() {
-            if family == id || context.facts.memory[id] != id {
+        for (id, &ring_base) in context.facts.ring_base.iter_ids() {
+            if ring_base == id || context.facts.memory[id] != id {
                 continue;
             }
-            let (own, ring) = (self.use_of[id], self.use_of[family]);
+            let (own, ring) = (self.use_of[id], self.use_of[ring_base]);
             let moves = own.switches > 0 || ![own.last, None].contains(&ring.last) && own.last.is_some();
             if ring.declared.is_none() && ring.last.is_none() {
-                self.sharing[family] = self.sharing[id];
+                self.sharing[ring_base] = self.sharing[id];
             } else if ring.declared.is_none() && moves {
-                self.sharing[family] = Sharing::Concurrent;
+                self.sharing[ring_base] = Sharing::Concurrent;
             }
-            self.use_of[family] = MemoryUse {
+            self.use_of[ring_base] = MemoryUse {
                 last: ring.last.or(own.last),
                 switches: ring.switches + own.switches.max(u32::from(moves)),
                 host: ring.host || own.host,
                 ..ring
             };
         }
-        for (id, &family) in context.facts.family.iter_ids() {
-            if family != id && context.facts.memory[id] == id {
-                if self.use_of[family].host && self.use_of[family].switches > 0 {
-                    self.sharing[family] = Sharing::Concurrent;
+        for (id, &ring_base) in context.facts.ring_base.iter_ids() {
+            if ring_base != id && context.facts.memory[id] == id {
+                if self.use_of[ring_base].host && self.use_of[ring_base].switches > 0 {
+                    self.sharing[ring_base] = Sharing::Concurrent;
                 }
-                self.sharing[id] = self.sharing[family];
+                self.sharing[id] = self.sharing[ring_base];
             }
         }
     }
@@ -301,17 +306,18 @@ impl ReadGroups {
             }
             // One queue can change the layout for all only if all of the write is on it, and not the host, which
             // records no barriers.
-            let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
-                let queue = LaneId::lowest_of(e.queues);
-                (queue != context.schedule.host()).then_some(queue)
-            });
+            let producer =
+                before.filter(|group| reads && !group.reads && !moves && group.is_on_one_queue()).and_then(|group| {
+                    let queue = LaneId::lowest_of(group.queues);
+                    (queue != context.schedule.host()).then_some(queue)
+                });
             let members = self.members.push(Member { queue, first: at, last: at, next: None });
             let multi_queue = access.group.is_some()
-                || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
+                || before.is_some_and(|group| reads && !group.reads && !moves && !group.is_on_one_queue());
             self.read_groups.push(ReadGroup {
                 queues: queue.bit(),
                 layout: access.layout,
-                turns: false,
+                serial_layouts: false,
                 reads,
                 producer,
                 first_producer: (producer == Some(queue)).then_some(at),
@@ -324,8 +330,8 @@ impl ReadGroups {
         };
         // A use on another queue than the first follows it wherever the first one prepares the subresource for both.
         if joins {
-            let led = self.led_by_first(context, read_group, memory, access.group.is_some());
-            if led {
+            let prepared = self.prepared_by_first(context, read_group, memory, access.group.is_some());
+            if prepared {
                 self.follow_first(read_group, at, queue);
             }
         }
@@ -338,26 +344,32 @@ impl ReadGroups {
     }
 
     /// Whether the first use of a read group prepares the subresource for the others.
-    fn led_by_first(&self, context: Context<'_>, read_group: ReadGroupId, memory: ResourceId, unordered: bool) -> bool {
-        let e = &self.read_groups[read_group];
-        e.is_led(unordered || context.is_image(memory) || context.has_edges(memory))
+    fn prepared_by_first(
+        &self,
+        context: Context<'_>,
+        read_group: ReadGroupId,
+        memory: ResourceId,
+        unordered: bool,
+    ) -> bool {
+        let group = &self.read_groups[read_group];
+        group.first_prepares(unordered || context.is_image(memory) || context.has_edges(memory))
     }
 
     fn join(&mut self, at: PlanPassId, access: &ResolvedAccess, read_group: ReadGroupId, queue: LaneId) {
-        let e = &mut self.read_groups[read_group];
-        if e.layout != access.layout {
-            e.turns = true;
+        let group = &mut self.read_groups[read_group];
+        if group.layout != access.layout {
+            group.serial_layouts = true;
         }
-        e.queues |= queue.bit();
+        group.queues |= queue.bit();
         // Uses of several queues may run at once, so none may change the layout under another one. `GENERAL` permits
         // every access (Vulkan 1.3, "Image Layouts").
-        if (e.turns || e.multi_queue) && !e.queues.is_power_of_two() {
-            e.layout = Layout::General;
+        if (group.serial_layouts || group.multi_queue) && !group.is_on_one_queue() {
+            group.layout = Layout::General;
         }
-        if e.producer == Some(queue) && e.first_producer.is_none() {
-            e.first_producer = Some(at);
+        if group.producer == Some(queue) && group.first_producer.is_none() {
+            group.first_producer = Some(at);
         }
-        let mut member = e.members;
+        let mut member = group.members;
         let next = self.members.next_id();
         loop {
             let m = &mut self.members[member];
@@ -424,9 +436,10 @@ impl ReadGroups {
     /// subresources have it, and so all that other views see together with them. O(subresources accessed · log), as
     /// often as something changes.
     fn join_layouts(&mut self, context: Context<'_>) {
-        let general = |e: &ReadGroup| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
+        let general =
+            |group: &ReadGroup| group.layout == Layout::General && !(group.serial_layouts && group.is_on_one_queue());
         // Only groups on several queues are made `GENERAL` against the layouts of their uses.
-        if self.read_groups.iter().all(|e| e.queues.is_power_of_two()) {
+        if self.read_groups.iter().all(|group| group.is_on_one_queue()) {
             return;
         }
         let mut views = std::mem::take(&mut self.views);
@@ -446,8 +459,8 @@ impl ReadGroups {
                     let count = view.iter().filter(|(_, read_group)| general(&self.read_groups[*read_group])).count();
                     if 0 < count && count < view.len() {
                         for &(_, read_group) in view {
-                            let e = &mut self.read_groups[read_group];
-                            (e.layout, e.turns) = (Layout::General, false);
+                            let group = &mut self.read_groups[read_group];
+                            (group.layout, group.serial_layouts) = (Layout::General, false);
                         }
                         // A group that is `GENERAL` stays so, so rounds end.
                         more = true;

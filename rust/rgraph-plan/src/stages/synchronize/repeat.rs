@@ -45,7 +45,7 @@ pub(crate) struct Repeats {
     gathered: IdVec<LeftId, Left>,
     /// Subresources whose last uses were gathered for first uses.
     pub subresources_gathered: u64,
-    /// Memories by family, for those that outlive a run.
+    /// Memories by ring base, for those that outlive a run.
     members: Vec<(ResourceId, ResourceId)>,
 }
 
@@ -177,8 +177,8 @@ impl Repeats {
         }
         let Context { schedule, facts, shapes, .. } = inputs.context;
         self.entered.resize(shapes.len() * lanes, None);
-        let memories = facts.family.iter_ids().filter(|(member, _)| facts.memory[*member] == *member);
-        self.members.extend(memories.map(|(member, &family)| (family, member)));
+        let memories = facts.ring_base.iter_ids().filter(|(member, _)| facts.memory[*member] == *member);
+        self.members.extend(memories.map(|(member, &ring_base)| (ring_base, member)));
         self.members.sort_unstable();
         for (at, scheduled) in schedule.passes.iter_ids() {
             for access in inputs.context.accesses(at) {
@@ -214,11 +214,11 @@ impl Repeats {
             return;
         }
         // The images of a ring rotate from run to run: each of them may have been used under any of the ring's names.
-        let family = inputs.context.facts.family[first.memory];
-        let start = self.members.partition_point(|(of, _)| *of < family);
+        let ring_base = inputs.context.facts.ring_base[first.memory];
+        let start = self.members.partition_point(|(of, _)| *of < ring_base);
         for at in start..self.members.len() {
             let (of, member) = self.members[at];
-            if of != family {
+            if of != ring_base {
                 break;
             }
             self.add_whole(inputs, hazards, member);

@@ -50,7 +50,7 @@ impl Check<'_> {
             self.wrong_stage(at);
         }
         if let Some((format, samples, volume)) = image
-            && !known.stand_in
+            && !known.placeholder
             && let Some(why) = unfit(usage, format, samples, volume)
         {
             self.unfit_image(at, why);
@@ -186,7 +186,7 @@ impl Check<'_> {
         let usage = at.access.usage;
         let name = self.resource_name(at.access.resource);
         if !matches!(usage, Usage::TransferSrc | Usage::TransferDst) {
-            let says = format!("uses \"{name}\" {} and says transfer: {transfer}", as_usage(usage));
+            let says = format!("uses \"{name}\" {} and declares transfer: {transfer}", as_usage(usage));
             self.add(self.of_access(
                 Code::BadUsage,
                 at,
@@ -221,7 +221,7 @@ impl Check<'_> {
             (Transfer::Fill, PlanKind::Image { .. }) => {
                 Some((Code::BadUsage, format!("fills \"{name}\", but it is an image"), "use transfer: clear"))
             }
-            (_, PlanKind::Image { format, samples, .. }) if !known.stand_in => {
+            (_, PlanKind::Image { format, samples, .. }) if !known.placeholder => {
                 unfit_transfer(transfer, source, format, samples).map(|(code, why, help)| {
                     (code, format!("uses \"{name}\" {} of a {transfer}, but {why}", as_usage(usage)), help)
                 })
@@ -272,7 +272,7 @@ impl Check<'_> {
             _ if !at.access.usage.writes() => {
                 Some((Code::BadUsage, "but only reads it", "declare generate_mips where its first mip is written"))
             }
-            _ if known.stand_in => None,
+            _ if known.placeholder => None,
             PlanKind::Image { format, .. } if !blends(format) => Some((
                 Code::BadFormat,
                 "but its format cannot be filtered",
@@ -380,7 +380,7 @@ impl Check<'_> {
                 let missing = at.access.aspects - at.shape.aspects;
                 if ranges.bytes.is_some() {
                     wrong = Some(Outside::new("bytes", "is an image", "use mips, layers and aspects"));
-                } else if !missing.is_empty() && !known.stand_in {
+                } else if !missing.is_empty() && !known.placeholder {
                     let has = aspect_list(at.shape.aspects);
                     let help = format!("use {has}, or a format that has what you want");
                     wrong = Some(Outside::new(&aspect_list(missing), &format!("has only {has}"), &help));
@@ -409,7 +409,7 @@ impl Check<'_> {
                 && part.layers[1] <= whole.layers[1]
                 && part.bytes[1] <= whole.bytes[1]
                 && whole.aspects.contains(at.access.aspects);
-            return !known.stand_in;
+            return !known.placeholder;
         };
         let name = self.resource_name(at.access.resource);
         let says = format!("uses {what} of \"{name}\", which {why}");
@@ -493,7 +493,7 @@ impl Outside {
 
 /// What is wrong with a half-open range of `count` things.
 fn outside(noun: &str, [first, end]: [u64; 2], count: u64, known: Known) -> Option<Outside> {
-    if first < end && (end <= count || known.stand_in) {
+    if first < end && (end <= count || known.placeholder) {
         return None;
     }
     let what = format!("{noun} [{first}, {end})");

@@ -65,7 +65,7 @@ impl Check<'_> {
             Usage::InputAttachment => raster.in_place = true,
             _ => {}
         }
-        if known.stand_in {
+        if known.placeholder {
             return;
         }
         let Some(own) = extent(self.graph, access, at.shape) else { return };
@@ -236,7 +236,7 @@ impl Check<'_> {
             taken[count] = Some(from);
             count += 1;
             let source = self.access(from).resource;
-            if !known[access.resource].stand_in && !known[source].stand_in {
+            if !known[access.resource].placeholder && !known[source].placeholder {
                 self.check_resolve(at, from, details.resolve_mode);
             }
         }

@@ -90,9 +90,9 @@ impl Check<'_> {
                 access.resource == output && access.usage.writes()
             })
         };
-        let stand_in = scratch.facts[output].stand_in || scratch.facts[input].stand_in;
+        let placeholder = scratch.facts[output].placeholder || scratch.facts[input].placeholder;
         // Placeholders need not have one shape.
-        self.found.resolvable &= !stand_in;
+        self.found.resolvable &= !placeholder;
         let wrong = if graph.passes()[pass].conditional.is_none() {
             Some((
                 "but no flag switches the pass".to_owned(),
@@ -107,7 +107,7 @@ impl Check<'_> {
                 format!("but does not write \"{out}\""),
                 format!("write \"{out}\" in the pass, or leave the fallback out"),
             ))
-        } else if !stand_in && !stands_in_for(&self.shapes[output].kind, &self.shapes[input].kind) {
+        } else if !placeholder && !replaces(&self.shapes[output].kind, &self.shapes[input].kind) {
             let what = [output, input].map(|resource| describe(&self.shapes[resource]));
             Some((format!("but one is {} and the other {}", what[0], what[1]), "give both one shape".to_owned()))
         } else if let Some(&Some(by)) = scratch.links.modified_by.get(output) {
@@ -119,7 +119,7 @@ impl Check<'_> {
             };
             let by = self.resource_name(by);
             Some((
-                format!("but \"{by}\" {says} \"{out}\" whatever flags say"),
+                format!("but \"{by}\" {says} \"{out}\" whatever the flags are"),
                 format!("copy \"{out}\" in a pass of its own instead"),
             ))
         } else {
@@ -162,12 +162,12 @@ impl Check<'_> {
     fn block_fallback(&mut self, id: AccessId, fallback: &Fallback, message: String, help: String) {
         let access = self.access(id);
         let (pass, by) = (self.graph.pass_name(access.pass), fallback.pass);
-        let stand_in = format!("falls back to \"{}\"", self.resource_name(fallback.input));
+        let falls_back = format!("falls back to \"{}\"", self.resource_name(fallback.input));
         let mistake = Mistake::new(Code::BadCondition, message, help)
             .pass(pass)
             .resource(self.resource_name(access.resource))
             .side(pass, access.usage.name(), self.access_place(id))
-            .side(self.graph.pass_name(by), stand_in, self.graph.pass_place(by).cloned());
+            .side(self.graph.pass_name(by), falls_back, self.graph.pass_place(by).cloned());
         self.block(mistake);
     }
 
@@ -279,7 +279,7 @@ pub(super) fn imports_written(graph: &Graph, scratch: &ValidateScratch) -> bool 
 }
 
 /// Whether readers of one can be given the other: the same size, and numbers that a shader declares alike.
-fn stands_in_for(output: &PlanKind, input: &PlanKind) -> bool {
+fn replaces(output: &PlanKind, input: &PlanKind) -> bool {
     match (*output, *input) {
         (PlanKind::Image { format: a, .. }, PlanKind::Image { format: b, .. }) => {
             let class = |format: Format| match format.numbers() {

@@ -43,7 +43,7 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
         Problem::HoldsNothing { flag, pass, resource, reader } => uses.holds_nothing(*flag, *pass, *resource, *reader),
         Problem::RootModified { root, by } => root_modified(graph, *root, *by),
         Problem::TwoNames { pass, first, second } => two_names(graph, *pass, [*first, *second]),
-        Problem::StandsIn { pass, read, write } => stands_in(graph, *pass, [*read, *write]),
+        Problem::OverwrittenFallback { pass, read, write } => overwritten_fallback(graph, *pass, [*read, *write]),
         Problem::Cycle(passes) => uses.cycle(passes),
     };
     together(problems).iter().enumerate().map(mistake).collect()
@@ -61,7 +61,10 @@ fn together(problems: &[Problem]) -> Vec<Problem> {
             Problem::NeverWritten { by: Reads::Access(access), resource, .. } => (Some(*access), None, *resource, None),
             Problem::NeverWritten { by: Reads::Inserted | Reads::Root, resource, .. } => (None, None, *resource, None),
             Problem::HoldsNothing { flag, resource, reader, .. } => (None, Some(*flag), *resource, *reader),
-            Problem::RootModified { .. } | Problem::TwoNames { .. } | Problem::StandsIn { .. } | Problem::Cycle(_) => {
+            Problem::RootModified { .. }
+            | Problem::TwoNames { .. }
+            | Problem::OverwrittenFallback { .. }
+            | Problem::Cycle(_) => {
                 merged.push(problem.clone());
                 continue;
             }
@@ -366,7 +369,7 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
     with_both(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), graph, accesses)
 }
 
-fn stands_in(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
+fn overwritten_fallback(graph: &Graph, pass: PassId, accesses: [AccessId; 2]) -> Mistake {
     let of = |access: AccessId| declared_access(graph, access);
     let [output, input] = accesses.map(|at| graph.resource_name(of(at).resource));
     let name = graph.pass_name(pass);

@@ -64,7 +64,7 @@ pub struct ValidateScratch {
 #[derive(Clone, Copy, Default, Debug)]
 struct Known {
     /// Its shape is a placeholder: mistakes that follow from its numbers would mislead.
-    stand_in: bool,
+    placeholder: bool,
     /// Some pass writes it.
     written: bool,
 }
@@ -100,7 +100,7 @@ pub fn validate(
     scratch.facts.refill(Known::default(), graph.resources().len());
     if !problems.is_empty() {
         for (id, known) in scratch.facts.as_vec_mut().iter_mut().enumerate() {
-            known.stand_in = sized.is_stand_in(ResourceId::new(id));
+            known.placeholder = sized.is_placeholder(ResourceId::new(id));
         }
         check.check_shapes(problems);
     }

@@ -135,14 +135,14 @@ impl Check<'_> {
         scratch.links.modified_by.clear();
         for (id, resource) in self.graph.resources().iter_ids() {
             if let Kind::Image(_) = resource.kind
-                && !scratch.facts[id].stand_in
+                && !scratch.facts[id].placeholder
                 && !matches!(resource.life, Life::History(_))
             {
                 self.check_image(id);
             }
             match resource.life {
                 Life::Transient | Life::Fresh | Life::Persistent => {}
-                Life::History(history) => self.check_history(id, resource, history, scratch.facts[id].stand_in),
+                Life::History(history) => self.check_history(id, resource, history, scratch.facts[id].placeholder),
                 Life::Imported(imported) => {
                     self.check_state(id, "imported", imported.layout, imported.queue);
                 }
@@ -208,7 +208,7 @@ impl Check<'_> {
         }
     }
 
-    fn check_history(&mut self, id: ResourceId, resource: &Resource, history: History, stand_in: bool) {
+    fn check_history(&mut self, id: ResourceId, resource: &Resource, history: History, placeholder: bool) {
         let of = history.of;
         if !self.known(of) {
             let says = "is a history of a resource of another graph";
@@ -240,13 +240,13 @@ impl Check<'_> {
         } else if remembered.as_image().is_some() != resource.as_image().is_some() {
             let says = format!("is a history of \"{name}\", which is of another kind");
             self.block(self.of_two(Code::BadHistory, id, of, &says, "declare both as images, or both as buffers"));
-        } else if !stand_in && !self.says_the_same(resource, of) {
-            let says = format!("is a history of \"{name}\" and says another shape");
+        } else if !placeholder && !self.says_the_same(resource, of) {
+            let says = format!("is a history of \"{name}\" and declares another shape");
             self.block(self.of_two(Code::BadHistory, id, of, &says, "leave out its format and size"));
         }
         if resource.leave.is_some() {
             let says = "is a history and is to be left in a state";
-            self.add(self.of_resource(Code::BadHistory, id, says, &format!("say leave of \"{name}\"")));
+            self.add(self.of_resource(Code::BadHistory, id, says, &format!("declare leave of \"{name}\"")));
         }
     }
 
@@ -366,7 +366,7 @@ impl Check<'_> {
             self.block(self.of_two(Code::BadModifies, id, base, &says, "declare both as images, or both as buffers"));
             return;
         }
-        if scratch.facts[id].stand_in || scratch.facts[base].stand_in {
+        if scratch.facts[id].placeholder || scratch.facts[base].placeholder {
             // Two placeholders need not be one memory.
             self.found.resolvable = false;
         } else if id != base {

@@ -392,7 +392,7 @@ fn left_of_run(
         let (memory, _) = compiled.ring_of(resource);
         let Some(physical) = &imports[memory] else {
             let name = compiled.plan.resource_name(resource);
-            let message = format!("\"{name}\" has nothing bound to it whose state could be said");
+            let message = format!("\"{name}\" has nothing bound to it, so no state fits");
             return Err(Error::input(name, message, "give the resource with the run, as Upload::Resource"));
         };
         DeviceResource::of_physical(physical.clone()).refuse(&left.0)?;

@@ -4,7 +4,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compile::compiled_graph::{CompiledGraph, StructureUse};
 use crate::error::Error;
-use crate::frame::stand_in::stand_in;
+use crate::frame::fallback::resource_read;
 use crate::frame::state::RunState;
 
 impl RunState {
@@ -16,7 +16,7 @@ impl RunState {
             if !self.on[pass] {
                 continue;
             }
-            let resource = if builds { resource } else { stand_in(compiled, &self.on, pass, resource) };
+            let resource = if builds { resource } else { resource_read(compiled, &self.on, pass, resource) };
             let memory = compiled.plan.memory_of(resource);
             if compiled.plan.begins_empty(resource) || built.contains(&memory) {
                 continue;

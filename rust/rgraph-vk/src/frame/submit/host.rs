@@ -120,7 +120,7 @@ impl Run<'_, '_> {
             // What the output of a pass that is off is read of goes by the output's name.
             let found = match access.usage {
                 Usage::HostWrite => access.resource,
-                _ => recording.stand_in(self.compiled, pass, access.resource),
+                _ => recording.resource_read(self.compiled, pass, access.resource),
             };
             let physical = self.compiled.physical(found, state.run, &state.imports);
             let Some(physical) = physical else { continue };

@@ -39,7 +39,7 @@ impl Device {
         let mut flags = address_flags(shared);
         let info = info.push_next(&mut export).push_next(&mut flags);
         let attempt = || {
-            let _beside = crate::device::driver::beside();
+            let _shared = crate::device::driver::shared();
             // SAFETY: the type is one of the device's, and the size is not zero.
             unsafe { shared.raw.allocate_memory(&info, shared.raw.host()) }
         };
@@ -99,7 +99,7 @@ impl Device {
         let mut flags = address_flags(shared);
         let allocate = allocate.memory_type_index(info.memory_type).push_next(&mut import).push_next(&mut flags);
         let made = {
-            let _beside = crate::device::driver::beside();
+            let _shared = crate::device::driver::shared();
             // SAFETY: the caller says that the descriptor is memory of that size and type.
             unsafe { shared.raw.allocate_memory(&allocate, shared.raw.host()) }
         };

@@ -221,10 +221,10 @@ impl Adapter {
             let unordered = pass.unordered && self.commutes(id);
             let pass = Pass { slot: None, unit, unordered, ..pass.clone() };
             let accesses: Vec<_> = old.accesses().iter().filter(|access| access.pass == id).collect();
-            let said: Vec<_> = accesses.into_iter().map(|access| (access, self.said(access))).collect();
+            let adapted: Vec<_> = accesses.into_iter().map(|access| (access, self.used_as(access))).collect();
             let mut uses: Vec<(ResourceId, Use)> = Vec::new();
-            for (at, (access, how)) in said.iter().enumerate() {
-                if self.is_new(at, &said) {
+            for (at, (access, how)) in adapted.iter().enumerate() {
+                if self.is_new(at, &adapted) {
                     uses.push((access.resource, *how));
                 } else {
                     self.count("access of mips that a smaller image has not");
@@ -266,13 +266,13 @@ impl Adapter {
 
     /// Whether a use of a pass meets none that it did not meet before: mips that were apart may be one mip of the
     /// smaller image. Reads give way to writes, and writes to those of more mips or to earlier ones.
-    fn is_new(&self, at: usize, said: &[(&Access, Use)]) -> bool {
+    fn is_new(&self, at: usize, uses: &[(&Access, Use)]) -> bool {
         let apart = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
             (Some(a), Some(b)) => a[1] <= b[0] || b[1] <= a[0],
             _ => false,
         };
         let met = |a: Ranges, b: Ranges| !apart(a.mips, b.mips) && !apart(a.layers, b.layers);
-        let (access, how) = said[at];
+        let (access, how) = uses[at];
         let before = self.old.ranges_of(access);
         let mips = |how: &Use| how.ranges.mips.map_or(u32::MAX, |[first, end]| end - first);
         let gives_way = |(number, (other, one)): (usize, &(&Access, Use))| {
@@ -282,11 +282,11 @@ impl Adapter {
                 && met(how.ranges, one.ranges)
                 && !met(before, self.old.ranges_of(other))
         };
-        !said.iter().enumerate().any(gives_way)
+        !uses.iter().enumerate().any(gives_way)
     }
 
-    /// All that an access says, in ranges of the smaller resource.
-    fn said(&mut self, access: &Access) -> Use {
+    /// An access as declared, in ranges of the smaller resource.
+    fn used_as(&mut self, access: &Access) -> Use {
         let mut ranges = self.old.ranges_of(access);
         let mips = self.shapes[index(access.resource)].mips;
         if let Some([first, end]) = ranges.mips

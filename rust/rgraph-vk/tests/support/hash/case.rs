@@ -180,21 +180,21 @@ fn cleared(serial: &Serial, operations: &[Option<PassOperation>], random: &mut R
     for step in &serial.steps {
         let What::Pass(pass) = step.what else { continue };
         let draws = operations[pass.index()].as_ref().is_some_and(|one| matches!(one.how, How::Raster { .. }));
-        if !draws || step.uses.iter().any(|touch| touch.usage == Usage::InputAttachment) {
+        if !draws || step.uses.iter().any(|access| access.usage == Usage::InputAttachment) {
             continue;
         }
-        let colors = step.uses.iter().filter(|touch| touch.usage == Usage::ColorAttachment);
+        let colors = step.uses.iter().filter(|access| access.usage == Usage::ColorAttachment);
         for at in 0..colors.count() as u32 {
             if random.chance(1, 4) {
                 let word = f64::from(random.below(1 << 16) as u32);
                 out.insert((pass, Target::Color(at)), Clear::Color([word, 0.0, 0.0, 0.0]));
             }
         }
-        let tested = step.uses.iter().any(|touch| touch.usage == Usage::DepthStencilRead);
-        let depth = |touch: &&ResolvedAccess| {
-            touch.usage == Usage::DepthStencilAttachment && touch.aspects.contains(Aspects::DEPTH)
+        let tested = step.uses.iter().any(|access| access.usage == Usage::DepthStencilRead);
+        let depth = |access: &&ResolvedAccess| {
+            access.usage == Usage::DepthStencilAttachment && access.aspects.contains(Aspects::DEPTH)
         };
-        if !tested && step.uses.iter().any(|touch| depth(&touch)) && random.chance(1, 4) {
+        if !tested && step.uses.iter().any(|access| depth(&access)) && random.chance(1, 4) {
             let depth = f64::from(random.below(1 << 16) as u32) / 65535.0;
             out.insert((pass, Target::Depth), Clear::Depth(depth, None));
         }

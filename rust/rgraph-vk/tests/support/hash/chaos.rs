@@ -41,10 +41,11 @@ pub fn chaos(device: &Device, settings: Settings) -> Report {
         let pattern = work::pattern_bytes();
         let mut uploads: Vec<_> = bytes.iter().map(|(id, bytes)| (*id, Upload::Bytes(bytes))).collect();
         uploads.extend(case.adapted.pattern.map(|id| (id, Upload::Bytes(&pattern))));
-        let told = work::told_passes(&case);
-        let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&rgraph_plan::id::Id::index(pass)])));
+        let arguments = work::passes_with_arguments(&case);
+        let arguments =
+            arguments.map(|pass| (pass, 0, work::argument_bytes(&run.arguments[&rgraph_plan::id::Id::index(pass)])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
+        let (data, flags, targets) = (arguments.collect(), flags.collect(), run.targets());
         let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         let options = ChaosOptions { seed, seeds: 2, options: case.options, ..ChaosOptions::default() };
         let before = device.messages().len();

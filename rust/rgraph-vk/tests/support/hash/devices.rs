@@ -66,10 +66,10 @@ fn one(devices: &Devices, case: &Case, library: &Library, out: &mut Scattered) -
         if number == 0 {
             uploads.extend(case.adapted.pattern.map(|id| (id, Upload::Bytes(&pattern))));
         }
-        let told = work::told_passes(case);
-        let told = told.map(|pass: PassId| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
+        let arguments = work::passes_with_arguments(case);
+        let arguments = arguments.map(|pass: PassId| (pass, 0, work::argument_bytes(&run.arguments[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
+        let (data, flags, targets) = (arguments.collect(), flags.collect(), run.targets());
         let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         let frame = compiled.run(&inputs).map_err(|error| format!("run {number} fails: {error}"))?;
         for (root, (resource, _)) in run.roots.iter().enumerate() {

@@ -15,7 +15,7 @@ use super::words::{Class, mix, named};
 
 /// Arguments of a pass in a run.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct Arguments {
     /// What its hash starts from.
     pub salt: u32,
     /// Which cells of each read hold something.
@@ -39,7 +39,7 @@ pub struct Run {
     /// Draws with another viewport.
     pub halved: Halved,
     /// By pass; of those that are off as well.
-    pub told: BTreeMap<usize, Told>,
+    pub arguments: BTreeMap<usize, Arguments>,
     /// Cells of the roots.
     pub roots: Vec<(ResourceId, Vec<Option<u32>>)>,
     /// Whether imported resources that passes write hold nothing undefined.
@@ -141,14 +141,14 @@ impl<'a> Evaluator<'a> {
                 self.set(id, cell, filled.then_some(word));
             }
         }
-        let mut told = BTreeMap::new();
+        let mut arguments = BTreeMap::new();
         let serial = self.serial;
         for step in &serial.steps {
             let on = step.flag.is_none_or(|flag| flags[flag.index()]);
             match step.what {
                 What::Pass(pass) => {
                     let Some(operation) = &self.operations[pass.index()] else { continue };
-                    told.insert(pass.index(), self.pass(step, operation, flags, on));
+                    arguments.insert(pass.index(), self.pass(step, operation, flags, on));
                 }
                 What::Mips { .. } | What::Scaled { .. } if on => self.blit(step),
                 _ => {}
@@ -159,11 +159,11 @@ impl<'a> Evaluator<'a> {
             (root, all.map(|cell| self.get(root, cell)).collect())
         });
         let roots = roots.collect();
-        let written = serial.steps.iter().flat_map(|step| &step.uses).filter(|touch| touch.writes);
-        let imports_defined = written.map(|touch| touch.resource).all(|resource| self.import_is_defined(resource));
+        let written = serial.steps.iter().flat_map(|step| &step.uses).filter(|access| access.writes);
+        let imports_defined = written.map(|access| access.resource).all(|resource| self.import_is_defined(resource));
         self.run += 1;
         let (cleared, halved) = (self.cleared.clone(), self.halved.clone());
-        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared, halved, told, roots, imports_defined }
+        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared, halved, arguments, roots, imports_defined }
     }
 
     /// Whether a resource is no name of an imported one, or no part of that is undefined.
@@ -192,7 +192,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn pass(&mut self, step: &Operation, operation: &PassOperation, flags: &[bool], on: bool) -> Told {
+    fn pass(&mut self, step: &Operation, operation: &PassOperation, flags: &[bool], on: bool) -> Arguments {
         let salt = mix(operation.salt, self.run);
         let mut hash = salt;
         let mut known = Vec::new();
@@ -213,9 +213,9 @@ impl<'a> Evaluator<'a> {
             }
             known.push(mask);
         }
-        let told = Told { salt, known };
+        let arguments = Arguments { salt, known };
         if !on {
-            return told;
+            return arguments;
         }
         let moved: Vec<_> = operation
             .moves
@@ -236,45 +236,46 @@ impl<'a> Evaluator<'a> {
         for (to, cell, word) in moved {
             self.set(step.uses[to].resource, cell, word);
         }
-        for touch in step.uses.iter().filter(|touch| touch.usage == Usage::ResolveAttachment) {
-            let Some(from) = touch.resolves else { continue };
-            for cell in cells(&self.shapes[index(touch.resource)], touch.mips, touch.layers, [0, 0], Aspects::COLOR) {
+        for access in step.uses.iter().filter(|access| access.usage == Usage::ResolveAttachment) {
+            let Some(from) = access.resolves else { continue };
+            for cell in cells(&self.shapes[index(access.resource)], access.mips, access.layers, [0, 0], Aspects::COLOR)
+            {
                 let word = self.get(from, cell);
-                self.set(touch.resource, cell, word);
+                self.set(access.resource, cell, word);
             }
         }
-        told
+        arguments
     }
 
     /// What is there before a pass writes: load operations, and contents that nobody keeps.
     fn load(&mut self, step: &Operation, operation: &PassOperation) {
         let mut colors = 0;
-        for touch in step.uses.iter().filter(|touch| touch.writes && touch.usage != Usage::StorageReadWrite) {
-            let target = match touch.usage {
+        for access in step.uses.iter().filter(|access| access.writes && access.usage != Usage::StorageReadWrite) {
+            let target = match access.usage {
                 Usage::ColorAttachment => Target::Color(colors),
                 _ => Target::Depth,
             };
-            colors += u32::from(touch.usage == Usage::ColorAttachment);
+            colors += u32::from(access.usage == Usage::ColorAttachment);
             let shapes = self.shapes;
-            let shape = &shapes[index(touch.resource)];
-            let attachment = matches!(touch.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+            let shape = &shapes[index(access.resource)];
+            let attachment = matches!(access.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
             if !attachment {
-                if !touch.keeps {
-                    let list = cells(shape, touch.mips, touch.layers, touch.bytes, touch.aspects);
-                    list.into_iter().for_each(|cell| self.set(touch.resource, cell, None));
+                if !access.keeps {
+                    let list = cells(shape, access.mips, access.layers, access.bytes, access.aspects);
+                    list.into_iter().for_each(|cell| self.set(access.resource, cell, None));
                 }
                 continue;
             }
-            for (at, &aspect) in shape.aspects.iter().enumerate().filter(|(_, one)| touch.aspects.contains(**one)) {
+            for (at, &aspect) in shape.aspects.iter().enumerate().filter(|(_, one)| access.aspects.contains(**one)) {
                 let stencil = aspect == Aspects::STENCIL;
-                let declared = if stencil { touch.stencil_load } else { touch.load };
+                let declared = if stencil { access.stencil_load } else { access.load };
                 let changed = match step.what {
                     What::Pass(pass) => self.cleared.get(&(pass, target)).copied(),
                     _ => None,
                 };
                 // In the place of a load all is cleared that the pass writes.
-                let load = if changed.is_some() && touch.load != Load::Clear { Load::Clear } else { declared };
-                let loaded = match (load, changed.or(touch.clear)) {
+                let load = if changed.is_some() && access.load != Load::Clear { Load::Clear } else { declared };
+                let loaded = match (load, changed.or(access.clear)) {
                     (Load::Load, _) => None,
                     (Load::Discard, _) => Some(None),
                     (Load::Clear, Some(Clear::Color(color))) => Some(Some(color[0] as u32)),
@@ -284,16 +285,16 @@ impl<'a> Evaluator<'a> {
                     (Load::Clear, Some(Clear::Depth(_, word))) => Some(Some(word.unwrap_or(0))),
                     (Load::Clear, None) => Some(Some(0)),
                 };
-                for cell in cells(shape, touch.mips, touch.layers, [0, 0], aspect) {
+                for cell in cells(shape, access.mips, access.layers, [0, 0], aspect) {
                     if let Some(word) = loaded {
-                        self.set(touch.resource, cell, word);
+                        self.set(access.resource, cell, word);
                     }
                 }
                 if let (true, How::Raster { half, stencil, .. }) = (stencil, operation.how) {
                     let half = half || self.halved.contains_key(&operation.pass);
                     for half in 0..if half { 1 } else { 2 } {
-                        let spot = Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: at, half };
-                        self.set(touch.resource, shape.cell(spot), Some(stencil));
+                        let spot = Spot { mip: access.mips[0], layer: access.layers[0], aspect: at, half };
+                        self.set(access.resource, shape.cell(spot), Some(stencil));
                     }
                 }
             }
@@ -332,10 +333,10 @@ impl<'a> Evaluator<'a> {
 
     /// The first threshold that a depth is not above; 0 if it is above all.
     fn tested(&self, step: &Operation, at: usize, half: u32) -> Option<u32> {
-        let touch = &step.uses[at];
-        let shape = &self.shapes[index(touch.resource)];
-        let depth =
-            self.get(touch.resource, shape.cell(Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: 0, half }))?;
+        let access = &step.uses[at];
+        let shape = &self.shapes[index(access.resource)];
+        let depth = self
+            .get(access.resource, shape.cell(Spot { mip: access.mips[0], layer: access.layers[0], aspect: 0, half }))?;
         Some((1..=3).find(|step| depth <= threshold(*step)).unwrap_or(0))
     }
 }

@@ -66,9 +66,9 @@ impl Settings {
     pub fn read(graphs: u64, arguments: &[String]) -> Self {
         let number = |name: &str, default: u64| {
             let at = arguments.iter().position(|one| *one == format!("--{name}"));
-            let said = at.and_then(|at| arguments.get(at + 1).cloned());
-            let said = said.or_else(|| std::env::var(format!("RGRAPH_HASH_{}", name.to_uppercase())).ok());
-            said.and_then(|text| text.parse().ok()).unwrap_or(default)
+            let given = at.and_then(|at| arguments.get(at + 1).cloned());
+            let given = given.or_else(|| std::env::var(format!("RGRAPH_HASH_{}", name.to_uppercase())).ok());
+            given.and_then(|text| text.parse().ok()).unwrap_or(default)
         };
         Self {
             seed: number("seed", 1),
@@ -210,7 +210,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
     let library = Library::default();
     let mut report = Report::default();
     let begin = Instant::now();
-    let said = |device: &Device| {
+    let described = |device: &Device| {
         let queues: Vec<_> =
             device.profile().queues.iter().map(|queue| format!("{} ×{}", queue.name, queue.count)).collect();
         let validated = if std::env::var_os("RGRAPH_VALIDATE").is_some() { ", validated" } else { "" };
@@ -221,9 +221,9 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
             device.frames_in_flight()
         )
     };
-    report.queues = devices.iter().map(said).collect();
+    report.queues = devices.iter().map(described).collect();
     let mut last = Instant::now();
-    let mut said_before = [0; 2];
+    let mut seen_before = [0; 2];
     let seeds = settings.seed..settings.seed + settings.graphs;
     for seed in seeds {
         let mut case = Case::new(seed, limits(settings.newer), settings.runs, swift);
@@ -243,7 +243,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
             let messages = device.messages();
             let (known, new): (Vec<_>, Vec<_>) = messages
                 .iter()
-                .skip(said_before[number])
+                .skip(seen_before[number])
                 .partition(|message| report.plan.as_ref().is_some_and(|plan| is_false_alarm(message, plan)));
             report.false_alarms += known.len() as u64;
             report.messages.extend(new.iter().map(|message| format!("seed {seed}: {message}")));
@@ -251,9 +251,9 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
                 wrong.get_or_insert_with(|| format!("the validation layer says: {message}"));
             }
             if let Some(plan) = &report.plan {
-                log(seed, plan, &messages[said_before[number]..]);
+                log(seed, plan, &messages[seen_before[number]..]);
             }
-            said_before[number] = messages.len();
+            seen_before[number] = messages.len();
             if let Some(what) = wrong {
                 let plan = if folded { "a plan for three queues" } else { "its own plan" };
                 let frames = device.frames_in_flight();
@@ -358,10 +358,10 @@ fn compare(device: &Device, case: &Case, compiled: &Compiled, report: &mut Repor
         if number == 0 {
             uploads.extend(case.adapted.pattern.map(|id| (id, Upload::Bytes(&pattern))));
         }
-        let told = work::told_passes(case);
-        let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
+        let arguments = work::passes_with_arguments(case);
+        let arguments = arguments.map(|pass| (pass, 0, work::argument_bytes(&run.arguments[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let (data, flags, targets) = (told.collect(), flags.collect(), run.targets());
+        let (data, flags, targets) = (arguments.collect(), flags.collect(), run.targets());
         let mut inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         for (resource, imported, timeline) in &timelines {
             if imported.wait {

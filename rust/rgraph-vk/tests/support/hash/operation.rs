@@ -128,7 +128,7 @@ pub fn pattern_word(block: u32) -> u32 {
     class.word(named("pattern", &[block]))
 }
 
-/// The cells of a touch of one aspect, mip by mip, layer by layer, half by half.
+/// The cells of an access of one aspect, mip by mip, layer by layer, half by half.
 pub fn cells(shape: &Shape, mips: [u32; 2], layers: [u32; 2], bytes: [u64; 2], aspect: Aspects) -> Vec<usize> {
     if !shape.is_image() {
         return ((bytes[0] / CELL) as usize..bytes[1].div_ceil(CELL) as usize).collect();
@@ -191,9 +191,9 @@ impl Maker<'_> {
             loops,
             idle: 0,
         };
-        for (at, touch) in self.step.uses.iter().enumerate() {
-            self.add_reads(at, touch, how, &mut operation);
-            self.add_writes(at, touch, how, &mut operation);
+        for (at, access) in self.step.uses.iter().enumerate() {
+            self.add_reads(at, access, how, &mut operation);
+            self.add_writes(at, access, how, &mut operation);
         }
         // One order for everybody; stages first, and alike reads together, so that programs are shared.
         operation.reads.sort_by_key(|read| (!read.vertex, read.via != Via::Vertex, read.via, read.at));
@@ -217,8 +217,8 @@ impl Maker<'_> {
     }
 
     fn how(&self, queue: PassQueue, salt: u32) -> How {
-        let attached = |touch: &&ResolvedAccess| {
-            matches!(touch.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+        let attached = |access: &&ResolvedAccess| {
+            matches!(access.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
         };
         let mut attachments = self.step.uses.iter().filter(attached);
         if queue == PassQueue::Cpu {
@@ -226,7 +226,7 @@ impl Maker<'_> {
         }
         let Some(first) = attachments.next() else { return How::Compute };
         let level = self.shape(first.resource).level(first.mips[0]);
-        let keeps = self.step.uses.iter().any(|touch| attached(&touch) && touch.load != Load::Discard);
+        let keeps = self.step.uses.iter().any(|access| attached(&access) && access.load != Load::Discard);
         How::Raster {
             size: [level[0], level[1]],
             half: keeps && level[0] > 1 && self.chance("half", 0, 1, 3),
@@ -234,14 +234,14 @@ impl Maker<'_> {
                 .step
                 .uses
                 .iter()
-                .position(|touch| touch.usage == Usage::DepthStencilRead && touch.aspects.contains(Aspects::DEPTH)),
+                .position(|access| access.usage == Usage::DepthStencilRead && access.aspects.contains(Aspects::DEPTH)),
             stencil: Class::Stencil.word(salt),
         }
     }
 
-    fn add_reads(&self, at: usize, touch: &ResolvedAccess, how: How, operation: &mut PassOperation) {
-        let shape = self.shape(touch.resource);
-        let via = match touch.usage {
+    fn add_reads(&self, at: usize, access: &ResolvedAccess, how: How, operation: &mut PassOperation) {
+        let shape = self.shape(access.resource);
+        let via = match access.usage {
             Usage::HostRead => Via::Host,
             Usage::Uniform => Via::Uniform,
             Usage::Vertex => Via::Vertex,
@@ -252,21 +252,21 @@ impl Maker<'_> {
             _ => return,
         };
         let aspect = if shape.is_image() {
-            shape.aspects.iter().copied().find(|aspect| touch.aspects.contains(*aspect)).unwrap_or(shape.aspects[0])
+            shape.aspects.iter().copied().find(|aspect| access.aspects.contains(*aspect)).unwrap_or(shape.aspects[0])
         } else {
             Aspects::empty()
         };
         if via == Via::Input {
             // Draws reach the first layer.
-            let layers = [touch.layers[0], touch.layers[0] + 1];
-            let cells = cells(shape, touch.mips, layers, touch.bytes, aspect);
+            let layers = [access.layers[0], access.layers[0] + 1];
+            let cells = cells(shape, access.mips, layers, access.bytes, aspect);
             operation.reads.push(Read {
                 at,
                 via,
                 vertex: false,
-                mips: touch.mips,
+                mips: access.mips,
                 layers,
-                bytes: touch.bytes,
+                bytes: access.bytes,
                 aspect,
                 cells,
             });
@@ -278,38 +278,38 @@ impl Maker<'_> {
         let fragment = !raster || via != Via::Vertex && (stages.is_empty() || stages.contains(Stages::FRAGMENT_SHADER));
         let levels: Vec<[u32; 2]> = match via {
             // A storage image is one level.
-            Via::Image => (touch.mips[0]..touch.mips[1]).map(|mip| [mip, mip + 1]).collect(),
-            _ => vec![touch.mips],
+            Via::Image => (access.mips[0]..access.mips[1]).map(|mip| [mip, mip + 1]).collect(),
+            _ => vec![access.mips],
         };
         for (stage, wanted) in [(true, vertex), (false, fragment)] {
             for &mips in levels.iter().filter(|_| wanted) {
-                let (layers, bytes) = (touch.layers, touch.bytes);
+                let (layers, bytes) = (access.layers, access.bytes);
                 let cells = cells(shape, mips, layers, bytes, aspect);
                 operation.reads.push(Read { at, via, vertex: stage, mips, layers, bytes, aspect, cells });
             }
         }
     }
 
-    fn add_writes(&self, at: usize, touch: &ResolvedAccess, how: How, operation: &mut PassOperation) {
-        let shape = self.shape(touch.resource);
+    fn add_writes(&self, at: usize, access: &ResolvedAccess, how: How, operation: &mut PassOperation) {
+        let shape = self.shape(access.resource);
         let key = named(&operation.name, &[at as u32, 1]);
-        let mode = match touch.usage {
+        let mode = match access.usage {
             Usage::StorageWrite | Usage::HostWrite | Usage::ColorAttachment | Usage::DepthStencilAttachment => {
                 Mode::Set
             }
-            Usage::StorageReadWrite if touch.unordered => Mode::Add,
+            Usage::StorageReadWrite if access.unordered => Mode::Add,
             Usage::StorageReadWrite => Mode::Mix,
             _ => return,
         };
         // Stencil alone gets its reference, which is no write of a shader.
-        if touch.usage == Usage::DepthStencilAttachment && !touch.aspects.contains(Aspects::DEPTH) {
+        if access.usage == Usage::DepthStencilAttachment && !access.aspects.contains(Aspects::DEPTH) {
             return;
         }
         let half = match how {
             How::Raster { half, .. } => half,
-            _ => touch.keeps && mode != Mode::Add && self.chance("part", at, 1, 2),
+            _ => access.keeps && mode != Mode::Add && self.chance("part", at, 1, 2),
         };
-        let bytes = touch.bytes;
+        let bytes = access.bytes;
         if !shape.is_image() {
             let first = (bytes[0] / CELL) as usize;
             let list = cells(shape, [0, 1], [0, 1], bytes, Aspects::empty());
@@ -324,8 +324,8 @@ impl Maker<'_> {
         let aspect = shape.aspects[0];
         let aspect_at = 0;
         // Draws reach the first layer.
-        let layers = if raster { [touch.layers[0], touch.layers[0] + 1] } else { touch.layers };
-        for mip in touch.mips[0]..touch.mips[1] {
+        let layers = if raster { [access.layers[0], access.layers[0] + 1] } else { access.layers };
+        for mip in access.mips[0]..access.mips[1] {
             let key = named("level", &[key, mip]);
             let half = half && shape.level(mip)[0] > 1;
             let mut list = Vec::new();
@@ -345,13 +345,13 @@ impl Maker<'_> {
             .uses
             .iter()
             .enumerate()
-            .filter(|(_, touch)| touch.usage == Usage::TransferSrc && Some(touch.resource) != pattern)
+            .filter(|(_, access)| access.usage == Usage::TransferSrc && Some(access.resource) != pattern)
             .collect();
         let mut next = 0;
-        for (to, touch) in self.step.uses.iter().enumerate().filter(|(_, touch)| touch.usage == Usage::TransferDst) {
-            let shape = self.shape(touch.resource);
+        for (to, access) in self.step.uses.iter().enumerate().filter(|(_, access)| access.usage == Usage::TransferDst) {
+            let shape = self.shape(access.resource);
             let aspect = shape.aspects.first().copied().unwrap_or(Aspects::empty());
-            let all = cells(shape, touch.mips, touch.layers, touch.bytes, aspect);
+            let all = cells(shape, access.mips, access.layers, access.bytes, aspect);
             let class = shape.class(all[0]);
             let kind = self.accesses[to].transfer;
             if matches!(kind, Some(Transfer::Fill | Transfer::Clear)) {
@@ -366,15 +366,15 @@ impl Maker<'_> {
                 continue;
             }
             let mut from: Vec<(usize, usize)> = Vec::new();
-            for &(at, touch) in &sources {
-                let source = self.shape(touch.resource);
+            for &(at, access) in &sources {
+                let source = self.shape(access.resource);
                 if copies(source, shape) {
                     let aspect = source.aspects.first().copied().unwrap_or(Aspects::empty());
-                    let list = cells(source, touch.mips, touch.layers, touch.bytes, aspect);
+                    let list = cells(source, access.mips, access.layers, access.bytes, aspect);
                     from.extend(list.into_iter().filter(|cell| source.is_there(*cell)).map(|cell| (at, cell)));
                 }
             }
-            let part = touch.keeps && self.chance("part", to, 1, 2);
+            let part = access.keeps && self.chance("part", to, 1, 2);
             for (number, &cell) in all.iter().enumerate().filter(|(_, cell)| shape.is_there(**cell)) {
                 if part && number % 2 == 1 && all.len() > 1 && number > 1 {
                     continue;

@@ -17,7 +17,7 @@ use rgraph_vk::work::{
 
 use super::adapt::{BLOCK, BLOCKS};
 use super::case::Case;
-use super::evaluate::{Told, threshold};
+use super::evaluate::{Arguments, threshold};
 use super::operation::{From, How, Mode, Move, PassOperation, Read, Via, pattern_word};
 use super::shader::{CONSTANT, Dimension, Library, MOST_READS, Target};
 use super::shape::{CELL, Shape, Texels, index};
@@ -35,10 +35,10 @@ pub fn pattern_bytes() -> Vec<u8> {
 }
 
 /// Arguments of passes, as the uniform block of their programs.
-pub fn told_bytes(told: &Told) -> Vec<u8> {
-    let mut words = vec![told.salt, 0, 0, 0];
+pub fn argument_bytes(arguments: &Arguments) -> Vec<u8> {
+    let mut words = vec![arguments.salt, 0, 0, 0];
     for read in 0..MOST_READS {
-        let known = told.known.get(read).copied().unwrap_or(0);
+        let known = arguments.known.get(read).copied().unwrap_or(0);
         words.extend((0..4).map(|at| (known >> (32 * at)) as u32));
     }
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -88,8 +88,8 @@ impl Builder<'_> {
         u64::from(self.operation.salt % 5)
     }
 
-    fn told(&self) -> Vec<u8> {
-        told_bytes(&self.case.runs[0].told[&self.operation.pass.index()])
+    fn arguments(&self) -> Vec<u8> {
+        argument_bytes(&self.case.runs[0].arguments[&self.operation.pass.index()])
     }
 
     fn view(&self, read: &Read) -> View {
@@ -108,7 +108,7 @@ impl Builder<'_> {
         let mut out = Vec::new();
         for (at, binding) in program.interface.bindings.iter().enumerate() {
             let what = match binding.name.as_str() {
-                "frame" => What::Data(self.told()),
+                "frame" => What::Data(self.arguments()),
                 "goal" => match target {
                     Some(view) => What::Resource(view),
                     None => continue,
@@ -185,7 +185,7 @@ impl Builder<'_> {
         }
         let has_stencil = uses
             .iter()
-            .any(|touch| touch.usage == Usage::DepthStencilAttachment && touch.aspects.contains(Aspects::STENCIL));
+            .any(|access| access.usage == Usage::DepthStencilAttachment && access.aspects.contains(Aspects::STENCIL));
         let face = StencilFace {
             compare: Compare::Always,
             fail: StencilOp::Replace,
@@ -270,17 +270,17 @@ impl Builder<'_> {
     }
 
     fn fill(&self, to: usize, word: u32) -> Transfer {
-        let touch = &self.case.uses(self.operation.pass)[to];
-        let resource = touch.resource;
+        let access = &self.case.uses(self.operation.pass)[to];
+        let resource = access.resource;
         match self.shape(to).format {
             None => Transfer::Fill {
                 buffer: resource,
-                offset: touch.bytes[0],
-                size: Some(touch.bytes[1] - touch.bytes[0]),
+                offset: access.bytes[0],
+                size: Some(access.bytes[1] - access.bytes[0]),
                 word,
             },
             Some(format) => {
-                let (mips, layers) = (Some(touch.mips), Some(touch.layers));
+                let (mips, layers) = (Some(access.mips), Some(access.layers));
                 let value = match format {
                     Format::R32float => ClearValue::Float([word as f32, 0.0, 0.0, 1.0]),
                     _ => ClearValue::Uint([word, 0, 0, 1]),
@@ -341,10 +341,15 @@ impl Builder<'_> {
         // A run in which the pass is off does not call it.
         let flag = self.case.adapted.graph.passes()[self.operation.pass].conditional;
         let on = self.case.runs.iter().filter(|run| flag.is_none_or(|flag| run.flags[flag.index()]));
-        let told = on.map(|run| run.told[&self.operation.pass.index()].clone()).collect();
+        let arguments = on.map(|run| run.arguments[&self.operation.pass.index()].clone()).collect();
         let uses = self.case.uses(self.operation.pass);
-        let ranges = uses.iter().map(|touch| (touch.resource, touch.bytes)).collect();
-        Work::Host(Arc::new(HostHash { operation: self.operation.clone(), ranges, told, calls: AtomicUsize::new(0) }))
+        let ranges = uses.iter().map(|access| (access.resource, access.bytes)).collect();
+        Work::Host(Arc::new(HostHash {
+            operation: self.operation.clone(),
+            ranges,
+            arguments,
+            calls: AtomicUsize::new(0),
+        }))
     }
 }
 
@@ -389,16 +394,16 @@ fn tiles(of: Texels, size: [u32; 3]) -> Vec<Texels> {
 struct HostHash {
     operation: PassOperation,
     ranges: Vec<(ResourceId, [u64; 2])>,
-    told: Vec<Told>,
+    arguments: Vec<Arguments>,
     calls: AtomicUsize,
 }
 
 impl HostWork for HostHash {
     fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let Some(told) = self.told.get(call) else { return Err(format!("called {} times", call + 1).into()) };
-        let mut hash = told.salt;
-        for (read, known) in self.operation.reads.iter().zip(&told.known) {
+        let Some(arguments) = self.arguments.get(call) else { return Err(format!("called {} times", call + 1).into()) };
+        let mut hash = arguments.salt;
+        for (read, known) in self.operation.reads.iter().zip(&arguments.known) {
             let (resource, range) = self.ranges[read.at];
             let Some(view) = views.views.iter().find(|view| view.resource == resource && view.range == range) else {
                 return Err(format!("pass \"{}\" sees no view of what it reads", self.operation.name).into());
@@ -433,12 +438,12 @@ impl HostWork for HostHash {
 }
 
 /// Passes whose programs get arguments in each run.
-pub fn is_told(operation: &PassOperation) -> bool {
+pub fn has_arguments(operation: &PassOperation) -> bool {
     matches!(operation.how, How::Compute | How::Raster { .. })
         && operation.writes.iter().any(|write| write.mode != Mode::Add || !write.cells.is_empty())
 }
 
 /// The pass ids of a case that get arguments in each run.
-pub fn told_passes(case: &Case) -> impl Iterator<Item = PassId> + '_ {
-    case.operations.iter().flatten().filter(|operation| is_told(operation)).map(|operation| operation.pass)
+pub fn passes_with_arguments(case: &Case) -> impl Iterator<Item = PassId> + '_ {
+    case.operations.iter().flatten().filter(|operation| has_arguments(operation)).map(|operation| operation.pass)
 }

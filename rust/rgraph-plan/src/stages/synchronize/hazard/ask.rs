@@ -46,7 +46,8 @@ impl Hazards {
         target: Layout,
     ) -> BarrierId {
         let state = self.states[here.subresource];
-        let write = self.list(state.uses).find(|used| used.queue == producer).expect("home is the queue of the write");
+        let write =
+            self.list(state.uses).find(|used| used.queue == producer).expect("the producer is the queue of the write");
         let passes = &inputs.context.schedule.passes;
         let physical = passes[write.last].physical;
         let batch = inputs.batches.batch_of(physical);
@@ -332,8 +333,8 @@ impl Hazards {
         )
     }
 
-    /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
-    /// sees it.
+    /// The initialising queue is the first to see contents from before the frame or from another family; the host sees
+    /// them from there.
     pub(super) fn show_initializer_to_host(
         &mut self,
         inputs: HazardInputs<'_>,

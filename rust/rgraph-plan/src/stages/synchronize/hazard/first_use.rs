@@ -48,7 +48,7 @@ impl Hazards {
                 Behind::Barrier(self.transfer(inputs, here, need, (target, [from, to]), waits))
             } else if let Some(producer) = read_group.producer.filter(|&producer| {
                 changes
-                    && (!on_gpu || !read_group.queues.is_power_of_two())
+                    && (!on_gpu || !read_group.is_on_one_queue())
                     && self.at_producer(inputs, here, read_group, producer)
             }) {
                 self.rely_on_need(inputs, here, &need, waits);

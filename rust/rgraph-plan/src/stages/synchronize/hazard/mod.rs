@@ -419,8 +419,8 @@ impl Hazards {
         }
         let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
         if let Some(own) = own {
-            // Uses of one queue in different layouts (`turns`): the transition is a write, which all uses so far must
-            // precede (Vulkan 1.3, "Image Layout Transitions"), although all of them read.
+            // Uses of one queue in different layouts (`serial_layouts`): the transition is a write, which all uses so
+            // far must precede (Vulkan 1.3, "Image Layout Transitions"), although all of them read.
             if state.layout != target {
                 let mut need = Need::default();
                 self.need(inputs, here, state.uses, &mut need);

@@ -87,7 +87,7 @@ impl Hazards {
         let read_group = &inputs.read_groups.read_groups[here.read_group];
         let context = inputs.context;
         let prepared = here.access.group.is_some() || context.is_image(here.memory) || context.has_edges(here.memory);
-        if read_group.is_led(prepared) && state.initializer != here.queue {
+        if read_group.first_prepares(prepared) && state.initializer != here.queue {
             let (stages, _) = meets(context, here.at, here.access);
             self.rely(inputs, here.queue, state.initializer, stages, waits);
         }

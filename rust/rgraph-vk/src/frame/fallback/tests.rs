@@ -46,8 +46,8 @@ fn records_hold_what_a_read_at_their_place_would_read() {
     for better in [true, false] {
         on[pass("fine")] = better;
         let expected = if better { fine } else { coarse };
-        assert_eq!(stand_in(&compiled, &on, pass("use"), fine), expected);
-        assert_eq!(stand_in(&compiled, &on, pass("records"), fine), expected);
-        assert_eq!(stand_in(&compiled, &on, pass("records first"), fine), fine, "nothing is written before it");
+        assert_eq!(resource_read(&compiled, &on, pass("use"), fine), expected);
+        assert_eq!(resource_read(&compiled, &on, pass("records"), fine), expected);
+        assert_eq!(resource_read(&compiled, &on, pass("records first"), fine), fine, "nothing is written before it");
     }
 }

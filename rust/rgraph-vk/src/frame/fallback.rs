@@ -25,7 +25,7 @@ struct Write {
 }
 
 /// What a pass reads instead of the outputs of passes that are switched off, where `on` says which passes run.
-pub(crate) fn stand_in(
+pub(crate) fn resource_read(
     compiled: &CompiledGraph,
     on: &IdVec<PlanPassId, bool>,
     pass: PlanPassId,
