@@ -50,7 +50,6 @@ impl MemoryId {
         Self::new(resource.index())
     }
 
-    /// The first of its names.
     #[inline]
     pub(crate) fn first_name(self) -> ResourceId {
         ResourceId::new(self.index())
@@ -93,8 +92,6 @@ pub(crate) type FlagStates = IdVec<FlagId, bool>;
 /// One subresource of one memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Place {
-    /// The memory.
     pub memory: MemoryId,
-    /// The subresource of it.
     pub subresource: SubresourceId,
 }

@@ -22,9 +22,7 @@ pub enum Entry {
     Wait(WaitId),
     /// A global memory barrier.
     Memory(MemoryBarrierId),
-    /// A buffer barrier.
     Buffer(BufferBarrierId),
-    /// An image barrier.
     Image(ImageBarrierId),
 }
 
@@ -106,9 +104,7 @@ pub struct Examined {
     pub batch: BatchId,
     /// The command; `None` for waits.
     pub command: Option<CommandId>,
-    /// The entry.
     pub entry: Entry,
-    /// Which part of the entry.
     pub part: EntryPart,
     /// The pass that the entry is for.
     pub pass: Option<PlanPassId>,

@@ -42,24 +42,17 @@ pub enum OperationKind {
     Pass(PassId),
     /// Fills a mip level from the one before.
     Mips {
-        /// The image.
         image: ResourceId,
         /// The level that is filled.
         level: u32,
     },
     /// Fills mip 0 of an image from mip 0 of the one of another size that it modifies.
-    Scaled {
-        /// From.
-        from: ResourceId,
-        /// To.
-        to: ResourceId,
-    },
+    Scaled { from: ResourceId, to: ResourceId },
 }
 
 /// A resource as a step uses it, with nothing left unsaid.
 #[derive(Clone, Debug)]
 pub struct ResolvedAccess {
-    /// The resource.
     pub resource: ResourceId,
     /// What is done with it.
     pub usage: Usage,
@@ -67,7 +60,6 @@ pub struct ResolvedAccess {
     pub mips: [u32; 2],
     /// Array layers, half-open.
     pub layers: [u32; 2],
-    /// Aspects.
     pub aspects: Aspects,
     /// Bytes of a buffer, half-open.
     pub bytes: [u64; 2],

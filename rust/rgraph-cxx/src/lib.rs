@@ -15,7 +15,6 @@ use std::process::Command;
 /// A crate with C++ sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources {
-    /// Its name.
     pub name: &'static str,
     /// How the versions that fit begin, as in the manifest that names it: `"0.9."`.
     pub version: &'static str,

@@ -16,17 +16,11 @@ pub const COMPILER: [&str; 2] = [env!("CARGO_PKG_VERSION"), include_str!("../cpp
 /// A stage of a pipeline, with glslang's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Vertex.
     Vertex = 0,
-    /// Tessellation control.
     TessellationControl = 1,
-    /// Tessellation evaluation.
     TessellationEvaluation = 2,
-    /// Geometry.
     Geometry = 3,
-    /// Fragment.
     Fragment = 4,
-    /// Compute.
     Compute = 5,
     /// Ray generation (`GL_EXT_ray_tracing`).
     RayGeneration = 6,

@@ -21,19 +21,12 @@ bitflags! {
         const INDEX_INPUT = 1 << 1;
         /// Vertex buffer reads.
         const VERTEX_ATTRIBUTE_INPUT = 1 << 2;
-        /// Vertex shader.
         const VERTEX_SHADER = 1 << 3;
-        /// Tessellation control shader.
         const TESSELLATION_CONTROL_SHADER = 1 << 4;
-        /// Tessellation evaluation shader.
         const TESSELLATION_EVALUATION_SHADER = 1 << 5;
-        /// Geometry shader.
         const GEOMETRY_SHADER = 1 << 6;
-        /// Task shader.
         const TASK_SHADER = 1 << 7;
-        /// Mesh shader.
         const MESH_SHADER = 1 << 8;
-        /// Fragment shader.
         const FRAGMENT_SHADER = 1 << 9;
         /// Depth and stencil tests before the fragment shader; depth and stencil loads.
         const EARLY_FRAGMENT_TESTS = 1 << 10;
@@ -41,9 +34,7 @@ bitflags! {
         const LATE_FRAGMENT_TESTS = 1 << 11;
         /// Blending, colour loads, stores and attachment resolves (of depth too).
         const COLOR_ATTACHMENT_OUTPUT = 1 << 12;
-        /// Compute shader.
         const COMPUTE_SHADER = 1 << 13;
-        /// Ray tracing shaders.
         const RAY_TRACING_SHADER = 1 << 14;
         /// Acceleration structure builds and copies.
         const ACCELERATION_STRUCTURE_BUILD = 1 << 15;
@@ -55,7 +46,6 @@ bitflags! {
         const RESOLVE = 1 << 18;
         /// Clear commands.
         const CLEAR = 1 << 19;
-        /// The host.
         const HOST = 1 << 20;
         /// All transfer commands; stands for `fill` and `clear`, on whose stage drivers and layers disagree.
         const ALL_TRANSFER = Self::COPY.bits() | Self::BLIT.bits() | Self::RESOLVE.bits() | Self::CLEAR.bits();
@@ -94,7 +84,6 @@ bitflags! {
         const TRANSFER_READ = 1 << 12;
         /// Destination of a transfer command.
         const TRANSFER_WRITE = 1 << 13;
-        /// Host, read.
         const HOST_READ = 1 << 14;
         /// Host, written.
         const HOST_WRITE = 1 << 15;
@@ -116,9 +105,7 @@ bitflags! {
     pub struct Aspects: u8 {
         /// Colour.
         const COLOR = 1;
-        /// Depth.
         const DEPTH = 2;
-        /// Stencil.
         const STENCIL = 4;
     }
 }

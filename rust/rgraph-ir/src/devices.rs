@@ -27,9 +27,7 @@ pub struct DevicesPlan {
     pub graph_hash: u128,
     /// Names of the devices' profiles, by device.
     pub profiles: Vec<String>,
-    /// The parts.
     pub parts: IdVec<DevicePartId, DevicePart>,
-    /// The copies.
     pub copies: IdVec<DeviceCopyId, DeviceCopy>,
     /// Parts, sends and receives in an order in which one thread could run them all.
     pub steps: Vec<DeviceStep>,
@@ -44,7 +42,6 @@ pub struct DevicesPlan {
 /// Passes of one device without a copy between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DevicePart {
-    /// The device.
     pub device: DeviceId,
     /// Its passes, by their positions in the flattened declaration, in the order in which they run.
     pub passes: Vec<PassId>,
@@ -59,7 +56,6 @@ pub struct DeviceCopy {
     pub from: DeviceId,
     /// The device that gets them.
     pub to: DeviceId,
-    /// Bytes.
     pub bytes: u64,
 }
 
@@ -77,9 +73,7 @@ pub enum DeviceStep {
 /// A resource on a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DevicePlace {
-    /// The resource.
     pub resource: ResourceId,
-    /// The device.
     pub device: DeviceId,
 }
 

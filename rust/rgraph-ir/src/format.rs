@@ -27,7 +27,6 @@ macro_rules! formats {
     ($($variant:ident = $name:literal, $vulkan:literal, $bytes:literal, $bw:literal, $bh:literal, $aspects:ident, $numbers:ident, $components:literal;)+) => {
         /// A texel format; its WebGPU name is [`Format::name`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "each variant is named as the format is")]
         #[repr(u8)]
         pub enum Format { $($variant,)+ }
 
@@ -203,7 +202,6 @@ impl Format {
         self.row().aspects
     }
 
-    /// What its numbers are.
     pub fn numbers(self) -> Numbers {
         self.row().numbers
     }

@@ -341,7 +341,6 @@ impl Graph {
         self.resources.get_mut(resource).unwrap_or(&mut self.stray.1)
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }

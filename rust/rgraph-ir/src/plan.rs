@@ -53,11 +53,9 @@ pub struct Plan {
     pub resource_names: Names,
     /// Names of the graph's flags, by id.
     pub flag_names: Names,
-    /// The passes.
     pub passes: IdVec<PlanPassId, PlanPass>,
     /// Accesses of inserted passes, by [`PlanPass::accesses`].
     pub pass_accesses: Vec<PlanAccess>,
-    /// The resources.
     pub resources: IdVec<ResourceId, PlanResource>,
     /// Resources that share bytes with another, by [`PlanResource::aliases`].
     pub aliases: Vec<ResourceId>,
@@ -112,15 +110,13 @@ pub struct Plan {
 /// A queue planned for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlanQueue {
-    /// Its name.
     pub name: String,
-    /// Its family.
     pub family: u32,
     /// What it can do.
     pub capabilities: Capabilities,
 }
 
-/// A pass of a plan.
+/// A live pass, or a culled one: declared, or inserted by the planner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlanPass {
     /// Position of its name in [`Plan::pass_names`].
@@ -196,9 +192,7 @@ pub enum QueueWhy {
 /// An access of an inserted pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlanAccess {
-    /// The resource.
     pub resource: ResourceId,
-    /// Stages.
     pub stages: Stages,
     /// Access kinds.
     pub access: Accesses,
@@ -210,7 +204,7 @@ pub struct PlanAccess {
     pub layers: [u32; 2],
 }
 
-/// A resource of a plan.
+/// A declared resource: its shape, and the memory that it is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlanResource {
     /// What it is.
@@ -271,7 +265,6 @@ pub enum PlanLife {
 /// Image or buffer, sizes resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlanKind {
-    /// An image.
     Image {
         /// Texel format.
         format: Format,
@@ -288,7 +281,6 @@ pub enum PlanKind {
         /// Whether it is viewed as a cube.
         cube: bool,
     },
-    /// A buffer.
     Buffer {
         /// Size in bytes.
         size: u64,
@@ -345,7 +337,6 @@ pub enum Command {
     },
     /// The commands of a pass.
     Pass {
-        /// The pass.
         pass: PlanPassId,
         /// In [`Plan::layouts`].
         layouts: Span,
@@ -395,7 +386,6 @@ pub struct PassLayout {
     pub layers: [u32; 2],
     /// The aspects that are in it; depth and stencil may be in different ones.
     pub aspects: Aspects,
-    /// The layout.
     pub layout: Layout,
 }
 
@@ -426,9 +416,7 @@ pub struct Heap {
 /// Where a resource is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placement {
-    /// The resource.
     pub resource: ResourceId,
-    /// Its heap.
     pub heap: HeapId,
     /// First byte.
     pub offset: u64,
@@ -439,7 +427,6 @@ pub struct Placement {
 /// First use and last state of part of a resource that outlives the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// The resource.
     pub resource: ResourceId,
     /// Mip levels, half-open.
     pub mips: [u32; 2],
@@ -471,7 +458,6 @@ pub struct ForeignPoint {
 pub struct EdgeState {
     /// The queue; `None`: the host.
     pub queue: Option<QueueId>,
-    /// Stages.
     pub stages: Stages,
     /// Access kinds.
     pub access: Accesses,

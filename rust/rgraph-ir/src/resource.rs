@@ -30,7 +30,6 @@ pub struct Resource {
 pub enum Kind {
     /// An image. A history or a modifying image inherits the fields that are `None` here.
     Image(Image),
-    /// A buffer.
     Buffer(Buffer),
 }
 
@@ -171,7 +170,6 @@ pub struct History {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Imported {
-    /// Its layout.
     pub layout: Option<Layout>,
     /// The queue that used it last.
     pub queue: Option<PassQueue>,
@@ -234,7 +232,6 @@ impl Imported {
 /// The state in which a resource must be left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Leave {
-    /// Its layout.
     pub layout: Option<Layout>,
     /// The queue that uses it next.
     pub queue: Option<PassQueue>,

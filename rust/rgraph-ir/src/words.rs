@@ -31,7 +31,7 @@ pub fn hazard_word(hazard: Hazard) -> &'static str {
     HAZARDS.iter().find(|(known, ..)| *known == hazard).map_or("", |(_, word, _)| word)
 }
 
-/// The hazard of a word.
+/// The hazard that a word of a plan file names.
 pub fn hazard_from_word(word: &str) -> Option<Hazard> {
     HAZARDS.iter().find(|(_, known, _)| *known == word).map(|(hazard, ..)| *hazard)
 }

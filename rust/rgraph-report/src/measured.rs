@@ -22,9 +22,7 @@ pub struct PassSpan {
     pub name: String,
     /// Name of its queue; `None`: the host.
     pub queue: Option<String>,
-    /// Begin.
     pub begin_us: f64,
-    /// End.
     pub end_us: f64,
     /// How many passes were timed as one, this one among them; above 1 the span is its share of their time.
     pub group: u32,
@@ -33,10 +31,7 @@ pub struct PassSpan {
 /// When the host began and ended something, in microseconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostSpan {
-    /// What.
     pub name: String,
-    /// Begin.
     pub begin_us: f64,
-    /// End.
     pub end_us: f64,
 }

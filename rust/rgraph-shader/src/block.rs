@@ -78,7 +78,6 @@ pub struct Block {
 /// A member of a struct.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Its name.
     pub name: String,
     /// First byte.
     pub offset: u32,
@@ -93,7 +92,6 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i128),
-    /// A float.
     Float(f64),
     /// Several values: a vector, a matrix (of columns) or an array.
     List(Vec<Value>),

@@ -15,7 +15,6 @@ pub struct IncludedFile {
     /// Its name as seen from the folder of the text that includes it, with `/` between its parts; it may begin with
     /// `..`.
     pub name: String,
-    /// Its text.
     pub text: String,
 }
 

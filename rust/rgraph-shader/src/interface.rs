@@ -79,7 +79,6 @@ pub struct Refused {
     pub group: Option<u32>,
     /// Binding within the set, if it has one.
     pub binding: Option<u32>,
-    /// Why.
     pub fault: ShaderError,
 }
 
@@ -132,7 +131,6 @@ pub enum BindingKind {
         /// What a texel reads as.
         sample: SampleKind,
     },
-    /// Sampler.
     Sampler {
         /// Whether it compares.
         comparison: bool,
@@ -140,10 +138,7 @@ pub enum BindingKind {
     /// Acceleration structure that rays are traced through (GLSL and SPIR-V).
     AccelerationStructure,
     /// Input attachment (GLSL and SPIR-V).
-    InputAttachment {
-        /// Its index.
-        index: u32,
-    },
+    InputAttachment { index: u32 },
 }
 
 /// Shapes of image views.
@@ -162,13 +157,11 @@ pub enum Dimension {
 /// What a texel reads as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SampleKind {
-    /// Floats.
     Float,
     /// Signed integers.
     Int,
     /// Unsigned integers.
     Uint,
-    /// Depth.
     Depth,
 }
 
@@ -189,9 +182,7 @@ pub struct Push {
 /// An input of the vertex stage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexInput {
-    /// Its name.
     pub name: String,
-    /// Its location.
     pub location: u32,
     /// Kind of number.
     pub scalar: Scalar,
@@ -203,7 +194,6 @@ pub struct VertexInput {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Output {
-    /// Its name.
     pub name: String,
     /// Its location: the position of the colour target.
     pub location: u32,

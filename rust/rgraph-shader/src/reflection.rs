@@ -24,7 +24,6 @@ pub struct Reflection {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct StageReflection {
-    /// The stage.
     pub stage: Stage,
     /// Name of its entry point.
     pub entry: String,

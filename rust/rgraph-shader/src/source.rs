@@ -10,11 +10,9 @@ use crate::stage::Stage;
 /// A shader as the user has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source<'a> {
-    /// Text.
     Text(Language, &'a str),
     /// GLSL text of a file.
     Glsl {
-        /// The text.
         text: &'a str,
         /// The stage that the file's name says.
         stage: Option<Stage>,
@@ -83,7 +81,6 @@ impl From<GivenCode> for Given {
 /// See [`Given`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GivenCode {
-    /// Text.
     Text(Language, String),
     /// SPIR-V, as bytes in either byte order.
     Spirv(Vec<u8>),
@@ -99,7 +96,6 @@ impl GivenCode {
         }
     }
 
-    /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(_, text) => text.as_bytes(),

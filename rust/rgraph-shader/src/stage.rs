@@ -16,21 +16,15 @@ pub enum Kind {
 /// A stage of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stage {
-    /// Compute.
     Compute,
     /// Task: how many mesh workgroups there are.
     Task,
     /// Mesh: vertices and primitives by workgroup.
     Mesh,
-    /// Vertex.
     Vertex,
-    /// Tessellation control.
     TessellationControl,
-    /// Tessellation evaluation.
     TessellationEvaluation,
-    /// Geometry.
     Geometry,
-    /// Fragment.
     Fragment,
     /// Ray generation: traces rays.
     RayGeneration,
@@ -118,7 +112,6 @@ impl Stage {
 /// One stage's code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
-    /// The stage.
     pub stage: Stage,
     /// Name of its entry point.
     pub entry: String,

@@ -41,13 +41,11 @@ impl Varying {
         if self.components == 1 { Type::Scalar(self.scalar) } else { Type::Vector(self.scalar, self.components) }
     }
 
-    /// It as an input.
     pub(crate) fn input(&self) -> VertexInput {
         let Self { name, location, scalar, components, .. } = self.clone();
         VertexInput { name, location, scalar, components }
     }
 
-    /// It as an output.
     pub(crate) fn output(&self) -> Output {
         let Self { name, location, scalar, components, .. } = self.clone();
         Output { name, location, scalar, components }

@@ -15,7 +15,6 @@ macro_rules! vertex_formats {
     ($($variant:ident = $name:literal, $vulkan:ident, $bytes:literal, $numbers:ident;)+) => {
         /// The format of a vertex attribute; its WebGPU name is [`VertexFormat::name`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "each variant is named as the format is")]
         #[repr(u8)]
         pub enum VertexFormat { $($variant,)+ }
 

@@ -120,7 +120,6 @@ pub struct HostViews<'a> {
 pub struct HostView<'a> {
     /// The buffer.
     pub resource: ResourceId,
-    /// Its name.
     pub name: &'a str,
     /// First byte in the buffer and the one after the last.
     pub range: [u64; 2],
@@ -179,11 +178,9 @@ pub struct Commands {
 /// One packet of work: a dispatch, a draw, a transfer, a build or a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
-    /// A dispatch.
     Dispatch(Dispatch),
     /// A draw; only in passes with attachments.
     Draw(Draw),
-    /// A transfer.
     Transfer(Transfer),
     /// A build of an acceleration structure; no other step of its pass uses the structure or its scratch memory.
     Build(Build),
@@ -196,7 +193,6 @@ pub enum Step {
 /// A dispatch of a compute program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
-    /// The program.
     pub program: Arc<Program>,
     /// What its bindings are; each binding exactly once.
     pub bound: Arc<[Bound]>,
@@ -217,7 +213,6 @@ pub enum Groups {
     Cover(ResourceId, u32),
     /// Three 32-bit counts in a buffer.
     Indirect {
-        /// The buffer.
         buffer: ResourceId,
         /// First byte, a multiple of 4.
         offset: u64,
@@ -227,7 +222,6 @@ pub enum Groups {
 /// A draw of a raster program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draw {
-    /// The program.
     pub program: Arc<Program>,
     /// Fixed-function state.
     pub state: Arc<RasterState>,
@@ -235,9 +229,7 @@ pub struct Draw {
     pub bound: Arc<[Bound]>,
     /// Push data, as long as the program's.
     pub push: PushData,
-    /// Vertex buffers.
     pub vertex_buffers: Vec<VertexBuffer>,
-    /// Index buffer.
     pub index: Option<IndexBuffer>,
     /// What is drawn.
     pub count: DrawCount,
@@ -251,7 +243,6 @@ pub struct Draw {
 /// A vertex buffer and how it is read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VertexBuffer {
-    /// The buffer.
     pub buffer: ResourceId,
     /// First byte.
     pub offset: u64,
@@ -263,10 +254,9 @@ pub struct VertexBuffer {
     pub attributes: Vec<(u32, VertexFormat, u32)>,
 }
 
-/// An index buffer.
+/// The indices of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexBuffer {
-    /// The buffer.
     pub buffer: ResourceId,
     /// First byte.
     pub offset: u64,
@@ -274,7 +264,7 @@ pub struct IndexBuffer {
     pub wide: bool,
 }
 
-/// What a draw draws.
+/// How many vertices, indices or workgroups a draw has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DrawCount {
     /// Vertices (or indices) and instances.
@@ -285,7 +275,6 @@ pub enum DrawCount {
         instances: u32,
         /// First vertex or index.
         first_vertex: u32,
-        /// First instance.
         first_instance: u32,
         /// Added to each index.
         vertex_offset: i32,
@@ -293,7 +282,6 @@ pub enum DrawCount {
     /// Parameters in a buffer, as Vulkan lays them out: vertices or indices, or three counts of workgroups of a mesh
     /// stage, which keep within the limits of [`DrawCount::Mesh`].
     Indirect {
-        /// The buffer.
         buffer: ResourceId,
         /// First byte, a multiple of 4.
         offset: u64,
@@ -330,7 +318,6 @@ pub enum What {
     Combined(View, Sampler),
     /// Part of a buffer, read as texels of a format.
     Texels(View, Format),
-    /// A sampler.
     Sampler(Sampler),
     /// Bytes in a uniform buffer of their own, which may change from frame to frame without recording again.
     Data(Vec<u8>),
@@ -339,7 +326,6 @@ pub enum What {
 /// Part of a resource as a shader sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct View {
-    /// The resource.
     pub resource: ResourceId,
     /// Mip levels, half-open; `None`: those of the pass's access.
     pub mips: Option<[u32; 2]>,
@@ -361,7 +347,6 @@ impl View {
 /// One mip level of some layers of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
-    /// The image.
     pub image: ResourceId,
     /// Mip level.
     pub mip: u32,
@@ -387,11 +372,9 @@ impl Level {
 pub enum Transfer {
     /// Bytes from buffer to buffer.
     CopyBuffer {
-        /// From.
         from: ResourceId,
         /// First byte there.
         from_offset: u64,
-        /// To.
         to: ResourceId,
         /// First byte there.
         to_offset: u64,
@@ -400,34 +383,27 @@ pub enum Transfer {
     },
     /// Texels from image to image of compatible formats.
     CopyImage {
-        /// From.
         from: Level,
         /// To; its size is the source's.
         to: Level,
     },
     /// Tightly packed texels from a buffer.
     BufferToImage {
-        /// From.
         from: ResourceId,
         /// First byte there.
         offset: u64,
-        /// To.
         to: Level,
     },
     /// Tightly packed texels into a buffer.
     ImageToBuffer {
-        /// From.
         from: Level,
-        /// To.
         to: ResourceId,
         /// First byte there.
         offset: u64,
     },
     /// Scaled and converted.
     Blit {
-        /// From.
         from: Level,
-        /// To.
         to: Level,
         /// Linear (else nearest) between texels.
         linear: bool,
@@ -436,27 +412,19 @@ pub enum Transfer {
     Clear {
         /// The image, or the part of it; what it does not say is that of the pass's access.
         image: View,
-        /// The value.
         value: ClearValue,
     },
     /// One 32-bit word again and again.
     Fill {
-        /// The buffer.
         buffer: ResourceId,
         /// First byte, a multiple of 4.
         offset: u64,
         /// Bytes, a multiple of 4; `None`: up to the end.
         size: Option<u64>,
-        /// The word.
         word: u32,
     },
     /// Samples become one.
-    Resolve {
-        /// From.
-        from: Level,
-        /// To.
-        to: Level,
-    },
+    Resolve { from: Level, to: Level },
 }
 
 /// Values of clears. Equal ones leave equal bits.

@@ -98,7 +98,6 @@ impl Moment {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
-    /// The link.
     #[serde(with = "words::id")]
     pub link: LinkId,
     /// Whether it stands in the run before that of the pair's later access.
@@ -119,7 +118,6 @@ pub struct Pair {
     pub run_before: bool,
     /// Whether the chain makes the earlier write available and visible; else it orders execution.
     pub data: bool,
-    /// The chain.
     #[serde(with = "words::id")]
     pub chain: ChainId,
 }
@@ -264,7 +262,6 @@ pub enum Within {
 pub struct Access {
     /// The pass; of a transition, the one that it is for.
     pub pass: String,
-    /// The resource.
     pub resource: String,
     /// The link that makes this access: a layout transition, a transfer of ownership, an entry or an exit.
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::optional_id")]
@@ -290,7 +287,6 @@ pub struct Access {
     /// The render pass that it stands in.
     #[serde(default, skip_serializing_if = "words::is_default", with = "words::from_one")]
     pub render_pass: Option<RenderPassId>,
-    /// The subpass.
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub subpass: Subpass,
     /// How it meets the texels of that render pass.

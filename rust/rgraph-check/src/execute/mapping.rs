@@ -30,7 +30,6 @@ pub(crate) struct AccessTarget {
     pub fine: FineId,
     /// Layouts in which the pass may find it, one bit each.
     pub layouts: u16,
-    /// Unordered group.
     pub group: Option<UnorderedGroupId>,
 }
 

@@ -271,7 +271,6 @@ impl Events {
         self.available[queue].push(Availability { time, position, stages, access, rendering });
     }
 
-    /// A signal.
     pub(crate) fn signal(&mut self, queue: QueueId, position: Position, time: Time) {
         let (stages, access) = (Stages::all(), Accesses::all());
         self.available[queue].push(Availability { time, position, stages, access, rendering: None });

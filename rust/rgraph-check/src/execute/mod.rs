@@ -67,7 +67,6 @@ struct Machine<'a, 'e> {
     left: ByRun<WatchedId, usize>,
     /// What a watched subresource held once the last of them ran.
     captured: ByRun<WatchedId, Option<ValueId>>,
-    /// Watched roots.
     roots: IdVec<PlaceId, Vec<WatchedId>>,
     /// Whether an access was written.
     wrote: ByRun<AnyAccessId, bool>,

@@ -61,7 +61,6 @@ pub enum Construct {
     HostImages,
     /// Histories that a pass on the host reads.
     HostHistories,
-    /// Volumes as attachments.
     VolumeAttachments,
     /// Sizes that are not square.
     OddSizes,

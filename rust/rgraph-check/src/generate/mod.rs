@@ -53,7 +53,6 @@ pub struct Limits {
     pub fewest_passes: u32,
     /// Most declared passes, about.
     pub most_passes: u32,
-    /// Most flags.
     pub most_flags: u32,
     /// Devices that passes may name; of one, only the first.
     pub devices: u32,

@@ -12,7 +12,6 @@ use rgraph_ir::resource::{Resource, ResourceId};
 /// A file that a graph file includes.
 #[derive(Clone, Debug)]
 pub struct Included {
-    /// Its bytes.
     pub bytes: Arc<[u8]>,
     /// Its name in messages.
     pub name: String,

@@ -59,7 +59,6 @@ static ENTRY: Shared = Shared {
     ]),
 };
 
-/// A pass.
 pub(super) static PASS: Object<[Key; 25]> = Object::new(
     "a pass",
     joined(&[
@@ -259,11 +258,7 @@ static CONDITION_KIND: Shared = Shared {
     kind: Kind::Either(&[Kind::Line, Kind::Boolean, Kind::Object(&COMPARED), Kind::OneKeyOf(&JOINS)]),
 };
 
-/// The fields of a graph.
 pub type GraphFields<'a, 'p> = Fields<'a, 'p, { GRAPH.keys.len() }>;
-/// The fields of a pass.
 pub type PassFields<'a, 'p> = Fields<'a, 'p, { PASS.keys.len() }>;
-/// The fields of an image.
 pub(super) type ImageFields<'a, 'p> = Fields<'a, 'p, { IMAGE.keys.len() }>;
-/// The fields of a buffer.
 pub(super) type BufferFields<'a, 'p> = Fields<'a, 'p, { BUFFER.keys.len() }>;

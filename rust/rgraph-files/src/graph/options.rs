@@ -19,12 +19,10 @@ pub enum Setting {
     Int(i64),
     /// A finite number.
     Float(f64),
-    /// A text.
     Text(String),
 }
 
 impl Setting {
-    /// It as JSON.
     pub fn json(&self) -> String {
         match self {
             Self::Flag(on) => on.to_string(),

@@ -34,7 +34,6 @@ const DTYPES: [Dtype; 11] = [
     Dtype { name: "float64", bytes: 8 },
 ];
 
-/// Most axes.
 const MOST_AXES: usize = 32;
 
 impl Dtype {

@@ -89,7 +89,6 @@ const SHADERS: Kind = list(&SHADER);
 pub static SOURCE: Object<[Key; 4]> =
     Object::new("a shader", [may("file", Kind::Name), may("wgsl", LINES), may("glsl", LINES), may("spirv", LINES)]);
 
-/// A sampler.
 pub static SAMPLER: Object<[Key; 9]> = Object::new(
     "a sampler",
     [
@@ -163,19 +162,14 @@ pub static COVER: Object<[Key; 2]> = Object::new("what is covered", [must("cover
 
 const SIDES: [Key; 2] = [must("from", PART_KIND), must("to", PART_KIND)];
 
-/// A copy.
 pub static COPY: Object<[Key; 2]> = Object::new("a copy", SIDES);
 
-/// A resolve.
 pub static RESOLVE: Object<[Key; 2]> = Object::new("a resolve", SIDES);
 
-/// A blit.
 pub static BLIT: Object<[Key; 3]> = Object::new("a blit", [SIDES[0], SIDES[1], may("filter", FILTERS)]);
 
-/// A clear.
 pub static CLEAR: Object<[Key; 2]> = Object::new("a clear", [must("image", PART_KIND), must("value", CLEAR_VALUE)]);
 
-/// A fill.
 pub static FILL: Object<[Key; 2]> =
     Object::new("a fill", [must("buffer", PART_KIND), may("word", Kind::Whole(i32::MIN as i64, u32::MAX as u64))]);
 
@@ -193,7 +187,6 @@ const TARGET: [Key; 11] = joined(&[
 /// A colour target.
 pub static COLOR_TARGET: Object<[Key; 11]> = Object::new("a colour target", TARGET);
 
-/// A depth target.
 pub static DEPTH_TARGET: Object<[Key; 11]> = Object::new("a depth target", TARGET);
 
 const COLOR: Kind = Kind::Either(&[Kind::Name, Kind::Object(&COLOR_TARGET)]);
@@ -307,7 +300,6 @@ pub static TRIANGLES: Object<[Key; 6]> = Object::new(
 pub static BOXES: Object<[Key; 3]> =
     Object::new("boxes of a build", [must("buffer", PART_KIND), may("stride", U32), must("boxes", U32)]);
 
-/// Instances of a build.
 pub static BUILD_INSTANCES: Object<[Key; 3]> = Object::new(
     "instances of a build",
     [must("buffer", PART_KIND), must("instances", U32), must("structures", list(&Kind::Name))],
@@ -319,7 +311,6 @@ pub static INSTANCES: Object<[Key; 3]> = Object::new(
     [must("to", PART_KIND), must("all", list(&Kind::Object(&INSTANCE))), may("transforms", PART_KIND)],
 );
 
-/// An instance.
 pub static INSTANCE: Object<[Key; 5]> = Object::new(
     "an instance",
     [

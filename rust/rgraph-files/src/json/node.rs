@@ -213,7 +213,6 @@ impl<'a, 'p> Node<'a, 'p> {
         Some(Fields { node: self, table, raws })
     }
 
-    /// A text.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         if !self.is_text() {
             self.wrong("text");

@@ -40,7 +40,6 @@ impl<const N: usize> Object<[Key; N]> {
 /// A key of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
     pub name: &'static str,
     /// Whether it must be there.
     pub required: bool,

@@ -7,9 +7,7 @@ use crate::resource::ResourceId;
 /// How a pass uses a resource: 28 bytes, the rarer parts aside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The pass.
     pub pass: PassId,
-    /// The resource.
     pub resource: ResourceId,
     /// Explicit stages; empty: those that usage and queue imply.
     pub stages: Stages,

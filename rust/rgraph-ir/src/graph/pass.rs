@@ -11,7 +11,6 @@ use crate::feature::Features;
 pub struct ShaderNeed {
     /// The shader's name; empty: the declaration names none.
     pub shader: Arc<str>,
-    /// The features.
     pub features: Features,
 }
 

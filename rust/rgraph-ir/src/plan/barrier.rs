@@ -34,7 +34,6 @@ pub struct Scope {
 /// Why a barrier is there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Why {
-    /// The hazard.
     pub hazard: Hazard,
     /// The pass on the earlier side; `None`: the run before, or nothing.
     pub from: Option<PlanPassId>,
@@ -74,20 +73,18 @@ pub enum Hazard {
 /// A global memory barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryBarrier {
-    /// Its scopes.
     pub scope: Scope,
     /// Why it is there.
     pub why: Why,
 }
 
-/// A buffer barrier.
+/// A dependency on bytes of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferBarrier {
     /// The buffer.
     pub resource: ResourceId,
     /// Bytes, half-open.
     pub range: [u64; 2],
-    /// Its scopes.
     pub scope: Scope,
     /// Families between which ownership passes.
     pub families: Option<[u32; 2]>,
@@ -95,7 +92,7 @@ pub struct BufferBarrier {
     pub why: Why,
 }
 
-/// An image barrier.
+/// A dependency on subresources of an image, which changes their layout if its two layouts differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageBarrier {
     /// The image.
@@ -104,9 +101,7 @@ pub struct ImageBarrier {
     pub mips: [u32; 2],
     /// Array layers, half-open.
     pub layers: [u32; 2],
-    /// Aspects.
     pub aspects: Aspects,
-    /// Its scopes.
     pub scope: Scope,
     /// Layout before; `Undefined` discards the contents.
     pub old_layout: Layout,

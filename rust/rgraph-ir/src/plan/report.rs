@@ -11,7 +11,6 @@ pub struct Unmerged {
     pub first: PlanPassId,
     /// The later one.
     pub second: PlanPassId,
-    /// Why.
     pub reason: UnmergedWhy,
 }
 

@@ -20,7 +20,6 @@ use crate::stages::weigh;
 /// The permitted orders of the passes that run.
 #[derive(Clone, Debug)]
 pub struct Orders {
-    /// The tree.
     pub tree: BoxTree,
     /// Names of the passes, inserted ones too, in an order in which they may run alone.
     pub passes: IdVec<LiveId, String>,

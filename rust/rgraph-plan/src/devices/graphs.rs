@@ -19,11 +19,10 @@ pub struct PartGraph {
     pub graph: Graph,
     /// By pass of `graph`: the pass of the whole graph, as it was declared.
     pub passes: IdVec<PassId, PassId>,
-    /// Its imports.
     pub imports: Vec<PartImport>,
 }
 
-/// An import of a part.
+/// An import by which a part gets a memory of its device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PartImport {

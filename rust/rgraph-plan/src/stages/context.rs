@@ -14,9 +14,7 @@ use crate::stages::synchronize::schedule::{LaneId, Schedule};
 pub(crate) struct Context<'a> {
     /// The declaration.
     pub graph: &'a Graph,
-    /// Its shapes.
     pub shapes: &'a IdVec<ResourceId, Shape>,
-    /// Its facts.
     pub facts: &'a Facts,
     /// The linear order.
     pub schedule: &'a Schedule,

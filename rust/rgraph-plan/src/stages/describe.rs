@@ -57,7 +57,6 @@ pub(crate) struct Input<'a> {
     pub weight_us: &'a IdVec<LiveId, f32>,
     /// Where merging put them.
     pub merged: &'a merge::Scratch,
-    /// Read groups.
     pub read_groups: &'a ReadGroups,
     /// Placements.
     pub transients: &'a Transients,

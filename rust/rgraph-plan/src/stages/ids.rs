@@ -24,7 +24,7 @@ crate::id! {
     pub struct PhysicalId;
     /// An interval between barrier calls: its position on its queue.
     pub struct IntervalId;
-    /// A read group.
+    /// Accesses of one subresource that are not ordered among themselves, and have one layout.
     pub struct ReadGroupId;
     /// A use of one subresource by one pass, counted in the order of the schedule.
     pub struct VisitId;

@@ -89,9 +89,7 @@ pub(crate) struct Input<'a> {
     pub graph: &'a Graph,
     /// The device.
     pub profile: &'a Profile,
-    /// Its shapes.
     pub shapes: &'a IdVec<ResourceId, Shape>,
-    /// Its facts.
     pub facts: &'a Facts,
     /// Live passes.
     pub live: &'a IdVec<LiveId, ResolvedPassId>,

@@ -115,7 +115,6 @@ pub enum ShapeIssue {
 /// What is wrong with a resource's shape.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShapeProblem {
-    /// The resource.
     pub resource: ResourceId,
     /// What is wrong.
     pub issue: ShapeIssue,

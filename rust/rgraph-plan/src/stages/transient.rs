@@ -21,9 +21,7 @@ use crate::stages::synchronize::schedule::{LaneId, QueuePosition};
 /// A placed memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
-    /// The memory.
     pub memory: ResourceId,
-    /// Class of memory.
     pub class: MemoryClassId,
     /// First byte.
     pub offset: u64,

@@ -54,11 +54,9 @@ pub(crate) struct Input<'a> {
     pub graph: &'a Graph,
     /// The device.
     pub profile: &'a Profile,
-    /// Its queues in the plan.
     pub plan_queues: &'a [PlanQueue],
     /// The declaration's shapes.
     pub shapes: &'a IdVec<ResourceId, Shape>,
-    /// Its facts.
     pub facts: &'a Facts,
     /// What runs.
     pub live: &'a Live,

@@ -57,7 +57,6 @@ const HOPELESS: f64 = 1.5;
 /// What of a frame is to be measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wanted {
-    /// Nothing.
     #[default]
     Nothing,
     /// The whole frame.
@@ -159,7 +158,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Weighing => "weighing",

@@ -29,9 +29,7 @@ use crate::run::unresolved::{AxisOf, Given, Reference, SizeOf, Target, Unresolve
 /// References of a resource's declaration to other resources.
 #[derive(Default)]
 pub struct Links<'a> {
-    /// Its size.
     pub size: Option<SizeOf<Given<'static>>>,
-    /// What it modifies.
     pub modifies: Option<Given<'a>>,
     /// The resource whose history it is, frames ago, and whether it starts with zeros.
     pub history: Option<(Given<'a>, u32, bool)>,

@@ -33,7 +33,6 @@ bitflags! {
         const PART = Self::MIPS.bits() | Self::LAYERS.bits() | Self::ASPECTS.bits();
         /// A read in shaders, of an image or a buffer.
         const SHADER = Self::STAGES.bits() | Self::PART.bits() | Self::RANGE.bits() | Self::UNORDERED.bits();
-        /// A write in shaders.
         const SHADER_WRITE = Self::SHADER.bits() | Self::LOAD.bits() | Self::GENERATE_MIPS.bits();
         /// A read of a buffer.
         const BYTES = Self::STAGES.bits() | Self::RANGE.bits();

@@ -21,7 +21,6 @@ pub(crate) const NATIVE: &str = "convert it: array.astype(array.dtype.newbyteord
 /// Kind of the elements of an array.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Dtype {
-    /// Numbers.
     Number(Element),
     /// Named fields.
     Record(Arc<Record>),
@@ -39,7 +38,6 @@ pub struct Record {
 /// A field of a record.
 #[derive(PartialEq, Debug)]
 pub struct Field {
-    /// Its name.
     pub name: String,
     /// First byte.
     pub offset: usize,
@@ -50,7 +48,6 @@ pub struct Field {
 }
 
 impl Dtype {
-    /// Bytes.
     pub const BYTE: Self = Self::Number(Element::Uint(1));
 
     /// Bytes of one element.

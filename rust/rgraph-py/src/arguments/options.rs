@@ -120,7 +120,6 @@ pub(crate) fn of_run(py: Python<'_>, memory: Budget) -> PyResult<Options> {
 /// Which GPU times runs measure, and in which runs.
 #[derive(Clone, Copy, PartialEq, Default)]
 pub struct Measuring {
-    /// Which.
     pub measure: Measure,
     /// One run in `sample`; 0 and 1: every run.
     pub sample: u32,

@@ -17,7 +17,6 @@ use crate::run::unresolved::{Given, Reference, Target};
 pub(crate) enum Earlier {
     /// A handle: its graph's identity and its id.
     Handle(u64, PassId),
-    /// A name.
     Name(Box<str>),
 }
 

@@ -15,7 +15,6 @@ pub(crate) const MOST: usize = 256;
 /// A function that proposes; what it raises is kept, and ends the proposals.
 pub(crate) struct Hook {
     function: Py<PyAny>,
-    /// What it raised.
     pub raised: Option<PyErr>,
     /// Proposals that name what does not exist: their number, and why they are refused.
     wrong: Vec<(usize, String)>,

@@ -18,7 +18,6 @@ use crate::run::states::declared;
 
 /// A file that fills a resource.
 pub(crate) struct Sidecar {
-    /// The resource.
     pub id: ResourceId,
     /// The file's name, as the graph file names it.
     pub name: String,

@@ -387,7 +387,6 @@ impl Form {
 pub struct Kept {
     /// Its shape and kind.
     pub form: Form,
-    /// Its bytes.
     pub bytes: Arc<[u8]>,
     /// The file that it was read from.
     pub file: Option<Arc<Path>>,

@@ -33,7 +33,6 @@ use crate::run::tuned::Tuned;
 /// Later declarations in the graph do not change it. Made by `Device.compile`.
 #[pyclass(name = "Compiled", module = "rgraph", frozen, weakref)]
 pub struct PyCompiled {
-    /// The device.
     pub device: Py<PyDevice>,
     /// Made ready.
     pub compiled: Detached<Compiled>,

@@ -71,7 +71,6 @@ use crate::run::runtime_errors::raised;
 ///     RG-E102 if `rays` is true and the device has none.
 #[pyclass(name = "Device", module = "rgraph", frozen, weakref)]
 pub struct PyDevice {
-    /// The device.
     pub device: Detached<Device>,
     /// Its number among the devices of this process.
     pub number: u64,

@@ -29,7 +29,6 @@ use crate::run::inside::outside;
 /// or buffer of the same kind. Afterwards it has the contents that the run wrote.
 #[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
 pub struct PyDeviceResource {
-    /// The resource.
     pub resource: Detached<DeviceResource>,
     /// The number of its device.
     device: u64,

@@ -47,7 +47,6 @@ use crate::run::runtime_errors::raised;
 ///     RG-E103 if the list is empty or a device is not there, RG-E130 if one is closed, RG-E131 if one comes twice.
 #[pyclass(name = "Devices", module = "rgraph", frozen, weakref)]
 pub struct PyDevices {
-    /// The devices.
     pub devices: Detached<Devices>,
     list: Vec<Py<PyDevice>>,
     /// Of the list: opened here.

@@ -29,7 +29,6 @@ use crate::run::states::{self, Kinds};
 /// Later declarations in the graph do not change it. Made by `Devices.compile`.
 #[pyclass(name = "CompiledDevices", module = "rgraph", frozen, weakref)]
 pub struct PyCompiledDevices {
-    /// The devices.
     pub devices: Py<PyDevices>,
     /// Made ready.
     pub compiled: Detached<CompiledDevices>,

@@ -34,7 +34,6 @@ use crate::run::record::record;
 /// Immutable. `str(plan)` is a listing. Made by `Graph.bake_devices` and `Devices.plan`, or read from a file.
 #[pyclass(name = "DevicesPlan", module = "rgraph", frozen, weakref)]
 pub struct PyDevicesPlan {
-    /// The plan.
     pub plan: Arc<DevicesPlan>,
     /// The declaration.
     pub graph: Arc<Graph>,

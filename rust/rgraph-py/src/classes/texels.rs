@@ -34,7 +34,6 @@ pub(crate) struct Shrunk {
     /// Width of one layer, in texels.
     pub width: usize,
     pub height: usize,
-    /// Which layers.
     pub layers: Vec<usize>,
     /// Red, green, blue and alpha of each texel, row by row through all layers.
     pub numbers: Vec<[f32; 4]>,

@@ -20,7 +20,6 @@ use crate::run::error::bad;
 pub struct PyView {
     /// An image or a buffer.
     pub of: Py<PyResource>,
-    /// Which part of it.
     pub part: AccessRange,
 }
 

@@ -334,7 +334,6 @@ impl Detached<Replay> {
 }
 
 impl Detached<Compiled> {
-    /// Its plan.
     pub fn plan(&self) -> &std::sync::Arc<Plan> {
         self.value.plan()
     }
@@ -369,7 +368,6 @@ impl Detached<Frame> {
 }
 
 impl Detached<DeviceResource> {
-    /// Its name.
     pub fn name(&self) -> &str {
         self.value.name()
     }
@@ -391,7 +389,6 @@ impl Detached<DeviceResource> {
 }
 
 impl Detached<SharedMemory> {
-    /// Its name.
     pub fn name(&self) -> &str {
         self.value.name()
     }
@@ -458,7 +455,6 @@ impl Detached<Locked> {
 }
 
 impl Detached<Readback> {
-    /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         self.value.bytes()
     }

@@ -16,7 +16,6 @@ const MOST_PASSES: usize = 100_000;
 /// A bake.
 #[derive(Clone)]
 pub(crate) struct Kept {
-    /// The plan.
     pub plan: Arc<Plan>,
     /// The graph that it was baked from.
     pub graph: Arc<Graph>,

@@ -22,7 +22,6 @@ use crate::run::unresolved::{self, Target, find_outwards};
 
 /// Pending work of a pass.
 pub struct PendingWork {
-    /// The pass.
     pub pass: PassId,
     /// Names are looked for in this module first, then outwards.
     pub prefix: Arc<str>,
@@ -277,7 +276,6 @@ fn transferred(transfer: &Transfer, find: &impl Fn(ResourceId) -> Option<Resourc
 
 /// A function that declares a pass's accesses when the graph is baked.
 pub struct Setup {
-    /// The pass.
     pub pass: PassId,
     /// Names are looked for in this module first.
     pub prefix: Arc<str>,

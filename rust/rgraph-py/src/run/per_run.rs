@@ -46,7 +46,6 @@ impl Word {
 
 /// An argument of a pass that a function gives at each run.
 pub struct PerRun {
-    /// The pass.
     pub pass: PassId,
     /// The argument.
     pub word: Word,

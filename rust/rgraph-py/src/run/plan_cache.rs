@@ -53,7 +53,6 @@ pub struct Made {
 }
 
 impl Made {
-    /// The plans.
     pub fn plans(&self) -> impl Iterator<Item = &Py<PyAny>> {
         self.plans.iter().map(|(_, plan)| plan)
     }

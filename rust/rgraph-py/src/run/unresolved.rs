@@ -17,7 +17,6 @@ use crate::run::error::Refusal;
 pub enum Given<'a> {
     /// A handle: its graph's identity and its id.
     Handle(u64, ResourceId),
-    /// A name.
     Name(Cow<'a, str>),
 }
 
@@ -112,11 +111,9 @@ pub enum Reference {
     Access(PassId, Target, Box<Use>, Option<Target>, Option<Aspects>),
     /// A size relative to an image.
     Size(ResourceId, SizeOf<Target>),
-    /// What a resource modifies.
     Modifies(ResourceId, Target),
     /// What a resource remembers: how many frames ago, and whether it starts with zeros.
     History(ResourceId, Target, u32, bool),
-    /// A root.
     Root(Target),
     /// The pass that a pass comes after.
     After(PassId, Target<PassId>),

@@ -43,7 +43,6 @@ pub(crate) struct PlanData {
     pub passes: PassColumns,
     /// All passes with the culled ones at their declared place.
     pub shown: Vec<u32>,
-    /// The resources.
     pub resources: ResourceColumns,
     /// Pairs of resources that share bytes.
     pub aliases: Vec<[u32; 2]>,
@@ -55,7 +54,6 @@ pub(crate) struct PlanData {
     pub calls: CallColumns,
     /// Dependencies of barrier calls.
     pub barriers: BarrierColumns,
-    /// Batches.
     pub batches: BatchColumns,
     /// Waits of batches.
     pub waits: WaitColumns,
@@ -80,7 +78,6 @@ pub(crate) struct PlanData {
 pub(crate) struct Meta {
     /// Name of the graph.
     pub graph: String,
-    /// Its hash.
     pub graph_hash: String,
     /// The plan's own hash.
     pub hash: String,
@@ -94,9 +91,7 @@ pub(crate) struct Meta {
     pub frame_us: f64,
     /// What no plan beats, in modelled microseconds; 0: unknown.
     pub bound_us: f64,
-    /// Barrier calls.
     pub barrier_calls: u32,
-    /// Submits.
     pub submits: u32,
     /// Bytes that the placements need.
     pub memory: u64,
@@ -110,12 +105,11 @@ pub(crate) struct Meta {
     pub bake_us: Vec<(&'static str, f64)>,
 }
 
-/// A queue.
+/// A queue of the plan, as a row of the timeline.
 #[derive(Serialize)]
 pub(crate) struct QueueData {
     /// Its name, made different from the others'.
     pub name: String,
-    /// Its family.
     pub family: u32,
     /// What it can do.
     pub capabilities: Vec<&'static str>,
@@ -140,7 +134,7 @@ pub(crate) struct PassColumns {
     pub flag: Vec<i32>,
 }
 
-/// Resources.
+/// The plan's resources, one column per property.
 #[derive(Serialize, Default)]
 pub(crate) struct ResourceColumns {
     pub name: Vec<String>,

@@ -79,7 +79,6 @@ const STYLE: &str = include_str!("../viewer/viewer.css");
 /// What a page shows. Only the plan is needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// The plan.
     pub plan: &'a Plan,
     /// What it was baked from: tells accesses, places in files, what modifies and remembers what.
     pub graph: Option<&'a Graph>,
@@ -108,7 +107,6 @@ pub struct Values {
     pub name: String,
     /// Whether they are of the plan that this one is compared with.
     pub after: bool,
-    /// The mip.
     pub mip: u32,
     /// A `data:` URI of a PNG: the layers side by side, and stacked the first, second and third byte of
     /// their singles; alpha has its three bytes as the colors of a fourth part.

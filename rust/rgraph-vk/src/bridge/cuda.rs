@@ -48,7 +48,6 @@ impl Cuda {
         (*wish != Wish::Off).then(|| Functions::open(wish).map(|functions| Self { functions, timeline }))
     }
 
-    /// Its functions.
     pub(super) fn functions(self) -> Functions {
         self.functions
     }

@@ -19,7 +19,6 @@ pub(crate) enum Wish {
 }
 
 impl Wish {
-    /// Of the environment.
     pub(crate) fn of_environment() -> Self {
         Self::of(std::env::var("RGRAPH_CUDA").ok().as_deref())
     }

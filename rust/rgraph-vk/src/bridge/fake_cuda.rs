@@ -62,6 +62,7 @@ impl FakeCuda {
         Cuda::of(FUNCTIONS, timeline)
     }
 
+    /// Calls a function with the locked state.
     pub fn with<T>(&self, function: impl FnOnce(&mut FakeState) -> T) -> T {
         state(function)
     }

@@ -72,7 +72,6 @@ impl CopyWay {
 /// Why a copy, or a device with it, did not come to its end.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// It failed.
     Failed(Error),
     /// Another one did, or the caller's poll.
     Stopped,

@@ -53,7 +53,6 @@ impl fmt::Debug for ReplayOptions<'_> {
 pub struct Difference {
     /// Number of the frame, from 0 on; `None`: what outlives the last of them.
     pub frame: Option<usize>,
-    /// The resource.
     pub resource: String,
     /// Bytes that differ, and bytes that were compared.
     pub bytes: [u64; 2],

@@ -30,7 +30,6 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Again => "again",
@@ -87,7 +86,6 @@ pub struct ChaosFinding {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct ChaosRow {
-    /// Its seed.
     pub seed: u64,
     /// What it changed.
     pub switch: Switch,

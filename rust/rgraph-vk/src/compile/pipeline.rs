@@ -244,7 +244,6 @@ impl Shared {
         gone
     }
 
-    /// A sampler.
     pub(crate) fn sampler(&self, sampler: &Sampler) -> Result<vk::Sampler, Error> {
         let key: SamplerKey = (
             sampler.mag_linear,

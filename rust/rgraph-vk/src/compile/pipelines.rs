@@ -18,7 +18,6 @@ use crate::error::{Called, Error};
 pub(crate) struct Layouts {
     /// One a group, empty ones between.
     pub sets: Vec<vk::DescriptorSetLayout>,
-    /// Of the pipeline.
     pub pipeline: vk::PipelineLayout,
     /// Stages of push data.
     pub push: vk::ShaderStageFlags,

@@ -41,7 +41,6 @@ pub(crate) struct Rendering {
     pub resolves: IdVec<AttachmentId, Option<Resolve>>,
     /// Its colour attachments, in order.
     pub colors: Vec<AttachmentId>,
-    /// Its depth attachment.
     pub depth: Option<AttachmentId>,
     /// Its passes, in order.
     pub passes: Vec<PlanPassId>,

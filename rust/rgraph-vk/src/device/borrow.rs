@@ -19,7 +19,6 @@ use crate::frame::clock;
 /// A queue of a caller's device that rgraph may submit to.
 #[derive(Clone)]
 pub struct BorrowedQueue {
-    /// Its family.
     pub family: u32,
     /// Its handle.
     pub queue: vk::Queue,
@@ -46,15 +45,12 @@ impl std::fmt::Debug for BorrowedQueue {
 pub struct BorrowedDevice {
     /// The function table that the instance came from.
     pub entry: EntryTable,
-    /// The instance.
     pub instance: vk::Instance,
     /// `apiVersion` of the instance's `VkApplicationInfo`: 1.3 or later.
     pub api_version: u32,
     /// Extensions of the instance: `VK_EXT_debug_utils` gives names and labels, those of surfaces give windows.
     pub instance_extensions: Vec<CString>,
-    /// The physical device.
     pub physical: vk::PhysicalDevice,
-    /// The device.
     pub device: vk::Device,
     /// Features and extensions that the device was made with.
     pub enabled: EnabledFeatures,

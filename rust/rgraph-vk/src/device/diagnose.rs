@@ -35,10 +35,9 @@ pub struct Diagnosis {
     pub devices: Vec<DeviceDiagnosis>,
 }
 
-/// A layer.
+/// A layer that the loader finds.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Its name.
     pub name: String,
     /// Version of Vulkan that it was written for.
     pub version: [u32; 3],

@@ -250,7 +250,6 @@ impl Device {
         self.0.context.raw()
     }
 
-    /// The physical device.
     pub fn raw_physical_device(&self) -> vk::PhysicalDevice {
         self.0.physical
     }

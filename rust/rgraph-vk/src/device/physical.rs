@@ -18,12 +18,10 @@ pub enum DeviceKind {
     Virtual,
     /// Something else.
     Other,
-    /// The CPU.
     Cpu,
 }
 
 impl DeviceKind {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Discrete => "discrete",
@@ -35,7 +33,7 @@ impl DeviceKind {
     }
 }
 
-/// A queue family.
+/// Queues of one kind that a physical device offers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct QueueFamily {
@@ -63,7 +61,6 @@ pub struct HeapInfo {
 pub struct DeviceInfo {
     /// Position in the list of devices: real GPUs before CPU ones.
     pub index: usize,
-    /// Its name.
     pub name: String,
     /// What kind of device it is.
     pub kind: DeviceKind,

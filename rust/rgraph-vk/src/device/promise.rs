@@ -13,7 +13,6 @@ pub(crate) enum Promise {
     Signal(vk::Semaphore, u64),
     /// The wait for a binary semaphore.
     Wait(vk::Semaphore),
-    /// A fence.
     Fence(vk::Fence),
 }
 

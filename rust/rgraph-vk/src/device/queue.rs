@@ -24,7 +24,6 @@ impl DeviceQueueId {
 /// A moment on a queue: all that was submitted up to a value is done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Point {
-    /// The queue of the device.
     pub queue: DeviceQueueId,
     /// The value of its timeline semaphore.
     pub value: u64,
@@ -35,7 +34,6 @@ pub struct Point {
 pub(crate) struct WaitFor {
     /// A timeline semaphore.
     pub semaphore: vk::Semaphore,
-    /// Its value.
     pub value: u64,
     /// Stages that wait.
     pub stages: vk::PipelineStageFlags2,
@@ -44,7 +42,6 @@ pub(crate) struct WaitFor {
 /// One submit: waits, command buffers, and stages after which the queue's next value is signalled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Submit {
-    /// What it waits for.
     pub waits: Vec<WaitFor>,
     /// What it runs, in this order.
     pub commands: Vec<vk::CommandBuffer>,
@@ -76,11 +73,9 @@ pub(crate) struct Queue {
     pub raw: vk::Queue,
     /// Its name in plans.
     pub name: String,
-    /// Its family.
     pub family: u32,
     /// What it can do.
     pub capabilities: Capabilities,
-    /// Bits of its timestamps.
     pub timestamp_bits: u32,
     /// Its timeline semaphore.
     pub semaphore: vk::Semaphore,

@@ -90,7 +90,6 @@ impl CompiledDevices {
         Ok(Self(Arc::new(shared)))
     }
 
-    /// Its plan.
     pub fn plan(&self) -> &DevicesPlan {
         &self.0.plan
     }

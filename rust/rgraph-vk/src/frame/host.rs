@@ -86,7 +86,7 @@ pub(crate) struct Call {
     pub set: u32,
 }
 
-/// A batch of the host.
+/// Calls of CPU passes that begin after the same waits.
 pub(crate) struct HostBatch {
     /// What owns the memory that the calls see: a job may outlive the graph that it is of.
     pub _of: Arc<CompiledGraph>,

@@ -15,7 +15,6 @@ use crate::memory::resource::DeviceResource;
 pub enum Upload<'a> {
     /// Tightly packed texels of mip 0, layer by layer, or a buffer's bytes; copied before `run` returns.
     Bytes(&'a [u8]),
-    /// A resource of the device.
     Resource(&'a DeviceResource),
 }
 

@@ -86,7 +86,6 @@ impl std::fmt::Debug for RawContext<'_> {
 pub struct RawImage {
     /// Its handle.
     pub image: vk::Image,
-    /// Its format.
     pub format: vk::Format,
     /// Texels of mip 0.
     pub extent: vk::Extent3D,
@@ -104,7 +103,6 @@ pub struct RawImage {
 pub struct RawView {
     /// Its handle; it lives as long as the image.
     pub view: vk::ImageView,
-    /// The layout.
     pub layout: vk::ImageLayout,
 }
 
@@ -159,7 +157,6 @@ impl RawContext<'_> {
         self.binder.shared.context.raw()
     }
 
-    /// The physical device.
     pub fn physical_device(&self) -> vk::PhysicalDevice {
         self.binder.shared.physical
     }
@@ -182,7 +179,6 @@ impl RawContext<'_> {
         (self.run % self.binder.shared.frames_in_flight as u64) as usize
     }
 
-    /// Name of the pass.
     pub fn pass_name(&self) -> &str {
         self.binder.plan.pass_name(self.pass)
     }

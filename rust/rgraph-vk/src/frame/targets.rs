@@ -40,7 +40,6 @@ pub(crate) struct RunTargets {
 pub(crate) struct Begun {
     /// Aspects that are cleared, whatever the plan says.
     pub clears: Aspects,
-    /// The clear value.
     pub value: Clear,
 }
 
@@ -48,11 +47,9 @@ pub(crate) struct Begun {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Inside {
     pub attachment: PlanAttachmentId,
-    /// What of it.
     pub aspects: Aspects,
     /// Position among the colour attachments of the render pass, or of the subpass.
     pub color: u32,
-    /// The clear value.
     pub value: Clear,
 }
 

@@ -32,7 +32,6 @@ pub struct PassTime {
     pub group: u32,
     /// Vertices, primitives after clipping, fragment and compute invocations, where they were counted.
     pub statistics: Option<[u64; 4]>,
-    /// In the plan.
     pub(crate) id: Option<PlanPassId>,
 }
 

@@ -98,7 +98,6 @@ pub(crate) struct Want<'a> {
     pub name: &'a str,
     /// Size, alignment and types, as the driver says.
     pub requirements: vk::MemoryRequirements,
-    /// Where.
     pub domain: Domain,
     /// Whether it is for buffers (else for optimal images, or for both behind one planned arena).
     pub linear: bool,

@@ -496,7 +496,6 @@ pub(crate) fn view_type(dimension: Dimension, arrayed: bool) -> vk::ImageViewTyp
     }
 }
 
-/// The view type of an attachment.
 pub(crate) fn attachment_view_type(layers: [u32; 2]) -> vk::ImageViewType {
     if layers[1] - layers[0] > 1 { vk::ImageViewType::TYPE_2D_ARRAY } else { vk::ImageViewType::TYPE_2D }
 }

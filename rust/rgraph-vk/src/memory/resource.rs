@@ -27,9 +27,7 @@ pub struct DeviceResource(pub(crate) Arc<PhysicalResource>);
 /// A caller's image or buffer handle.
 #[derive(Clone, Copy, Debug)]
 pub enum BorrowedHandle {
-    /// An image.
     Image(vk::Image),
-    /// A buffer.
     Buffer(vk::Buffer),
 }
 
@@ -108,7 +106,6 @@ impl DeviceResource {
         Ok(())
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name
     }

@@ -30,7 +30,6 @@ pub struct ResourceState {
     pub released: bool,
     /// The stages that used it.
     pub stages: Stages,
-    /// How.
     pub access: Accesses,
     /// The layout that an image is in; `Undefined`: it holds nothing.
     pub layout: Layout,

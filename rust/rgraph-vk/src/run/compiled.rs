@@ -68,7 +68,6 @@ impl Compiled {
         Self::new(made, None)
     }
 
-    /// Its plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.0.made.plan
     }

@@ -146,7 +146,6 @@ impl Reclaim for Spares {
 pub(crate) enum Renewed {
     /// The commands that are recorded, with other bytes of push data and uniform data perhaps.
     Same,
-    /// Others.
     Other,
 }
 

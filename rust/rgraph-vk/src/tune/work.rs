@@ -24,7 +24,7 @@ pub(super) enum Answer {
     Refused(String),
 }
 
-/// A search.
+/// A search for plans, for the tuner's thread.
 pub(super) struct SearchJob {
     pub base: Compiled,
     pub weights: Vec<(String, f64)>,

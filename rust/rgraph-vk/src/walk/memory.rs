@@ -14,7 +14,6 @@ use crate::memory::usages::Usages;
 /// One of the images or buffers of a [`WalkMemory`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot {
-    /// The memory.
     pub memory: ResourceId,
     /// Which of them, from 0.
     pub index: usize,
@@ -25,7 +24,6 @@ pub struct Slot {
 pub struct WalkMemory {
     /// Its id: that of its first name in the plan.
     pub memory: ResourceId,
-    /// Its name.
     pub name: String,
     /// Its kind, format and size.
     pub kind: PlanKind,

@@ -145,7 +145,6 @@ impl Walk {
         })
     }
 
-    /// The plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }

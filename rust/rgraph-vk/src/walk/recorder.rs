@@ -18,7 +18,6 @@ use crate::walk::memory::Slot;
 pub struct WalkState {
     /// Stages that used it; none: semaphores of the engine's order its use.
     pub stages: Stages,
-    /// How.
     pub access: Accesses,
     /// The layout of an image; `Undefined`: it holds nothing.
     pub layout: Layout,
@@ -63,9 +62,7 @@ pub struct WalkBlit {
     pub from: (Slot, vk::ImageLayout),
     /// What it writes, and its layout.
     pub to: (Slot, vk::ImageLayout),
-    /// The region.
     pub region: vk::ImageBlit,
-    /// The filter.
     pub filter: vk::Filter,
 }
 
@@ -80,7 +77,6 @@ pub struct WalkPass<'a> {
 }
 
 impl WalkPass<'_> {
-    /// Its name.
     pub fn name(&self) -> &str {
         self.walk.plan.pass_name(self.planned)
     }

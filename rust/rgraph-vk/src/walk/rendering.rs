@@ -21,7 +21,6 @@ pub struct WalkView {
     pub slot: Slot,
     /// Its shape.
     pub kind: vk::ImageViewType,
-    /// Its format.
     pub format: vk::Format,
     /// One mip level and some layers.
     pub range: (vk::ImageAspectFlags, u32, [u32; 2]),
@@ -43,11 +42,8 @@ impl WalkView {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WalkResolve {
-    /// The view.
     pub view: WalkView,
-    /// Its layout.
     pub layout: vk::ImageLayout,
-    /// How.
     pub mode: vk::ResolveModeFlags,
 }
 
@@ -55,15 +51,12 @@ pub struct WalkResolve {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WalkTarget {
-    /// The view.
     pub view: WalkView,
-    /// Its layout.
     pub layout: vk::ImageLayout,
     /// What becomes of the old contents.
     pub load: vk::AttachmentLoadOp,
     /// What becomes of the new contents.
     pub store: vk::AttachmentStoreOp,
-    /// The clear value.
     pub clear: vk::ClearValue,
     /// Where its samples are resolved to.
     pub resolve: Option<WalkResolve>,

@@ -219,7 +219,6 @@ pub(super) struct Work<'w, 'l> {
     pub graph: &'w Graph,
     /// The module that contains it.
     pub scope: &'w Scope<'w>,
-    /// The pass.
     pub pass: PassId,
     /// Where shaders are found.
     pub library: Library<'l>,

@@ -6,7 +6,6 @@
 use crate::texel::Element;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Most axes.
 const MOST_AXES: usize = 32;
 
 /// What the head of a file says of its array.

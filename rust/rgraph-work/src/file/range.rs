@@ -14,11 +14,8 @@ pub(super) type Texels = ([u32; 3], Option<[u32; 3]>);
 
 /// A named resource, or part of one.
 pub(super) struct Named<'a, 'p> {
-    /// The resource.
     pub id: ResourceId,
-    /// Which part of it.
     pub part: AccessRange,
-    /// Which texels of it.
     pub texels: Texels,
     /// The sampler that stands with it.
     pub sampler: Option<Node<'a, 'p>>,

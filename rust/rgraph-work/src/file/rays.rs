@@ -40,7 +40,6 @@ impl Work<'_, '_> {
         named(node, &here, |Named { id, part, .. }| Some((id, offset(part))))
     }
 
-    /// A build.
     pub(super) fn build(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields(&work::BUILD)?;
         let (structure, scratch) = (fields.get("structure"), fields.get("scratch"));

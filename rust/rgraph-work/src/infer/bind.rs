@@ -20,7 +20,6 @@ pub enum Given {
     Resource(ResourceId, AccessRange, Option<Sampler>),
     /// Part of a buffer, and the format of its texels.
     Texels(ResourceId, AccessRange, Format),
-    /// A sampler.
     Sampler(Sampler),
     /// Data for a uniform block.
     Data(Value),

@@ -20,7 +20,6 @@ pub struct Check {
     pub part: AccessRange,
     /// The program that asks.
     pub program: Arc<Program>,
-    /// What it asks.
     pub asks: Asks,
 }
 

@@ -12,13 +12,11 @@ use crate::work::{RasterState, StencilFace, StencilOp};
 pub struct DepthTarget {
     /// The image.
     pub at: ResourceId,
-    /// Which part of it.
     pub part: AccessRange,
     /// Clear value. A stencil value clears stencil, too.
     pub clear: Option<Clear>,
     /// Load of depth.
     pub load: Option<Load>,
-    /// Load of stencil.
     pub stencil_load: Option<Load>,
 }
 

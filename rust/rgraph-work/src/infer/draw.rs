@@ -82,7 +82,6 @@ pub type Attribute = (String, Option<(VertexFormat, u32)>);
 /// A vertex buffer as declared.
 #[derive(Clone, Debug)]
 pub struct Vertices {
-    /// The buffer.
     pub buffer: ResourceId,
     /// First byte.
     pub offset: u64,

@@ -70,11 +70,9 @@ pub struct AccessRange {
 /// How a pass uses a resource.
 #[derive(Clone, Debug)]
 pub struct Used {
-    /// The resource.
     pub at: ResourceId,
     /// How it is used.
     pub how: Use,
-    /// What it resolves.
     pub resolves: Option<ResourceId>,
     /// Aspects of a depth-stencil attachment that are tested and not written.
     pub tested: Aspects,

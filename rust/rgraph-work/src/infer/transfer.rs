@@ -12,9 +12,7 @@ use crate::work::{ClearValue, Level, Step, Transfer, View};
 /// One side of a transfer. Images and buffers are copied differently, so it is known which it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
-    /// The resource.
     pub at: ResourceId,
-    /// Which part of it.
     pub part: AccessRange,
     /// `None`: a buffer; else whether its format is known, and which.
     pub image: Option<Option<Format>>,

@@ -53,7 +53,6 @@ impl Default for RasterState {
 /// How vertices become primitives.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
-    /// Points.
     Points,
     /// Pairs of vertices.
     Lines,
@@ -68,7 +67,6 @@ pub enum Topology {
 /// Which faces are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cull {
-    /// None.
     None,
     /// Front faces.
     Front,
@@ -100,7 +98,6 @@ pub struct StencilFace {
 pub enum StencilOp {
     /// Kept.
     Keep,
-    /// Zero.
     Zero,
     /// The reference value.
     Replace,
@@ -159,11 +156,9 @@ pub enum BlendFactor {
     DestinationColor,
     /// 1 − destination colour.
     OneMinusDestinationColor,
-    /// Source alpha.
     SourceAlpha,
     /// 1 − source alpha.
     OneMinusSourceAlpha,
-    /// Destination alpha.
     DestinationAlpha,
     /// 1 − destination alpha.
     OneMinusDestinationAlpha,

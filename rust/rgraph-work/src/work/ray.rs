@@ -112,7 +112,6 @@ pub enum Geometry {
     },
     /// Boxes of six 32-bit floats: the least x, y, z, then the greatest.
     Boxes {
-        /// The buffer.
         buffer: ResourceId,
         /// First byte, a multiple of 8.
         offset: u64,
@@ -159,7 +158,6 @@ pub struct Instances {
     pub to: ResourceId,
     /// First byte, a multiple of 16.
     pub offset: u64,
-    /// The instances.
     pub all: Vec<Instance>,
     /// A buffer with a transform for each instance, and its first byte, a multiple of 4; `None`: their own.
     pub transforms: Option<(ResourceId, u64)>,
@@ -168,7 +166,6 @@ pub struct Instances {
 /// An instance of an acceleration structure.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Instance {
-    /// The structure.
     pub structure: ResourceId,
     /// Three rows of four numbers: a point of the instance in the world.
     pub transform: [f32; 12],

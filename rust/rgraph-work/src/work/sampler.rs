@@ -63,20 +63,14 @@ pub enum Border {
 /// Comparisons.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Compare {
-    /// Never.
     Never,
-    /// Less.
     Less,
-    /// Equal.
     Equal,
     /// Less or equal.
     LessEqual,
-    /// Greater.
     Greater,
-    /// Not equal.
     NotEqual,
     /// Greater or equal.
     GreaterEqual,
-    /// Always.
     Always,
 }

@@ -22,7 +22,6 @@ pub struct Meaning {
 /// What an access does to contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Reads.
     Read,
     /// Reads and writes, or writes over part: old contents matter if there are any.
     Keep,

@@ -32,7 +32,6 @@ use subresource::{SubresourceRange, Subresources};
 /// Where a pass comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A declared pass.
     Declared(PassId),
     /// Fills one mip level of `resource` from the level above it, at the end of `pass`.
     Mip {
@@ -90,7 +89,6 @@ pub struct ResolvedAccess {
     pub subresources: IdSpan<SubresourceId>,
     /// The name by which they are used.
     pub resource: ResourceId,
-    /// Stages.
     pub stages: Stages,
     /// Access kinds.
     pub kinds: Accesses,
@@ -120,7 +118,6 @@ impl ResolvedAccess {
 /// An attachment of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct ResolvedAttachment {
-    /// The declared access.
     pub declared: AccessId,
     /// The image.
     pub resource: ResourceId,
@@ -128,7 +125,6 @@ pub struct ResolvedAttachment {
     pub mip: u32,
     /// Array layers, half-open.
     pub layers: [u32; 2],
-    /// Usage.
     pub usage: Usage,
     /// What becomes of the old contents; decided by the walk where the declaration left it open.
     pub load: Load,
@@ -198,7 +194,6 @@ pub struct Facts {
 pub struct Source<'a> {
     /// The declaration, flattened and validated.
     pub graph: &'a Graph,
-    /// Its shapes.
     pub shapes: &'a IdVec<ResourceId, Shape>,
 }
 

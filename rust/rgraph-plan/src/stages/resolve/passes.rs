@@ -19,7 +19,6 @@ struct Kind {
     /// Its accesses, in [`Facts::by_pass`].
     accesses: Span,
     generates_mips: bool,
-    /// It resolves depth.
     resolves_depth: bool,
 }
 

@@ -20,16 +20,13 @@ pub enum Reads {
 pub enum Problem {
     /// A read of what nobody wrote.
     NeverWritten {
-        /// What reads it.
         by: Reads,
-        /// The resource.
         resource: ResourceId,
         /// The part that nothing wrote.
         part: SubresourceRange,
     },
     /// A conditional pass whose output holds nothing while the flag is off.
     HoldsNothing {
-        /// The flag.
         flag: FlagId,
         /// The pass that it switches.
         pass: PassId,
@@ -40,7 +37,6 @@ pub enum Problem {
     },
     /// A root whose memory another resource reuses.
     RootModified {
-        /// The root.
         root: ResourceId,
         /// The resource that modifies it.
         by: ResourceId,
@@ -48,7 +44,6 @@ pub enum Problem {
     /// A pass that uses one memory under two names, one of which modifies the other: accesses of the first name come
     /// before those of the second.
     TwoNames {
-        /// The pass.
         pass: PassId,
         /// An access by one name.
         first: AccessId,
@@ -58,7 +53,6 @@ pub enum Problem {
     /// A pass that reads an output, and writes its fallback: the write replaces all of that, or the read is a
     /// forward read and has another place in the order than the write.
     OverwrittenFallback {
-        /// The pass.
         pass: PassId,
         /// The access that reads the output.
         read: AccessId,

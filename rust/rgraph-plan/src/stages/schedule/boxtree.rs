@@ -36,10 +36,9 @@ crate::id! {
     struct ClassId;
 }
 
-/// The kind of a box.
+/// How the passes of a box may be ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BoxKind {
-    /// A live pass.
     Pass(LiveId),
     /// Runs its children one after the other.
     Sequence,

@@ -16,7 +16,6 @@ pub struct Costs {
     pub cross_queue_us: f32,
     /// A barrier call between two intervals of passes on one queue.
     pub barrier_us: f32,
-    /// A submit.
     pub submit_us: f32,
     /// Least time between the starts of two passes of one queue.
     pub pass_us: f32,

@@ -10,7 +10,6 @@ pub(super) const QUEUES: usize = HOST as usize + 1;
 /// Start and end of each pass in microseconds, by pass.
 #[derive(Clone, Default, Debug)]
 pub struct Times {
-    /// Starts.
     pub start: IdVec<LiveId, f64>,
     /// Ends.
     pub finish: IdVec<LiveId, f64>,

@@ -13,7 +13,6 @@ use crate::stages::sort::sort_by_id;
 /// A run of physical passes on one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The queue.
     pub queue: LaneId,
     /// In [`Batches::physical_passes`].
     pub physical_passes: Span,

@@ -73,11 +73,9 @@ pub(crate) enum About {
 /// One barrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
-    /// Its call.
     pub call: CallId,
     /// Memory that it names.
     pub about: About,
-    /// Its scopes.
     pub scope: Scope,
     /// Queue families of an ownership transfer, from and to.
     pub families: Option<[u32; 2]>,

@@ -23,7 +23,6 @@ use crate::stages::sort::sort_by_id;
 /// When a barrier is split into the setting of an event and a wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Split {
-    /// Never.
     #[default]
     Never,
     /// If the work between takes at least twice the cost of a barrier.

@@ -76,7 +76,6 @@ impl QueuePosition {
 /// One pass on its queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScheduledPass {
-    /// The pass.
     pub pass: ResolvedPassId,
     /// Its queue; the host's is [`Schedule::host`].
     pub queue: LaneId,
@@ -91,7 +90,6 @@ pub(crate) struct ScheduledPass {
 pub(crate) struct PhysicalPass {
     /// In [`Schedule::passes`].
     pub passes: IdSpan<PlanPassId>,
-    /// Its queue.
     pub queue: LaneId,
     /// Whether it is a render pass.
     pub raster: bool,

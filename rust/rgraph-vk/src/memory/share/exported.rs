@@ -175,7 +175,6 @@ impl SharedMemory {
         Self(Arc::new(SharedBlock { shared, name, raw, info, imported, spans }))
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name
     }

@@ -10,7 +10,6 @@ use crate::memory::state::ResourceState;
 /// Another user of a shared resource.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// Its name.
     pub name: String,
     /// It is done when the semaphore has the value. `None`: it tells by other means.
     pub until: Option<(Semaphore, u64)>,

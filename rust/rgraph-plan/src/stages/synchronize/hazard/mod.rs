@@ -41,7 +41,6 @@ const STORES: Stages = Stages::LATE_FRAGMENT_TESTS.union(Stages::COLOR_ATTACHMEN
 /// One queue's uses of a subresource within a read group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
-    /// The queue.
     pub queue: LaneId,
     /// Whether one of them may be switched off.
     pub conditional: bool,
@@ -88,7 +87,6 @@ impl Used {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubresourceState {
     read_group: Option<ReadGroupId>,
-    /// Its layout.
     pub layout: Layout,
     /// The queue family that owns it; `None` before the first use on a GPU queue.
     pub family: Option<u32>,
@@ -111,13 +109,11 @@ pub(crate) struct SubresourceState {
 /// First use in a frame of a subresource whose state outlives frames; the runtime's initial barrier covers it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// The queue.
     pub queue: LaneId,
     /// Stages up to the first write or change of layout.
     pub stages: Stages,
     /// Access kinds.
     pub access: Accesses,
-    /// Layout.
     pub layout: Layout,
 }
 
@@ -127,15 +123,12 @@ pub(crate) struct Entry {
 pub(crate) struct First {
     /// The use, by position in the linear order.
     pub at: PlanPassId,
-    /// Its stages.
     pub stages: Stages,
     /// Its access kinds.
     pub access: Accesses,
     /// The placement; `None` for a memory with edges.
     pub placement: Option<PlacementId>,
-    /// The memory.
     pub memory: ResourceId,
-    /// The subresource.
     pub subresource: SubresourceId,
     /// The barrier to widen, if there is one.
     pub barrier: Option<BarrierId>,
@@ -146,11 +139,9 @@ pub(crate) struct First {
 /// Last uses of some bytes on one queue, for the uses that must follow them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
-    /// The queue.
     pub queue: LaneId,
     /// The last use there, by position in the linear order.
     pub last: PlanPassId,
-    /// Stages.
     pub stages: Stages,
     /// The stages that write.
     pub writing: Stages,
@@ -195,11 +186,8 @@ pub(crate) struct Hazards {
 pub(crate) struct HazardInputs<'a> {
     /// Declaration, facts, schedule.
     pub context: Context<'a>,
-    /// Read groups.
     pub read_groups: &'a ReadGroups,
-    /// Clocks.
     pub clocks: &'a Clocks,
-    /// Batches.
     pub batches: &'a Batches,
     /// Waits for the other users of imports.
     pub foreign: &'a ForeignUses,
