@@ -49,27 +49,27 @@ use crate::plan::{BakeTimes, Plan, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::alias::item::{Overflow, Peak};
+use crate::stages::barriers::edge::edges;
+use crate::stages::barriers::emit::{self, emit};
+use crate::stages::barriers::hazard::{HazardInputs, Hazards};
+use crate::stages::barriers::repeat::Repeats;
+use crate::stages::barriers::sources::Sources;
 use crate::stages::bound;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::interval_cuts::IntervalCuts;
 use crate::stages::merge::merge;
+use crate::stages::order::batch::Batches;
+use crate::stages::order::clock::Clocks;
+use crate::stages::order::foreign::ForeignUses;
+use crate::stages::order::read_group::ReadGroups;
+use crate::stages::order::schedule::{LaneId, Schedule};
 use crate::stages::packets::packets;
 use crate::stages::play::play;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order};
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch, shapes};
-use crate::stages::synchronize::batch::Batches;
-use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::edge::edges;
-use crate::stages::synchronize::emit::{self, emit};
-use crate::stages::synchronize::foreign::ForeignUses;
-use crate::stages::synchronize::hazard::{HazardInputs, Hazards};
-use crate::stages::synchronize::read_group::ReadGroups;
-use crate::stages::synchronize::repeat::Repeats;
-use crate::stages::synchronize::schedule::{LaneId, Schedule};
-use crate::stages::synchronize::sources::Sources;
 use crate::stages::transient::Transients;
 use crate::stages::usages::Memories;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
@@ -77,8 +77,8 @@ use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
 use crate::stages::{describe, merge, parallel, play};
 
+pub use crate::stages::barriers::emit::Split;
 pub use crate::stages::schedule::Policy;
-pub use crate::stages::synchronize::emit::Split;
 
 /// Everything that baking needs besides its input: kept from bake to bake, so that a steady frame allocates nothing.
 #[derive(Default)]

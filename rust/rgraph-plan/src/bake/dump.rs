@@ -9,11 +9,11 @@ use super::Scratch;
 use crate::graph::Graph;
 use crate::id::Id;
 use crate::plan::PlanPassId;
+use crate::stages::barriers::call::{About, Barrier, CallSite};
 use crate::stages::describe::name_of;
+use crate::stages::order::schedule::LaneId;
 use crate::stages::resolve::subresource::Subresource;
 use crate::stages::resolve::{Origin, ResolvedAccess};
-use crate::stages::synchronize::call::{About, Barrier, CallSite};
-use crate::stages::synchronize::schedule::LaneId;
 use crate::words::{access_phrase, stages_phrase};
 
 /// A stage whose result can be printed, in the order of the pipeline.

@@ -5,9 +5,9 @@ use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::{PlanKind, PlanPassId};
 use crate::resource::{Life, ResourceId};
+use crate::stages::order::schedule::{LaneId, Schedule};
 use crate::stages::resolve::{Facts, ResolvedAccess};
 use crate::stages::size::Shape;
-use crate::stages::synchronize::schedule::{LaneId, Schedule};
 
 /// See the module.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use crate::id::{Id, IdVec};
 use crate::resource::{Life, ResourceId};
 use crate::stages::context::Context;
 use crate::stages::ids::{IntervalId, LiveId, PhysicalId, ResolvedPassId};
+use crate::stages::order::schedule::LaneId;
 use crate::stages::schedule::model::placeable;
-use crate::stages::synchronize::schedule::LaneId;
 
 /// Memory that cutting intervals reuses.
 #[derive(Default, Debug)]

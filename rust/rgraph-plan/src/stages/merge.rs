@@ -12,9 +12,9 @@ use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::depend::Dependencies;
 use crate::stages::ids::{IntervalId, LiveId, ResolvedPassId, SubresourceId};
+use crate::stages::order::schedule::{LaneId, PhysicalPass, QueuePosition, Schedule, ScheduledPass};
 use crate::stages::resolve::{Facts, ResolvedAccess, ResolvedAttachment, declared, declared_of, part_of};
 use crate::stages::size::{Shape, mip_size};
-use crate::stages::synchronize::schedule::{LaneId, PhysicalPass, QueuePosition, Schedule, ScheduledPass};
 
 crate::id! {
     /// Passes that become one physical pass.

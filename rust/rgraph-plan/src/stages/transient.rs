@@ -13,10 +13,10 @@ use crate::stages::alias::remembered::{Question, Remembered};
 use crate::stages::alias::walk::{Placed, PreviousOwner, PreviousOwners, WalkScratch, previous_owners};
 use crate::stages::context::Context;
 use crate::stages::ids::{IntervalId, MemoryClassId, PhysicalId, PlacementId, SubresourceId};
+use crate::stages::order::clock::Clocks;
+use crate::stages::order::schedule::{LaneId, QueuePosition};
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, declared_of};
-use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::schedule::{LaneId, QueuePosition};
 
 /// A placed memory.
 #[derive(Clone, Copy, Debug)]

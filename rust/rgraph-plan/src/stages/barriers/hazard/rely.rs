@@ -5,9 +5,9 @@ use super::{HazardInputs, Hazards, Here, Need, SubresourceState};
 use crate::access::Stages;
 use crate::id::IdVec;
 use crate::plan::PlanPassId;
+use crate::stages::barriers::narrow::chain;
 use crate::stages::ids::WaitId;
-use crate::stages::synchronize::narrow::chain;
-use crate::stages::synchronize::schedule::LaneId;
+use crate::stages::order::schedule::LaneId;
 
 impl Hazards {
     /// A last use that leaves a subresource for others relies on the waits for theirs: what follows begins at its

@@ -4,8 +4,8 @@ use super::{HazardInputs, Hazards};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
+use crate::stages::barriers::call::{Required, Source};
 use crate::stages::ids::WaitId;
-use crate::stages::synchronize::call::{Required, Source};
 
 impl Hazards {
     /// Orders all stages of a pass after all of an earlier one. A pass without accesses works at no stage, so it hands

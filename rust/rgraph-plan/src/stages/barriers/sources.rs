@@ -11,12 +11,12 @@ use super::call::{About, CallSite, Calls, Required};
 use super::hazard::{HazardInputs, Hazards};
 use super::narrow::{bits, with_earlier, writes_of};
 use super::repeat::RepeatWait;
-use super::schedule::{LaneId, QueuePosition};
 use super::stage_clock::{Moment, Ordered, StageClock};
 use crate::access::{Accesses, Stages};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{Hazard, PlanPassId, Scope};
 use crate::stages::ids::{BarrierId, CallId, PhysicalId, WaitId};
+use crate::stages::order::schedule::{LaneId, QueuePosition};
 use crate::stages::sort::sort_by_id;
 
 /// What a queue does at a time.

@@ -8,13 +8,8 @@ mod first_use;
 mod need;
 mod rely;
 
-use super::batch::Batches;
 use super::call::{About, CallSite, Calls};
-use super::clock::{Clocks, Knowledge};
-use super::foreign::ForeignUses;
 use super::narrow::{writes_of, writing};
-use super::read_group::ReadGroups;
-use super::schedule::LaneId;
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdSpan, IdVec};
 use crate::plan::{BatchId, PlanPassId};
@@ -23,6 +18,11 @@ use crate::stages::context::Context;
 use crate::stages::ids::{
     BarrierId, CallId, LeftId, PhysicalId, PlacementId, ReadGroupId, SubresourceId, UseId, VisitId, WaitId,
 };
+use crate::stages::order::batch::Batches;
+use crate::stages::order::clock::{Clocks, Knowledge};
+use crate::stages::order::foreign::ForeignUses;
+use crate::stages::order::read_group::ReadGroups;
+use crate::stages::order::schedule::LaneId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::transient::Transients;

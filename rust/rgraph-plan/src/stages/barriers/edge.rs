@@ -3,7 +3,6 @@
 
 use super::call::{About, Source};
 use super::hazard::{HazardInputs, Hazards, Used};
-use super::schedule::LaneId;
 use crate::access::{Accesses, Aspects, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Edge, EdgeState, Hazard, PlanKind, QueueId, Scope, Why};
@@ -11,6 +10,7 @@ use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::context::Context;
 use crate::stages::ids::{BarrierId, SubresourceId};
+use crate::stages::order::schedule::LaneId;
 use crate::stages::resolve::silent::{join, words};
 use crate::stages::validate::queues::resolve_queue;
 

@@ -6,14 +6,14 @@ use crate::access::{Accesses, Aspects, Layout, Load, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{BatchId, Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
+use crate::stages::barriers::call::{About, CallSite, Required, Source};
+use crate::stages::barriers::hazard::{First, HazardInputs};
 use crate::stages::context::Context;
 use crate::stages::ids::{BarrierId, CallId, PhysicalId, PlacementId, SubresourceId, UseId, WaitId};
+use crate::stages::order::read_group::ReadGroup;
+use crate::stages::order::schedule::LaneId;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
-use crate::stages::synchronize::call::{About, CallSite, Required, Source};
-use crate::stages::synchronize::hazard::{First, HazardInputs};
-use crate::stages::synchronize::read_group::ReadGroup;
-use crate::stages::synchronize::schedule::LaneId;
 
 impl Hazards {
     /// Whether the layout change before a read group must happen where the write before it was: others wait for that

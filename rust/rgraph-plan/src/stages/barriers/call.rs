@@ -5,9 +5,9 @@ use crate::access::{Accesses, Layout, Stages};
 use crate::id::IdVec;
 use crate::plan::{BatchId, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
+use crate::stages::barriers::narrow::{chain, narrowed};
 use crate::stages::ids::{BarrierId, CallId, PhysicalId};
 use crate::stages::resolve::subresource::Subresource;
-use crate::stages::synchronize::narrow::{chain, narrowed};
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,9 +3,9 @@
 use crate::access::{Accesses, Stages};
 use crate::plan::PlanPassId;
 use crate::resource::ResourceId;
+use crate::stages::barriers::call::Source;
 use crate::stages::ids::PhysicalId;
-use crate::stages::synchronize::call::Source;
-use crate::stages::synchronize::schedule::LaneId;
+use crate::stages::order::schedule::LaneId;
 
 /// Uses on the same queue, the last one in a physical pass.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,8 @@
 //! wait for the run before does, unless the batch already waits for a later position of that queue.
 
 use super::call::Required;
-use super::clock::Knowledge;
 use super::hazard::{First, HazardInputs, Hazards, Left};
 use super::narrow::chain;
-use super::schedule::{LaneId, QueuePosition};
 use super::sources::stands_within;
 use crate::access::Stages;
 use crate::id::{Id, IdSpan, IdVec};
@@ -14,6 +12,8 @@ use crate::plan::{BatchId, PlanPassId};
 use crate::resource::ResourceId;
 use crate::stages::context::Context;
 use crate::stages::ids::{LeftId, WaitId};
+use crate::stages::order::clock::Knowledge;
+use crate::stages::order::schedule::{LaneId, QueuePosition};
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]

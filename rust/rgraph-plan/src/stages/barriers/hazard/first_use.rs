@@ -7,12 +7,12 @@ use super::{
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::{IdSpan, IdVec};
 use crate::resource::ResourceId;
+use crate::stages::barriers::call::{About, CallSite};
 use crate::stages::ids::{LeftId, PlacementId, SubresourceId, UseId, WaitId};
+use crate::stages::order::read_group::takes_anew;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::resolve::subresource::SubresourceRange;
-use crate::stages::synchronize::call::{About, CallSite};
-use crate::stages::synchronize::read_group::takes_anew;
 
 impl Hazards {
     /// The first use of a read group.

@@ -1,12 +1,10 @@
 //! Writes the commands of every batch: barriers where the walk placed them, render passes with load and store
 //! operations, passes with the layouts that they use, waits and signals.
 
-use super::batch::Batches;
 use super::call::{About, Barrier};
 use super::hazard::{HazardInputs, Hazards};
 use super::layouts::Layouts;
 use super::repeat::Repeats;
-use super::schedule::LaneId;
 use crate::access::{Aspects, Load, Stages, Store, Usage};
 use crate::graph::Clear;
 use crate::id::{Id, IdSpan, IdVec, Span};
@@ -17,6 +15,8 @@ use crate::plan::{
 use crate::profile::Capabilities;
 use crate::resource::ResourceId;
 use crate::stages::ids::{BarrierId, CallId, PhysicalId, VisitId, WaitId};
+use crate::stages::order::batch::Batches;
+use crate::stages::order::schedule::LaneId;
 use crate::stages::resolve::{ResolvedAttachment, declared};
 use crate::stages::sort::sort_by_id;
 
