@@ -142,7 +142,7 @@ fuzz: build
 	@mkdir -p out
 	$(BIN)/rgraph fuzz --seconds $(SECONDS_OF_FUZZ) --seed $(SEED) -o out
 
-# Coverage-guided fuzzing, SECONDS_OF_FUZZ a target. Needs a nightly toolchain and cargo-fuzz. What crashes is kept in
+# Coverage-guided fuzzing, SECONDS_OF_FUZZ per target. Needs a nightly toolchain and cargo-fuzz. What crashes is kept in
 # fuzz/artifacts; put it into fuzz/regressions/TARGET, where the tests replay it.
 fuzz-targets:
 	@set -e; for target in $(FUZZ_TARGETS); do mkdir -p fuzz/corpus/$$target; \

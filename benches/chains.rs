@@ -92,7 +92,7 @@ pub fn chains() -> Result<(), String> {
         DeviceOptions { labels: Some(false), validation: Some(false), frames_in_flight: 3, ..DeviceOptions::default() };
     let device = Device::new(&options).map_err(as_text)?;
     println!("{}: chains of {STEPS} dispatches, medians of {ROUNDS} times {FRAMES} frames", device.info().name);
-    println!("chains  µs a frame: hand  rgraph  ratio  |  µs a step: hand  rgraph");
+    println!("chains  µs per frame: hand  rgraph  ratio  |  µs per step: hand  rgraph");
     for count in CHAINS {
         let (workload, passes) = workload(count, &programs);
         let compiled = device.compile(workload, &Options::default()).map_err(as_text)?;

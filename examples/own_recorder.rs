@@ -124,7 +124,7 @@ pub unsafe fn draw(gpu: &Gpu, queues: usize) -> Outcome<()> {
             own.compare(run)?;
         }
         println!(
-            "{queues} queues: {} submits, {} barrier calls a run",
+            "{queues} queues: {} submits, {} barrier calls per run",
             walk.plan().batches.len(),
             own.barrier_calls / 6
         );

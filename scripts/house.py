@@ -21,7 +21,9 @@ RAW = re.compile(
     re.MULTILINE,
 )
 PUBLIC = re.compile(r"^\s*pub (?:const |unsafe )*(?:fn|struct|enum|trait|type|const|static|mod|macro)\b", re.MULTILINE)
-OLD = re.compile(r"\b(?:touch(?:es)?|epochs?|graveyard|bury|garbage|deed|said|told|mend(?:s|ed)?)\b")
+OLD = re.compile(
+    r"\b(?:touch(?:e[sd])?|epochs?|graveyard|bury|garbage|deed|said|told|mend(?:s|ed)?|stand_ins?|forebears?)\b"
+)
 
 
 def code(path: pathlib.Path) -> str:

@@ -1,4 +1,4 @@
-//! The pipeline, one line a stage: validate → resolve → cull → schedule → merge → alias → synchronize → Plan.
+//! The pipeline, one line per stage: validate → resolve → cull → schedule → merge → alias → synchronize → Plan.
 //!
 //! ```
 //! use rgraph_plan::prelude::*;

@@ -33,7 +33,7 @@ pub fn trace(plan: &Plan, measured: Option<&Measured>) -> String {
     let kind = match (measured, plan.report.frame_us > 0.0) {
         (Some(_), _) => "measured",
         (None, true) => "modelled",
-        (None, false) => "in order, 1 µs a pass",
+        (None, false) => "in order, 1 µs per pass",
     };
     events.push(meta("process_name", GPU, 0, &format!("GPU: {} ({kind})", plain(&plan.graph))));
     passes(plan, &times, &mut events);

@@ -397,7 +397,7 @@ impl Facts {
         }
         // While the pass is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
         let replaces = !conditional || has_fallback && !self.outlives(source, access.resource);
-        // Scratch memory of a build counts there, although it means nothing: whoever keeps it keeps the build too.
+        // Scratch memory of a build counts there, although it means nothing: a pass that keeps it keeps the build too.
         let has_writer = || self.states.slice(access.subresources).iter().any(|state| state.writer.is_some());
         if access.effect == Effect::Replace && !replaces && (any_written || has_writer()) {
             access.effect = Effect::Keep;
