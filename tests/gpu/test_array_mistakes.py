@@ -370,6 +370,58 @@ def test_vertices_that_are_records_have_the_numbers_of_the_shader(device: rg.Dev
     assert "at most 32 bits" in caught.value.hint
 
 
+PLACES = """
+@vertex fn corner(@location(0) at: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(at, 0.0, 1.0); }
+@fragment fn paint() -> @location(0) vec4<f32> { return vec4(1.0); }"""
+
+
+def covered(device: rg.Device, corners: np.ndarray, **places: object) -> bool:
+    """Whether corners of which a shader reads the place alone draw a triangle that covers the target."""
+    g = rg.Graph("covered")
+    mesh = g.import_array("mesh", corners, as_buffer=True)
+    out = g.image("out", (4, 4), "r32float")
+    buffers = [{"buffer": mesh, **places}] if places else mesh
+    g.raster("draw", PLACES, color=out, clear=(0, 0, 0, 0), vertex_buffers=buffers)
+    g.root(out)
+    return bool(np.all(device.run(g)["out"].numpy() == 1))
+
+
+TRIANGLE = [(-1, -1), (3, -1), (-1, 3)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("at", "f4", 2), ("color", "f4", 4)],
+        [("at", "f4", 2), ("uv", "f4", 2)],
+        [("place", "f4", 2), ("color", "f4", 4)],
+    ],
+)
+def test_vertices_with_fields_that_the_shader_does_not_read_are_not_several(device: rg.Device, fields):
+    corners = np.zeros(3, fields)
+    corners[fields[0][0]] = TRIANGLE
+    size = corners.dtype.itemsize
+    with pytest.raises(
+        rg.GraphError, match=f'RG-E310 .* has vertices of 8 bytes where buffer "mesh" has records of {size} bytes'
+    ) as caught:
+        covered(device, corners)
+    if fields[0][0] == "at":
+        places = eval(caught.value.hint.split("are: ")[1], {"mesh": None})
+        assert places["attributes"] == [("at", "float32x2", 0)]
+        assert covered(device, corners, attributes=places["attributes"], stride=places["stride"])
+
+
+def test_records_and_rows_of_several_vertices_are_told_by_their_axes(device: rg.Device):
+    lines = np.zeros(1, [("a", "f4", 2), ("b", "f4", 2), ("c", "f4", 2)])
+    lines["a"], lines["b"], lines["c"] = TRIANGLE
+    assert covered(device, lines)
+    assert covered(device, np.array([(TRIANGLE,)], [("corners", "f4", (3, 2))]))
+    rows = np.float32([TRIANGLE])
+    assert covered(device, rows)
+    assert covered(device, rows.reshape(-1))
+    assert covered(device, rows.reshape(1, 6))
+
+
 ROWS = """
 struct Pair { one: vec3<f32>, two: vec3<f32> }
 @group(0) @binding(0) var<storage, read> rows: array<KIND>;

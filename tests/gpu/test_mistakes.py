@@ -87,7 +87,7 @@ def test_vertices_have_the_numbers_and_the_rows_that_their_shader_reads(device: 
     assert "test_mistakes.py:" in str(caught.value)
     record = np.zeros(4, [("corner", np.float32, 2), ("more", np.float32)])
     record["corner"] = CORNERS
-    with pytest.raises(rg.GraphError, match="whose rows have 12"):
+    with pytest.raises(rg.GraphError, match='vertices of 8 bytes where buffer "mesh" has records of 12 bytes'):
         device.run(cornered(record))
     rows = [{"buffer": "mesh", "attributes": ["corner"], "stride": 12}]
     for corners, how in (

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::graph::PassId;
 use rgraph_plan::resource::ResourceId;
+use rgraph_shader::VertexInput;
 use rgraph_vk::work::{Step, VertexBuffer, Workload};
 use rgraph_work::texel::Element;
 
@@ -210,8 +211,22 @@ fn numbers_clash((given, size): (&Dtype, usize), (wanted, period): (&Dtype, usiz
     })
 }
 
+/// Whether records are vertices, of which a shader that reads fewer inputs would take several out of each: a field has
+/// the name of an input, or goes on beyond a vertex.
+fn are_vertices(own: &Record, stride: usize, inputs: &[VertexInput]) -> bool {
+    own.fields.iter().any(|field| {
+        let row = field.shape.last().unwrap_or(&1) * field.dtype.size();
+        names_input(&field.name, inputs).is_some() || field.offset % stride + row > stride
+    })
+}
+
+/// The input that a field is called by. Slang names members with their variable: `corner.at`.
+fn names_input<'a>(field: &str, inputs: &'a [VertexInput]) -> Option<&'a VertexInput> {
+    inputs.iter().find(|input| input.name.rsplit('.').next() == Some(field))
+}
+
 /// How the array of a vertex buffer does not fit the attributes that a draw reads from it.
-fn vertices_clash(given: &Dtype, one: &VertexBuffer) -> Option<Clash> {
+fn vertices_clash(given: &Dtype, one: &VertexBuffer, inputs: &[VertexInput]) -> Option<Clash> {
     use Element::{Float, Int};
     let ((given, _), stride) = (bare(given, 1), one.stride as usize);
     let attributes = one.attributes.iter().filter_map(|(location, format, at)| {
@@ -230,14 +245,16 @@ fn vertices_clash(given: &Dtype, one: &VertexBuffer) -> Option<Clash> {
             let mut fields: Vec<_> = attributes.collect();
             fields.sort_by_key(|field| field.offset);
             let wanted = Dtype::Record(Arc::new(Record { fields, size: stride }));
+            let several = own.size > stride && are_vertices(own, stride, inputs);
             numbers_clash((given, own.size), (&wanted, stride), true)
+                .or_else(|| several.then_some(Clash::Sizes(own.size, stride)))
         }
         Dtype::Record(_) => None,
     }
 }
 
 /// The hint for records as vertices: where their fields are, as `vertex_buffers=` has it.
-fn places(given: &Dtype, buffer: &str) -> String {
+fn places(given: &Dtype, buffer: &str, inputs: &[VertexInput]) -> String {
     let (Dtype::Record(record), _) = bare(given, 1) else { return convert(Element::Float(4)) };
     let attribute = |field: &Field| {
         let number = match field.dtype.number()? {
@@ -248,9 +265,13 @@ fn places(given: &Dtype, buffer: &str) -> String {
         };
         let count = field.shape.iter().product::<usize>();
         let many = if count > 1 { format!("x{count}") } else { String::new() };
-        Some(format!("(\"{}\", \"{number}{many}\", {})", field.name, field.offset))
+        let name = names_input(&field.name, inputs).map_or(&field.name, |input| &input.name);
+        Some(format!("(\"{name}\", \"{number}{many}\", {})", field.offset))
     };
-    match record.fields.iter().map(attribute).collect::<Option<Vec<_>>>() {
+    // Fields that no input reads are no attributes, where any has the name of one.
+    let read = |field: &&Field| names_input(&field.name, inputs).is_some();
+    let named = record.fields.iter().any(|field| read(&field));
+    match record.fields.iter().filter(|field| !named || read(field)).map(attribute).collect::<Option<Vec<_>>>() {
         Some(all) => {
             let all = all.join(", ");
             let stride = record.size;
@@ -277,17 +298,21 @@ pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashM
         let item = Item::of(ty).filter(|_| whole)?;
         Some((pass, view.resource, clash(shape, dtype, &item)?, Some(item)))
     });
-    let inputs = vertices(load).filter_map(|(pass, one)| {
+    let bindings = bindings.map(|(pass, id, clash, item)| (pass, id, clash, item, [].as_slice()));
+    let inputs = vertices(load).filter_map(|(pass, one, inputs)| {
         let dtype = given(one.buffer)?.1;
-        Some((pass, one.buffer, vertices_clash(dtype, one)?, None))
+        Some((pass, one.buffer, vertices_clash(dtype, one, inputs)?, None, inputs))
     });
     let found = bindings.chain(inputs).min_by_key(|(pass, id, ..)| (*pass, *id));
-    let Some((pass, id, clash, item)) = found else { return Ok(()) };
+    let Some((pass, id, clash, item, inputs)) = found else { return Ok(()) };
     let graph = &load.graph;
     let (shader, buffer) = (graph.pass_name(pass), graph.resource_name(id));
     let (here, wanted) = match &clash {
         Clash::Numbers(given, wanted) => (given.name().to_owned(), wanted.name().to_owned()),
-        Clash::Sizes(given, wanted) => (format!("records of {given} bytes"), format!("structs of {wanted} bytes")),
+        Clash::Sizes(given, wanted) => {
+            let what = if item.is_some() { "structs" } else { "vertices" };
+            (format!("records of {given} bytes"), format!("{what} of {wanted} bytes"))
+        }
         Clash::Rows(given, wanted) => (format!("rows of {given} bytes"), format!("rows of {wanted} bytes")),
         Clash::Fields(given, wanted) => (given.clone(), wanted.clone()),
     };
@@ -303,7 +328,7 @@ pub(crate) fn refuse_other_numbers(py: Python<'_>, load: &Workload, seen: &HashM
         (_, Some(item)) => {
             format!("declare its records as the shader does: numpy.dtype({})", item.dtype.python(py)?.repr()?)
         }
-        (_, None) => given(id).map_or_else(String::new, |(_, dtype)| places(dtype, buffer)),
+        (_, None) => given(id).map_or_else(String::new, |(_, dtype)| places(dtype, buffer, inputs)),
     };
     let mistake = Mistake::new(Code::BadBinding, message, help).pass(shader).resource(buffer);
     let mistake = mistake.side(shader, format!("{wanted} in the shader"), graph.pass_place(pass).cloned());
@@ -315,13 +340,16 @@ fn convert(wanted: Element) -> String {
     format!("convert it: array.astype(\"{wanted}\"), or declare it with dtype=\"{wanted}\"")
 }
 
-/// Vertex buffers that draws read.
-fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
+/// Vertex buffers that draws read, and the inputs of their shaders.
+fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer, &[VertexInput])> {
     let draws = steps(load).filter_map(|(pass, step)| match step {
         Step::Draw(draw) => Some((pass, draw)),
         _ => None,
     });
-    draws.flat_map(|(pass, draw)| draw.vertex_buffers.iter().map(move |buffer| (pass, buffer)))
+    draws.flat_map(|(pass, draw)| {
+        let inputs = draw.program.interface.vertex_inputs.as_slice();
+        draw.vertex_buffers.iter().map(move |buffer| (pass, buffer, inputs))
+    })
 }
 
 /// Refuses arrays whose rows are no whole number of vertices: a shader that reads two numbers of each row of three
@@ -330,7 +358,7 @@ fn vertices(load: &Workload) -> impl Iterator<Item = (PassId, &VertexBuffer)> {
 /// # Errors
 /// Names the first such pass.
 pub(crate) fn refuse_other_rows(py: Python<'_>, load: &Workload, seen: &HashMap<ResourceId, Seen>) -> PyResult<()> {
-    let others = vertices(load).filter_map(|(pass, one)| {
+    let others = vertices(load).filter_map(|(pass, one, _)| {
         let Some(Seen::Items(shape, dtype)) = seen.get(&one.buffer) else { return None };
         let (item, axes) = match dtype {
             Dtype::Number(element) => (element.size(), shape.get(1..)?),
