@@ -56,3 +56,21 @@ fn a_render_pass_attaches_what_its_passes_read_in_place() {
     }
     assert_refused(&graph, &less);
 }
+
+#[test]
+fn a_resolve_that_names_nothing_takes_the_attachment_of_many_samples_and_of_its_format() {
+    let (graph, plan) = baked(
+        r#"{"rgraph": 1, "reference_size": [8, 8], "images": {
+              "bytes": {"format": "rgba8unorm", "samples": 4}, "halves": {"format": "rgba16float", "samples": 4},
+              "flat": {"format": "rgba16float"}, "depth": {"format": "depth32float", "samples": 4}},
+            "passes": [{"name": "draw", "queue": "graphics", "accesses": [
+              {"resource": "depth", "usage": "depth_stencil_attachment"},
+              {"resource": "bytes", "usage": "color_attachment"},
+              {"resource": "halves", "usage": "color_attachment"},
+              {"resource": "flat", "usage": "resolve_attachment"}]}],
+            "roots": ["bytes", "flat"]}"#,
+    );
+    let named = |id| graph.resource_name(id);
+    let resolved = plan.attachments.iter().filter_map(|one| Some((named(one.resource), named(one.resolve_to?))));
+    assert_eq!(resolved.collect::<Vec<_>>(), [("halves", "flat")]);
+}

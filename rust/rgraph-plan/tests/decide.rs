@@ -124,3 +124,10 @@ fn the_box_tree_of_a_graph_is_counted_sampled_printed_and_a_policy() {
     let names: Vec<_> = plan.live().map(|pass| plan.pass_name(pass)).collect();
     assert_eq!((plan.report.policy, names), ("box_tree", orders.flatten()));
 }
+
+#[test]
+fn policies_and_splits_have_the_names_by_which_they_are_found() {
+    assert_eq!(Policy::NAMES.map(|name| Policy::from_name(name).map(Policy::name)), Policy::NAMES.map(Some));
+    assert_eq!(Split::NAMES.map(Split::from_name), [Split::Never, Split::Distance, Split::Always].map(Some));
+    assert_eq!((Policy::from_name("random"), Split::from_name("sometimes")), (None, None));
+}

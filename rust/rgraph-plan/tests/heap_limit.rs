@@ -76,6 +76,27 @@ fn a_refusal_says_what_is_alive_at_the_worst_moment() {
     assert!(text.contains("1048576 bytes: alive then in the best of all orders"), "{text}");
 }
 
+#[test]
+fn a_refusal_names_passes_that_are_far_apart() {
+    let mut g = Graph::new("long", [64, 64]);
+    let long = g.buffer("long", MIB);
+    g.pass("p0", PassQueue::Compute).storage_write(long);
+    let mut before = long;
+    for at in 1..200 {
+        let buffer = g.buffer(&format!("b{at}"), MIB);
+        let pass = g.pass(&format!("p{at}"), PassQueue::Compute).storage_read(before).storage_write(buffer);
+        if at == 150 {
+            pass.storage_read(long);
+        }
+        before = buffer;
+    }
+    g.root(before);
+    let error = bake_with(&g, &limited(Profile::single_queue(), 2 * MIB), 1).expect_err("three buffers at once");
+    let text = error.to_string();
+    assert!(text.contains("every permitted order of the frame needs 3145728"), "{text}");
+    assert!(text.contains("\"p0\" uses it and comes before, \"p150\" uses it and comes after"), "{text}");
+}
+
 const UNIT: u64 = 1 << 16;
 
 /// Passes in a row, and buffers that live from one of them to a later one.
