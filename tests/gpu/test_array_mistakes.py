@@ -357,7 +357,7 @@ def test_vertices_that_are_records_have_the_numbers_of_the_shader(device: rg.Dev
         rg.GraphError, match=r'RG-E310 .*"location 0" at byte 0 where buffer "mesh" has uint32 "layer"'
     ) as caught:
         painted(device, turned)
-    places = eval(caught.value.hint.split("are: ")[1], {"mesh": None})
+    places = eval(caught.value.hint.split("places: ")[1], {"mesh": None})
     del places["buffer"]
     assert painted(device, turned, **places) == right
     wrong = [("at", "float32x3", 0), ("color", "float32x4", 16), ("layer", "uint32", 28)]
@@ -406,7 +406,7 @@ def test_vertices_with_fields_that_the_shader_does_not_read_are_not_several(devi
     ) as caught:
         covered(device, corners)
     if fields[0][0] == "at":
-        places = eval(caught.value.hint.split("are: ")[1], {"mesh": None})
+        places = eval(caught.value.hint.split("places: ")[1], {"mesh": None})
         assert places["attributes"] == [("at", "float32x2", 0)]
         assert covered(device, corners, attributes=places["attributes"], stride=places["stride"])
 

@@ -339,7 +339,8 @@ def test_blocks_of_a_compressed_format_are_an_image(device: rg.Device, layers: i
     compiled = device.compile(g)
     for given in (blocks, blocks[:, ::-1].copy()):
         found = compiled.run(inputs={"packed": given})["texels"].numpy().reshape(layers, 8, 12, 4)
-        assert np.allclose(found[..., 0], of_one_channel(given), atol=1 / 255)  # drivers may decode to 8 bits
+        # Drivers may decode to 8 bits, and an H200 is 1.6 of 255 away between the ends of a block.
+        assert np.allclose(found[..., 0], of_one_channel(given), atol=2 / 255)
     with pytest.raises(rg.GraphError, match="RG-E320") as caught:
         g.import_array("other", blocks[..., :6].copy(), format="bc4-r-unorm")
     assert caught.value.hint == "bc4-r-unorm is (rows, columns, 8) of uint8, block by block"
