@@ -147,7 +147,7 @@ pub(crate) struct Binary<'a> {
     modes: Vec<(u32, u32, [u32; 3])>,
     types: HashMap<u32, Form>,
     /// Integers and booleans that are known before the module runs, by id.
-    constants: HashMap<u32, u64>,
+    constants: constants::Numbers,
     /// Specialization constants that are not computed of others.
     specials: Vec<constants::Declared>,
     composites: HashMap<u32, [u32; 3]>,
@@ -237,7 +237,7 @@ impl<'a> Binary<'a> {
             member_decorations: HashMap::new(),
             modes: Vec::new(),
             types: HashMap::new(),
-            constants: HashMap::new(),
+            constants: constants::Numbers::default(),
             specials: Vec::new(),
             composites: HashMap::new(),
             variables: Vec::new(),
@@ -374,10 +374,11 @@ impl<'a> Binary<'a> {
                 self.composites.insert(at(1), [at(2), at(3), at(4)]);
             }
             op::CONSTANT_TRUE..=op::CONSTANT | op::CONSTANT_NULL..=op::SPEC_CONSTANT | op::SPEC_CONSTANT_OP => {
-                constants::take(&mut self.constants, instruction);
+                self.constants.take(instruction);
             }
             op::VARIABLE => self.variables.push(Variable { pointer: at(0), id: at(1), class: at(2) }),
             _ => {
+                self.constants.take(instruction);
                 if let Some((id, form)) = Form::read(instruction) {
                     self.types.insert(id, form);
                 }

@@ -93,7 +93,7 @@ impl Binary<'_> {
 
     /// The value of an integer of 32 bits that is known before the module runs.
     pub(super) fn number(&self, id: u32) -> Option<u32> {
-        self.constants.get(&id).and_then(|value| u32::try_from(*value).ok())
+        self.constants.get(id).and_then(|value| u32::try_from(value).ok())
     }
 
     /// What a pointer type points to.
