@@ -63,7 +63,8 @@ lint-python:
 
 # One command for all crates: cargo chooses the features of what they share by the crates that are named, and would
 # build it again for others.
-TEST_RUST := cargo test --workspace --locked --profile $(PROFILE) --config 'target."cfg(all())".runner="scripts/one-test-program"'
+RUNNER := --config 'target."cfg(all())".runner="scripts/one-test-program"'
+TEST_RUST := cargo test --workspace --locked --profile $(PROFILE) $(RUNNER)
 
 test-rust:
 	$(call UNDER_LAYERS,$(TEST_RUST))
@@ -79,8 +80,8 @@ test-python: build
 test-matrix: build
 	for name in winit wgpu vulkano; do cargo check --manifest-path examples/$$name/Cargo.toml --locked || exit 1; done
 	scripts/driver.sh && scripts/swiftshader.sh
-	scripts/with-layers B cargo test --package rgraph-vk --locked
-	scripts/with-layers C cargo test --package rgraph-vk --locked
+	scripts/with-layers B cargo test --package rgraph-vk --locked --profile $(PROFILE) $(RUNNER)
+	scripts/with-layers C cargo test --package rgraph-vk --locked --profile $(PROFILE) $(RUNNER)
 	scripts/with-layers C $(BIN)/python -m pytest
 
 # A Vulkan driver that needs no GPU, and the validation layer.
