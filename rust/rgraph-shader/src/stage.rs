@@ -122,8 +122,12 @@ pub struct Module {
 impl Module {
     /// The SPIR-V capabilities (by number, in the order of the module) that a device must support to run it.
     pub fn capabilities(&self) -> impl Iterator<Item = u32> {
-        // Capabilities come first: two words each, opcode 17.
-        let declared = self.spirv.get(5..).unwrap_or(&[]).chunks_exact(2);
-        declared.take_while(|words| words[0] == 2 << 16 | 17).map(|words| words[1])
+        capabilities(&self.spirv)
     }
+}
+
+/// The capabilities of SPIR-V, which come first: two words each, opcode 17.
+pub(crate) fn capabilities(words: &[u32]) -> impl Iterator<Item = u32> {
+    let declared = words.get(5..).unwrap_or(&[]).chunks_exact(2);
+    declared.take_while(|pair| pair[0] == 2 << 16 | 17).map(|pair| pair[1])
 }

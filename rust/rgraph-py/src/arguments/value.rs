@@ -119,13 +119,8 @@ fn read(value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
         return read(mapped.as_any(), deeper);
     }
     let Some(items) = items(value) else { return Err(here(stranger(value).unwrap_or_else(Fault::Raised))) };
-    let one = |(at, item): (usize, &Bound<'_, PyAny>)| {
-        read(item, deeper).map_err(|(mut path, fault)| {
-            path.push(format!("[{at}]"));
-            (path, fault)
-        })
-    };
-    items.map_err(raised)?.iter().enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
+    let items = items.map_err(raised)?;
+    items.iter().enumerate().map(|(at, item)| element(at, item, deeper)).collect::<Result<_, _>>().map(Value::List)
 }
 
 /// The names of the fields of numpy's records; `None` of all else.
@@ -145,13 +140,16 @@ fn records(value: &Bound<'_, PyAny>, names: &Bound<'_, PyTuple>, deeper: usize) 
         return names.iter().map(one).collect::<Result<_, _>>().map(Value::Map);
     }
     let items = value.try_iter().map_err(raised)?;
-    let one = |(at, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        read(&item.map_err(raised)?, deeper).map_err(|(mut path, fault)| {
-            path.push(format!("[{at}]"));
-            (path, fault)
-        })
-    };
+    let one = |(at, item): (usize, PyResult<Bound<'_, PyAny>>)| element(at, &item.map_err(raised)?, deeper);
     items.enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
+}
+
+/// An element of a list.
+fn element(at: usize, value: &Bound<'_, PyAny>, deeper: usize) -> Result<Value, At> {
+    read(value, deeper).map_err(|(mut path, fault)| {
+        path.push(format!("[{at}]"));
+        (path, fault)
+    })
 }
 
 /// A member of a dict.

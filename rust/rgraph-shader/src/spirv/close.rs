@@ -5,15 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::{class, decoration, instructions, op};
+use super::{HEADER, class, decoration, instructions, op};
 use crate::interface::Length;
 
 /// The capability of variables that are arrays of open length.
 const RUNTIME_DESCRIPTOR_ARRAY: u32 = 5302;
-const CAPABILITY: u16 = 17;
 const ACCESS_CHAIN: u16 = 65;
 const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
-const HEADER: usize = 5;
 
 /// What a module declares, as far as lengths go.
 #[derive(Default)]
@@ -58,7 +56,7 @@ pub(crate) fn close(words: &[u32], lengths: &[Length]) -> Option<Vec<u32>> {
     for instruction in instructions(body) {
         let at = |index| instruction.at(index);
         match instruction.op {
-            CAPABILITY if at(0) == RUNTIME_DESCRIPTOR_ARRAY && !stays_open => {}
+            op::CAPABILITY if at(0) == RUNTIME_DESCRIPTOR_ARRAY && !stays_open => {}
             op::VARIABLE => match open.get(&at(1)) {
                 Some((element, Some(count))) => {
                     let number = *number.get_or_insert_with(|| {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::types::Form;
-use super::{Binary, Instruction, decoration, instructions, op};
+use super::{Binary, HEADER, Instruction, decoration, instructions, op};
 use crate::block::{Scalar, Type};
 use crate::constant::{Constant, Constants, SpecConstant};
 use crate::error::ShaderError;
@@ -142,7 +142,8 @@ pub fn numbers(spirv: &[u32]) -> HashMap<u32, u64> {
 
 fn all(spirv: &[u32]) -> Numbers {
     let mut numbers = Numbers::default();
-    let outside = instructions(spirv.get(5..).unwrap_or(&[])).take_while(|instruction| instruction.op != op::FUNCTION);
+    let outside =
+        instructions(spirv.get(HEADER..).unwrap_or(&[])).take_while(|instruction| instruction.op != op::FUNCTION);
     outside.for_each(|instruction| numbers.take(instruction));
     numbers
 }

@@ -8,9 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{class, decoration, op};
+use super::{HEADER, class, decoration, op};
 
-pub(super) const HEADER: usize = 5;
 /// The word of the header that all ids are below.
 const BOUND: usize = 3;
 const COLUMN_MAJOR: u32 = 5;

@@ -30,6 +30,7 @@ mod op {
     pub(super) const EXT_INST: u16 = 12;
     pub(super) const ENTRY_POINT: u16 = 15;
     pub(super) const EXECUTION_MODE: u16 = 16;
+    pub(super) const CAPABILITY: u16 = 17;
     pub(super) const TYPE_BOOL: u16 = 20;
     pub(super) const TYPE_INT: u16 = 21;
     pub(super) const TYPE_FLOAT: u16 = 22;
@@ -95,6 +96,9 @@ mod class {
     pub(super) const STORAGE_BUFFER: u32 = 12;
     pub(super) const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 }
+
+/// Words before the first instruction.
+const HEADER: usize = 5;
 
 /// The most ids that Vulkan implementations must take ("Universal Limits").
 const MOST_IDS: u32 = 4_194_303;
@@ -372,9 +376,6 @@ impl<'a> Binary<'a> {
             }
             op::CONSTANT_COMPOSITE | op::SPEC_CONSTANT_COMPOSITE => {
                 self.composites.insert(at(1), [at(2), at(3), at(4)]);
-            }
-            op::CONSTANT_TRUE..=op::CONSTANT | op::CONSTANT_NULL..=op::SPEC_CONSTANT | op::SPEC_CONSTANT_OP => {
-                self.constants.take(instruction);
             }
             op::VARIABLE => self.variables.push(Variable { pointer: at(0), id: at(1), class: at(2) }),
             _ => {

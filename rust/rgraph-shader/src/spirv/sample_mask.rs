@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::layout::{HEADER, instructions};
+use super::HEADER;
+use super::layout::instructions;
 use super::{decoration, op};
 
 const SAMPLE_MASK: u32 = 20;

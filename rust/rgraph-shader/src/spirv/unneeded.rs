@@ -6,10 +6,9 @@
 
 use std::collections::HashSet;
 
-use super::{instructions, op};
+use super::{HEADER, instructions, op};
+use crate::stage::capabilities;
 
-const HEADER: usize = 5;
-const CAPABILITY: u16 = 17;
 const IMAGE_READ: u16 = 98;
 const IMAGE_WRITE: u16 = 99;
 const IMAGE_SPARSE_READ: u16 = 320;
@@ -21,15 +20,13 @@ const SUBPASS_DATA: u32 = 6;
 /// Takes out the capabilities of storage images without a format that no instruction needs. O(words).
 pub(super) fn drop(words: &mut Vec<u32>) {
     let of_images = |word: &u32| matches!(*word, READ_WITHOUT_FORMAT | WRITE_WITHOUT_FORMAT);
-    let body = words.get(HEADER..).unwrap_or(&[]);
-    let declared = body.chunks_exact(2).take_while(|pair| pair[0] == 2 << 16 | u32::from(CAPABILITY));
-    if !declared.clone().any(|pair| of_images(&pair[1])) {
+    let declared: Vec<u32> = capabilities(words).collect();
+    if !declared.iter().any(of_images) {
         return;
     }
-    let count = declared.count();
     let (mut types, mut images) = (HashSet::new(), HashSet::new());
     let (mut reads, mut writes) = (false, false);
-    for instruction in instructions(body) {
+    for instruction in instructions(&words[HEADER..]) {
         let at = |index| instruction.at(index);
         match instruction.op {
             op::TYPE_IMAGE if at(7) == 0 && at(2) != SUBPASS_DATA => {
@@ -49,9 +46,9 @@ pub(super) fn drop(words: &mut Vec<u32>) {
         WRITE_WITHOUT_FORMAT => writes,
         _ => true,
     };
-    let kept: Vec<u32> =
-        words[HEADER..][..2 * count].chunks_exact(2).filter(|pair| needed(pair[1])).flatten().copied().collect();
-    words.splice(HEADER..HEADER + 2 * count, kept);
+    let kept = declared.iter().filter(|capability| needed(**capability));
+    let kept: Vec<u32> = kept.flat_map(|capability| [2 << 16 | u32::from(op::CAPABILITY), *capability]).collect();
+    words.splice(HEADER..HEADER + 2 * declared.len(), kept);
 }
 
 #[cfg(test)]
@@ -61,7 +58,7 @@ mod tests {
     fn module(format: u32, use_: &[u32]) -> Vec<u32> {
         let mut words = vec![0x0723_0203, 0x1_0500, 0, 20, 0];
         for capability in [1, READ_WITHOUT_FORMAT, WRITE_WITHOUT_FORMAT, 50] {
-            words.extend([2 << 16 | u32::from(CAPABILITY), capability]);
+            words.extend([2 << 16 | u32::from(op::CAPABILITY), capability]);
         }
         words.extend([9 << 16 | u32::from(op::TYPE_IMAGE), 7, 3, 1, 0, 0, 0, 2, format]);
         // A load of the image, as id 9.
@@ -70,7 +67,7 @@ mod tests {
         words
     }
 
-    fn capabilities(mut words: Vec<u32>) -> Vec<u32> {
+    fn left(mut words: Vec<u32>) -> Vec<u32> {
         let rest = words.len() - HEADER - 8;
         drop(&mut words);
         let count = (words.len() - HEADER - rest) / 2;
@@ -81,10 +78,10 @@ mod tests {
     fn images_without_a_format_need_what_is_done_with_them() {
         let read = [5 << 16 | u32::from(IMAGE_READ), 4, 10, 9, 11];
         let write = [4 << 16 | u32::from(IMAGE_WRITE), 9, 11, 12];
-        assert_eq!(capabilities(module(0, &[])), [1, 50]);
-        assert_eq!(capabilities(module(0, &read)), [1, READ_WITHOUT_FORMAT, 50]);
-        assert_eq!(capabilities(module(0, &write)), [1, WRITE_WITHOUT_FORMAT, 50]);
-        assert_eq!(capabilities(module(3, &[read.as_slice(), &write].concat())), [1, 50]);
+        assert_eq!(left(module(0, &[])), [1, 50]);
+        assert_eq!(left(module(0, &read)), [1, READ_WITHOUT_FORMAT, 50]);
+        assert_eq!(left(module(0, &write)), [1, WRITE_WITHOUT_FORMAT, 50]);
+        assert_eq!(left(module(3, &[read.as_slice(), &write].concat())), [1, 50]);
     }
 
     #[test]
